@@ -97,8 +97,8 @@ export const applyView = z.strictObject({
   apply: z.string().nullable(),
   blocked: z.enum(['conflict', 'gated']).nullable(),
   paths: z.array(plannedView),
-  /** A digest of `paths`. */
-  plan: z.string(),
+  /** A digest of what was planned: paths, decisions, modes and contents. Null after an apply without `expect`. */
+  plan: z.string().nullable(),
   hiddenInGit: z.int(),
   /** Commits of the agent that are in the project's repository now. */
   commits: z.array(

@@ -1,6 +1,5 @@
 /** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
 
-import { createHash } from 'node:crypto';
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangeView } from '../api/workspace.ts';
 import { type BytePath, isWithin } from '../model/byte-path.ts';
@@ -28,8 +27,8 @@ function octal(mode: string | null): number | null {
 
 export interface TakenShown {
   readonly paths: Uint8Array;
-  /** A digest of `paths`. */
-  readonly plan: string;
+  /** A digest of the plan; null after an apply that expected none. */
+  readonly plan: string | null;
   readonly blocked: ApplyView['blocked'];
   readonly hiddenInGit: number;
 }
@@ -44,10 +43,8 @@ export async function takeToBranchShown(order: TakeToBranch): Promise<TakenShown
   return { ...shown(taken), commit: taken.commit };
 }
 
-function shown({ paths, hiddenInGit }: Pick<TakenOver, 'paths' | 'hiddenInGit'>): TakenShown {
-  const made = json(paths.map(plannedView));
-  const plan = createHash('sha256').update(made).digest('hex');
-  return { paths: made, plan, blocked: blockedBy(paths), hiddenInGit };
+function shown({ paths, digest, hiddenInGit }: Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit'>): TakenShown {
+  return { paths: json(paths.map(plannedView)), plan: digest, blocked: blockedBy(paths), hiddenInGit };
 }
 
 export async function undoShown(journal: string): Promise<{ paths: Uint8Array }> {

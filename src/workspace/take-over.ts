@@ -6,12 +6,13 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
-import type { ApplyOptions, ApplySource, FileStep } from './apply/apply.ts';
+import type { ApplyOptions, ApplySource, FileStep, Plan } from './apply/apply.ts';
 import { hasMoved } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
 import { withGateContext } from './apply/gate-context.ts';
 import { readJournal } from './apply/journal.ts';
 import { planApply } from './apply/plan-apply.ts';
+import { digested, requireDigest } from './apply/plan-digest.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -28,10 +29,14 @@ export interface TakeOver {
   readonly options: ApplyOptions;
   /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
+  /** The digest that the plan must have. */
+  readonly expect?: string | undefined;
 }
 
 export interface TakenOver {
   readonly paths: readonly PlannedPath[];
+  /** Null: the contents were not read for it. */
+  readonly digest: string | null;
   readonly blocked: boolean;
   /** The project was changed. */
   readonly changed: boolean;
@@ -54,26 +59,23 @@ export function takeOver(order: TakeOver): TakenOver {
   }
 }
 
-function tryTakeOver({ sources, project, options, journal }: TakeOver): TakenOver {
+function tryTakeOver(order: TakeOver): TakenOver {
+  const { sources, project, options, journal } = order;
   if (journal !== null) for (const { place } of sources) keepBases(place);
   const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const all = listed.flatMap(({ changes }) => changes);
   const taken = withGateContext(project, all, (gateContext) =>
-    take(listed, project, { ...options, gateContext }, journal),
+    take(listed, { ...order, options: { ...options, gateContext } }),
   );
   return { ...taken, hiddenInGit };
 }
 
 type Listed = Source & ApplySource;
 
-function take(
-  listed: readonly Listed[],
-  project: string,
-  options: ApplyOptions,
-  journal: string | null,
-): Omit<TakenOver, 'hiddenInGit'> {
-  const plan = planApply(listed, project, options);
+function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hiddenInGit'> {
+  const { project, options, journal, expect } = order;
+  const { plan, digest } = planned(listed, order);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
   const settled = listed.map(({ place, sandbox, changes }) => ({
     sandbox,
@@ -81,11 +83,25 @@ function take(
     changes: changesSettled(changes, sandbox, plan.paths),
   }));
   const meta = { settled: settled.map(pathsSettled) } satisfies Meta;
-  if (changed) commitApply(plan, project, journal, meta, (path) => planAgain(listed, project, options, path));
+  // What was expected is not decided again.
+  const again = expect === undefined ? (path: BytePath) => planAgain(listed, project, options, path) : null;
+  if (changed) commitApply(plan, project, journal, meta, again);
   if (journal !== null && !plan.blocked) {
     for (const { place, changes } of settled) settleBases(place, changes, applyOf(journal));
   }
-  return { paths: plan.paths, blocked: plan.blocked, changed };
+  return { paths: plan.paths, digest, blocked: plan.blocked, changed };
+}
+
+/** An apply that expects nothing reads each content once, to take it. */
+function planned(
+  listed: readonly ApplySource[],
+  { project, options, journal, expect }: TakeOver,
+): { readonly plan: Plan; readonly digest: string | null } {
+  const plan = planApply(listed, project, options);
+  if (journal !== null && expect === undefined) return { plan, digest: null };
+  const found = digested(plan);
+  requireDigest(expect, found.digest);
+  return found;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Change, PlannedPath } from '../model/change.ts';
 import type { ApplyStep } from './apply/apply.ts';
 import { withGateContext } from './apply/gate-context.ts';
 import { planApply } from './apply/plan-apply.ts';
+import { digested, requireDigest } from './apply/plan-digest.ts';
 import { entryOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
 import { commitToBranch, openBranch } from './git/branch.ts';
@@ -31,6 +32,8 @@ export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
 
 export interface TakenToBranch {
   readonly paths: readonly PlannedPath[];
+  /** Null: the contents were not read for it. */
+  readonly digest: string | null;
   readonly blocked: boolean;
   readonly hiddenInGit: number;
   /** Null: nothing was committed. */
@@ -50,11 +53,14 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
-  const plan = withGateContext(project, changes, (gateContext) =>
+  const made = withGateContext(project, changes, (gateContext) =>
     planApply(carried, tree, { ...options, gateContext, cannotHold: isInsideGit }),
   );
+  const isExact = order.dryRun || order.expect !== undefined;
+  const { plan, digest } = isExact ? digested(made) : { plan: made, digest: null };
+  if (digest !== null) requireDigest(order.expect, digest);
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
-  const said = { paths, blocked: plan.blocked, hiddenInGit };
+  const said = { paths, digest, blocked: plan.blocked, hiddenInGit };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
   const commit = await commitToBranch({ branch, message, author, changes: committed(plan.steps, tree) });
   return { ...said, commit };

@@ -99,19 +99,26 @@ describe.each([
     expect(existsSync(inShop(script))).toBe(true);
   });
 
-  it('asks again about changes that were made during the question', async () => {
+  it.each([
+    ['a new file', 'touch late', 'added "late"'],
+    ['other content of the same length', 'printf two > early', 'added "early"'],
+  ])('asks again after %s during the question', async (_, script, shown) => {
     const asked: string[] = [];
     const answer = async (message: string): Promise<ElicitResult> => {
       asked.push(message);
-      if (asked.length === 1) await carrel.ok('exec', `shop-q-${revision}`, '--', 'touch', `late-${revision}`);
+      if (asked.length === 1) await carrel.ok('exec', environment, '--', 'sh', '-c', `cd asked && ${script}`);
       return { action: asked.length === 1 ? 'accept' : 'decline', content: {} };
     };
     const client = await connect({ modern, answer });
-    const environment = await made(client, `q-${revision}`, `touch early-${revision}`);
+    const environment = await made(
+      client,
+      `q-${script.split(' ')[0]}-${revision}`,
+      'mkdir asked; printf one > asked/early',
+    );
     await expect(call(client, 'environment_apply', { project: 'shop', environment })).rejects.toThrow(/declined/);
-    expect(asked[0]).not.toContain('late');
-    expect(asked[1]).toContain(`late-${revision}`);
-    expect(existsSync(inShop(`early-${revision}`))).toBe(false);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toContain(shown.replace('"', '"asked/'));
+    expect(existsSync(inShop('asked'))).toBe(false);
   });
 });
 

@@ -77,20 +77,29 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function apply(): TakenOver {
-  const options = { resolution: null, allow: [] };
-  return takeOver({
-    sources: [{ sandbox: 'ada', place }],
-    project: place.project,
-    options,
-    journal: join(root, 'journal'),
-  });
+function apply(expected?: string): TakenOver {
+  return takeOver({ ...order(), journal: join(root, 'journal'), expect: expected });
+}
+const shownDigest = () => takeOver({ ...order(), journal: null }).digest!;
+function order() {
+  return {
+    ...{ sources: [{ sandbox: 'ada', place }], project: place.project },
+    options: { resolution: null, allow: [] },
+  };
 }
 function isAgents(name: string): boolean {
   return readFileSync(project(name), 'utf8').startsWith('agent');
 }
 const all = () => ['a', 'f', 'z'].map((name) => readFileSync(project(name), 'utf8'));
 const isClean = () => readdirSync(place.project).join() === 'a,f,z';
+
+it('the digest of a plan is another one after a change of content, of the same length', () => {
+  const shown = shownDigest();
+  expect(shownDigest()).toBe(shown);
+  writeFileSync(inside('f'), `agent\n${middle}tsal\n`);
+  expect(shownDigest()).not.toBe(shown);
+  expect(() => apply(shown)).toThrow(/^the changes are not those that were shown/);
+});
 
 describe('an owner who saves between the look and the exchange', () => {
   it.each<[string, (path: string, text: string) => void]>([
@@ -117,6 +126,21 @@ describe('an owner who saves between the look and the exchange', () => {
     undoApply(join(root, 'journal'));
     const first = `first\n${middle}last\n`;
     expect(all()).toEqual([first, `${first}owner 0\nowner 1\nowner 2\n`, first]);
+  });
+
+  it('gets nothing merged with what was saved where the apply expects what was shown', () => {
+    const shown = shownDigest();
+    let saves = 0;
+    const act = () => {
+      if (saves === 0) appendFileSync(project('f'), 'owner\n');
+      saves += 1;
+    };
+    Object.assign(moment, { name: 'f', act });
+    expect(() => apply(shown)).toThrow(/^the changes are not those that were shown/);
+    const first = `first\n${middle}last\n`;
+    expect(all()).toEqual([first, `${first}owner\n`, first]);
+    expect(isClean()).toBe(true);
+    expect(apply(shownDigest()).changed).toBe(true);
   });
 
   it('and changes the same lines in the end is refused, with everything as the owner left it', () => {

@@ -85,15 +85,13 @@ export class Applies {
 
   async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
     const { threads, home } = this.#parts;
-    const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
-    const plan = () => threads.run(this.#owner, 'takeOverShown', { ...order, journal: null });
-    if (request.dryRun) return { taken: await plan(), apply: null, branch: null };
+    const order = { sources: sourcesOf(opened), project, options: optionsOf(request), expect: request.expect };
+    const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
+    if (request.dryRun) return { taken: await run(null), apply: null, branch: null };
     return this.#still(opened, async () => {
-      await requirePlan(request.expect, plan);
       const row = this.#begin(opened, project);
       crashPoint('apply:recorded');
-      const journal = join(home.applies, row.id);
-      const taken = await threads.run(this.#owner, 'takeOverShown', { ...order, journal }).catch(async (error) => {
+      const taken = await run(join(home.applies, row.id)).catch(async (error) => {
         await this.#recoverOne(row, opened);
         throw error;
       });
@@ -108,10 +106,9 @@ export class Applies {
     const scratch = makeScratch(home);
     try {
       const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
-      const order = { ...sides, branch: name, message, author, scratch };
-      const run = (dry = dryRun) => threads.run(this.#owner, 'takeToBranchShown', { ...order, dryRun: dry });
-      const take = () => requirePlan(request.expect, () => run(true)).then(() => run());
-      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, take);
+      const order = { ...sides, branch: name, message, author, scratch, dryRun, expect: request.expect };
+      const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
+      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
     } finally {
       await removeTree(scratch);
@@ -306,12 +303,6 @@ const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [
 
 function sourcesOf(opened: readonly Opened[]): Source[] {
   return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
-}
-
-/** The sandboxes do not change anything meanwhile. */
-async function requirePlan(expected: string | undefined, plan: () => Promise<TakenShown>): Promise<void> {
-  if (expected === undefined || (await plan()).plan === expected) return;
-  throw new Fault('conflict', 'the changes are not those that were shown', { hint: 'Look at them again.' });
 }
 
 function isDry({ dryRun = false, ask }: ApplyRequest): boolean {

@@ -113,6 +113,14 @@ describe('environment_apply', () => {
     expect(questions[0]!.message).not.toContain('\u202e');
   });
 
+  it('shows the message of a commit, and asks about that message only', async () => {
+    const asked = async (message: string) =>
+      (await call({ paths: plain, answer: 'accepted' }, { branch: 'b', message })).questions[0]!;
+    const [one, other] = [await asked('one'), await asked('other')];
+    expect(one.message).toContain('The message of the commit: "one"');
+    expect(one.about).not.toBe(other.about);
+  });
+
   it('changes nothing and asks nothing with dry_run', async () => {
     const { result, done, questions } = await call({ paths: gated, answer: 'accepted' }, { dry_run: true });
     expect(result).toMatchObject({ applied: false, blocked: 'gated', dry_run: true });

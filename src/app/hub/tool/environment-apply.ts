@@ -89,7 +89,7 @@ async function apply(found: Project, asked: ApplyRequest, { scope, call }: Conte
   if (!agreed) return { ...resultOf(plan, false), blocked: 'gated' };
   call.signal.throwIfAborted();
   call.report(`applying ${plan.paths.length} changes`);
-  return resultOf(await scope.environments.apply(found, { ...request, allow: kinds, expect: shown.plan }), false);
+  return resultOf(await scope.environments.apply(found, { ...request, allow: kinds, expect: shown.plan! }), false);
 }
 
 interface Shown extends Context {
@@ -109,7 +109,8 @@ async function isAgreed(found: Project, request: ApplyRequest, { plan, shown, sc
       data: { scope: 'apply' },
     });
   }
-  const about = [found.id, request.branch ?? '', ...request.names, shown.plan].join('\n');
+  const { branch = '', message = '', names } = request;
+  const about = JSON.stringify([found.id, branch, message, names, shown.plan]);
   const tick = hasGated ? 'Also the gated changes, which can run programs on this machine' : null;
   const consent = await call.ask({ message: questionOf(found, request, plan), about, tick });
   if (consent === 'accepted') return true;
@@ -131,13 +132,14 @@ function isGated({ gates, outcome }: PlannedView): boolean {
 }
 
 /** Gated changes first, so that none of them is hidden behind many others. */
-function questionOf({ id, folder }: Project, { names, branch }: ApplyRequest, plan: ApplyView): string {
+function questionOf({ id, folder }: Project, { names, branch, message }: ApplyRequest, plan: ApplyView): string {
   const gated = plan.paths.filter(isGated);
   const others = plan.paths.filter((one) => !isGated(one));
   const lines = [...gated, ...others].map(lineOf);
   const where = branch === undefined ? folder : `branch ${printable(branch)} of ${folder}`;
   return [
     `Apply ${lines.length} changes of ${names.join(', ')} to ${id} (${where})?`,
+    ...(message === undefined ? [] : [`The message of the commit: ${printable(message, 200)}`]),
     ...(gated.length === 0 ? [] : [`${gated.length} of them are gated: they can run programs on this machine.`]),
     ...lines.slice(0, maxLines),
     ...(lines.length > maxLines ? [`… and ${lines.length - maxLines} more`] : []),
