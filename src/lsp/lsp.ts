@@ -47,6 +47,8 @@ export interface LanguageServers {
   request(path: string, method: string, params: object, options: CallOptions): Promise<Answer>;
   /** Diagnostics of a document; the result is a list. Asks the server, or waits for what it sends about this version. */
   diagnose(path: string, options: CallOptions): Promise<Answer>;
+  /** The lines of a file as they were at the last request, or later. Throws where there is none, or it is no text. */
+  lines(path: string): readonly string[];
   /** A document for each server that has one in the project, for requests that are not about a document. */
   examples(): Promise<string[]>;
   /** The servers that may be used from now on. */

@@ -5,6 +5,7 @@ import { languageOf } from './known.ts';
 import type { Answer, CallOptions, Document, LanguageServers, ReadDocument, ServerSpec } from './lsp.ts';
 import { Pool, poolLimits } from './pool.ts';
 import type { Server } from './server.ts';
+import { Texts } from './texts.ts';
 import { type Changes, TreeWatch } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
 import { within } from './within.ts';
@@ -24,6 +25,7 @@ const installed = /(^|\/)node_modules\/\.(package-lock\.json|modules\.yaml|yarn-
 export class Servers implements LanguageServers {
   readonly #parts: ServersParts;
   readonly #pool: Pool;
+  readonly #texts: Texts;
   #specs: readonly ServerSpec[];
   #tree: TreeWatch | undefined;
   #checkedAt = 0;
@@ -32,6 +34,7 @@ export class Servers implements LanguageServers {
     this.#parts = parts;
     this.#specs = parts.specs;
     this.#pool = new Pool(parts.root, limits);
+    this.#texts = new Texts(parts.read, (path) => this.#tree?.has(path) ?? false);
   }
 
   configure(specs: readonly ServerSpec[]): void {
@@ -47,6 +50,10 @@ export class Servers implements LanguageServers {
 
   diagnose(path: string, options: CallOptions): Promise<Answer> {
     return this.#answer(path, options, (server, document, signal) => server.diagnose(document, signal));
+  }
+
+  lines(path: string): readonly string[] {
+    return this.#texts.lines(path);
   }
 
   async examples(): Promise<string[]> {
@@ -107,6 +114,7 @@ export class Servers implements LanguageServers {
   async #sync(tree: TreeWatch): Promise<void> {
     const changes: Changes = await tree.flush();
     if (changes.size === 0) return;
+    this.#texts.drop(changes.keys());
     // Servers do not look at every installed file again.
     if ([...changes.keys()].some((path) => installed.test(path))) await this.#pool.stopAll();
     for (const server of this.#pool.all()) server.announce(changes, this.#parts.read);

@@ -7,7 +7,7 @@
  */
 import { existsSync, type FSWatcher, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isFolder, namesIn, sendsEvents, stampOf } from './tree-stamp.ts';
 
 export type ChangeKind = 'created' | 'changed' | 'deleted';
@@ -59,6 +59,13 @@ export class TreeWatch {
     const changes = this.#changes;
     this.#changes = new Map();
     return changes;
+  }
+
+  /** Whether changes of this file are reported. */
+  has(path: string): boolean {
+    const folder = this.#folders.get(path.includes('/') ? dirname(path) : '');
+    const stamp = folder?.entries.get(basename(path));
+    return stamp !== undefined && !isFolder(stamp);
   }
 
   /** Every file. */

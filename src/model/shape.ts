@@ -106,17 +106,18 @@ export function open<R extends Fields, O extends Fields = Record<never, never>>(
   required: R,
   optional: O = {} as O,
 ): Shape<Object<R, O>> {
+  const [needed, possible] = [Object.entries(required), Object.entries(optional)];
   return (value, path) => {
     const from = plainObject(value, path);
-    const known: [string, unknown][] = [];
-    for (const [name, shape] of Object.entries(required)) {
+    const known: Record<string, unknown> = {};
+    for (const [name, shape] of needed) {
       if (!hasOwn(from, name)) throw new Misfit([...path, name], 'is missing');
-      known.push([name, shape(from[name], [...path, name])]);
+      known[name] = shape(from[name], [...path, name]);
     }
-    for (const [name, shape] of Object.entries(optional)) {
-      if (hasOwn(from, name)) known.push([name, shape(from[name], [...path, name])]);
+    for (const [name, shape] of possible) {
+      if (hasOwn(from, name)) known[name] = shape(from[name], [...path, name]);
     }
-    return Object.fromEntries(known) as Object<R, O>;
+    return known as Object<R, O>;
   };
 }
 

@@ -21,11 +21,17 @@ afterAll(async () => {
 class Project {
   readonly root = mkdtempSync(join(tmpdir(), 'carrel-lsp-'));
   readonly servers: Servers;
+  /** Paths of the files that were read. */
+  readonly reads: string[] = [];
 
   constructor(files: Readonly<Record<string, string>>, only?: string) {
     for (const [path, text] of Object.entries(files)) this.write(path, text);
     const specs = knownServers('/nowhere', modules).filter(({ name }) => only === undefined || name === only);
-    this.servers = new Servers({ root: this.root, specs, read: (path) => readDocument(this.root, path) });
+    const read = (path: string) => {
+      this.reads.push(path);
+      return readDocument(this.root, path);
+    };
+    this.servers = new Servers({ root: this.root, specs, read });
     undo.push(async () => {
       await this.servers.dispose();
       rmSync(this.root, { recursive: true });
@@ -84,14 +90,15 @@ class Project {
 }
 
 describe('TypeScript', () => {
+  const mainText =
+    "import { Cart } from './cart';\n\nexport function sum() {\n  return new Cart().total(1);\n}\nsum();\n";
   let project: Project;
   beforeAll(() => {
     project = new Project({
       'tsconfig.json': '{"compilerOptions":{"strict":true,"target":"es2022"},"include":["src"]}',
       'src/cart.ts':
         'export interface Priced {\n  total(count: number): number;\n}\nexport class Cart implements Priced {\n  total(count: number) {\n    return count;\n  }\n}\n',
-      'src/main.ts':
-        "import { Cart } from './cart';\n\nexport function sum() {\n  return new Cart().total(1);\n}\nsum();\n",
+      'src/main.ts': mainText,
     });
   });
 
@@ -165,6 +172,22 @@ describe('TypeScript', () => {
     const first = await project.call('code/locate', asked);
     const second = await project.call('code/locate', { ...asked, skip: 1 });
     expect([first.more, first.items.length, second.items[0]?.path]).toEqual([true, 1, 'src/main.ts']);
+  });
+
+  it('reads a file that an answer names once, and again when it has changed', async () => {
+    const at = { path: 'src/cart.ts', symbol: 'Cart/total' };
+    const texts = async () => {
+      const { items } = await project.call('code/locate', { kind: 'references', at, ...page });
+      return items.filter(({ path }) => path === 'src/main.ts').map(({ text }) => text);
+    };
+    expect(await texts()).toEqual(['  return new Cart().total(1);']);
+    project.reads.length = 0;
+    await texts();
+    expect(project.reads).not.toContain('src/main.ts');
+    project.write('src/main.ts', "import { Cart } from './cart';\n\nconst two = new Cart().total(2);\n");
+    expect(await texts()).toEqual(['const two = new Cart().total(2);']);
+    project.write('src/main.ts', mainText);
+    expect(await texts()).toEqual(['  return new Cart().total(1);']);
   });
 
   it('knows of every change of files before the request', async () => {

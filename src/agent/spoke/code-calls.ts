@@ -25,7 +25,7 @@ export async function callsOf(root: string, asked: Calls, call: CodeCall): Promi
   if (first === undefined) return { ...answerOf(prepared), items: [], more: false };
   const answer = await call.servers.request(at.path, `callHierarchy/${direction}Calls`, { item: first }, options);
   const { items, more } = pageOf(callersOf(root, answer, direction), asked);
-  return { ...answerOf(answer), items: withText(root, items), more };
+  return { ...answerOf(answer), items: withText(call.servers, items), more };
 }
 
 /** One for each place of a call. */

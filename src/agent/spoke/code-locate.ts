@@ -11,5 +11,5 @@ export async function locate(root: string, asked: Locate, call: CodeCall): Promi
   const context = kind === 'references' ? { context: { includeDeclaration: true } } : {};
   const answer = await call.servers.request(at.path, `textDocument/${kind}`, { position, ...context }, options);
   const { items, more } = pageOf(placesOf(root, resultOf(answer, listOf(locationOrLink))), asked);
-  return { ...answerOf(answer), items: withText(root, items), more };
+  return { ...answerOf(answer), items: withText(call.servers, items), more };
 }

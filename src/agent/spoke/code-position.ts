@@ -77,19 +77,19 @@ function isSame(a: CodePlace, b: CodePlace | undefined): boolean {
 }
 
 /** With the line that each is in. */
-export function withText<T extends CodePlace>(root: string, places: readonly T[]): T[] {
-  const known = new Map<string, string[]>();
+export function withText<T extends CodePlace>(servers: LanguageServers, places: readonly T[]): T[] {
+  const known = new Map<string, readonly string[]>();
   return places.map((place) => {
-    const lines = known.get(place.path) ?? linesAt(root, place.path);
+    const lines = known.get(place.path) ?? linesAt(servers, place.path);
     known.set(place.path, lines);
     return { ...place, text: (lines[place.line - 1] ?? '').replace(/\r$/, '').slice(0, maxTextLength) };
   });
 }
 
 /** None where it cannot be read, and outside of the project, where a server may name any file. */
-function linesAt(root: string, path: string): string[] {
+function linesAt(servers: LanguageServers, path: string): readonly string[] {
   try {
-    return readDocument(root, path).text.split('\n');
+    return servers.lines(path);
   } catch {
     return [];
   }
