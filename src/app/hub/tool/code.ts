@@ -168,6 +168,14 @@ function positionOf({ project: id, path: given, line, column, symbol: name }: At
   return { path: inProject(scope.find(id), given), line, column, symbol: name };
 }
 
-function ranged<T extends CodeRange>({ endLine, endColumn, ...rest }: T) {
-  return { ...rest, end_line: endLine, end_column: endColumn };
+const shownNames: ReadonlyMap<string, string> = new Map([
+  ['endLine', 'end_line'],
+  ['endColumn', 'end_column'],
+]);
+
+/** Key by key: an object made by leaving fields out of another takes ten times as long, and an answer may have thousands. */
+function ranged<T extends CodeRange>(item: T): object {
+  const shown: Record<string, unknown> = {};
+  for (const key of Object.keys(item)) shown[shownNames.get(key) ?? key] = item[key as keyof T];
+  return shown;
 }

@@ -9,6 +9,8 @@ type Place = Pick<Project, 'id' | 'folder'>;
 
 const inSpoke = '/workspace';
 const pathKeys: ReadonlySet<string> = new Set(['path', 'from', 'to', 'paths']);
+/** A path with a name that is empty, `.` or `..`. */
+const isUneven = /(?:^|\/)\.{0,2}(?:\/|$)/;
 export const atHub = (id: string) => `/workspaces/${id}`;
 
 /** Output of a command, for the client. */
@@ -22,15 +24,23 @@ export function hubText(id: string, text: string): string {
  */
 export function hubResult(id: string, result: object): object {
   const project = 'project' in result && typeof result.project === 'string' ? result.project : id;
-  return Object.fromEntries(Object.entries(result).map(([key, value]) => [key, hubValue(project, key, value)]));
+  // No list of entries: an answer may have thousands of such objects.
+  const shown: Record<string, unknown> = {};
+  for (const key of Object.keys(result)) shown[key] = hubValue(project, key, result[key as keyof typeof result]);
+  return shown;
 }
 
 function hubValue(id: string, key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => hubValue(id, key, one));
   if (typeof value === 'object' && value !== null) return hubResult(id, value);
   if (typeof value !== 'string') return value;
-  if (pathKeys.has(key)) return value.startsWith('/') ? value : posix.join(atHub(id), value);
+  if (pathKeys.has(key)) return hubPath(id, value);
   return key === 'message' ? hubText(id, value) : value;
+}
+
+function hubPath(id: string, path: string): string {
+  if (path.startsWith('/')) return path;
+  return isUneven.test(path) ? posix.join(atHub(id), path) : `${atHub(id)}/${path}`;
 }
 
 /** An argument of a command, for the spoke. */
