@@ -1,18 +1,28 @@
-/** Text search with ripgrep, as its users know it: ignored and hidden files are left out. */
-import { spawn } from 'node:child_process';
+/**
+ * Text search with ripgrep, as its users know it: ignored and hidden files are left out. Matches come in the order of paths, so that pages fit
+ * together. In that order ripgrep searches in one thread and can stop when the page is full, which is best where matches are many or files are
+ * few; all threads are best where matches are few among many files. Which it is shows only in the search.
+ */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Match, Page, SearchText } from '../../model/spoke.ts';
 import { realNames } from './path.ts';
+import { Ripgrep } from './ripgrep.ts';
 
 const maxTextLength = 500;
-const maxErrorBytes = 2000;
+
+export interface SearchLimits {
+  /** How long one thread may search before all do. */
+  readonly inOrderMs: number;
+  /** Matches that are kept to be sorted. */
+  readonly unordered: number;
+}
+
+const defaultLimits: SearchLimits = { inOrderMs: 40, unordered: 10_000 };
 
 interface Reported {
-  readonly type: string;
   readonly data: {
     readonly path: { readonly text?: string };
     readonly lines: { readonly text?: string };
@@ -21,22 +31,56 @@ interface Reported {
   };
 }
 
-export async function searchText(root: string, asked: SearchText, signal: AbortSignal): Promise<Page<Match>> {
+export async function searchText(
+  root: string,
+  asked: SearchText,
+  signal: AbortSignal,
+  { inOrderMs, unordered }: SearchLimits = defaultLimits,
+): Promise<Page<Match>> {
   const where = realNames(root, asked.path, true).join('/') || '.';
   requireReadable(join(root, where), asked.path);
-  const child = spawn('rg', argsOf(asked, where), { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], signal });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(0, maxErrorBytes);
-  });
-  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  ended.catch(() => {});
-  const page = await collect(createInterface({ input: child.stdout }), asked);
-  child.kill();
-  const code = await ended.catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Fault('unsupported', 'there is no ripgrep (rg) in the sandbox') : error;
-  });
-  if (code === 2 && page.items.length === 0) throw new Fault('invalid', `ripgrep: ${said.trim()}`);
+  const start = (...more: string[]) => new Ripgrep(root, [...more, ...argsOf(asked, where)], signal);
+  const inOrder = () => start('--sort=path');
+  return (
+    (await pageWithin(inOrder(), asked, inOrderMs)) ??
+    (await sortedPage(start(), asked, unordered)) ??
+    (await pageOf(inOrder(), asked))
+  );
+}
+
+/** Null: the page is not full in time, and there may be more. */
+async function pageWithin(search: Ripgrep, asked: SearchText, withinMs: number): Promise<Page<Match> | null> {
+  const late = setTimeout(() => search.stop(), withinMs);
+  try {
+    const page = await pageOf(search, asked);
+    return page.more || !search.isStopped ? page : null;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+async function pageOf(search: Ripgrep, asked: SearchText): Promise<Page<Match>> {
+  return checked(search, await collect(search.lines, asked));
+}
+
+/** Null: there are too many matches. */
+async function sortedPage(search: Ripgrep, { skip, limit }: SearchText, most: number): Promise<Page<Match> | null> {
+  const { items, more } = await checked(search, await collect(search.lines, { skip: 0, limit: most }));
+  if (more) return null;
+  const keys = new Map(items.map(({ path }) => [path, orderOf(path)]));
+  // The matches of a file are reported one after the other, and stay so.
+  items.sort((a, b) => (a.path === b.path ? 0 : Buffer.compare(keys.get(a.path)!, keys.get(b.path)!)));
+  return { items: items.slice(skip, skip + limit), more: items.length > skip + limit };
+}
+
+/** Compares as ripgrep does: name by name, byte by byte. */
+function orderOf(path: string): Buffer {
+  return Buffer.from(path.replaceAll('/', '\0'));
+}
+
+async function checked(search: Ripgrep, page: Found): Promise<Found> {
+  const wrong = await search.end();
+  if (wrong !== null && page.items.length === 0) throw new Fault('invalid', `ripgrep: ${wrong}`);
   return page;
 }
 
@@ -50,7 +94,7 @@ function requireReadable(found: string, path: string): void {
 
 function argsOf({ pattern, isLiteral, ignoreCase, globs }: SearchText, where: string): string[] {
   return [
-    ...['--json', '--sort=path', '--no-config'],
+    ...['--json', '--no-config'],
     ...(isLiteral ? ['--fixed-strings'] : []),
     ...(ignoreCase ? ['--ignore-case'] : []),
     ...globs.map((glob) => `--glob=${glob}`),
@@ -58,7 +102,15 @@ function argsOf({ pattern, isLiteral, ignoreCase, globs }: SearchText, where: st
   ];
 }
 
-async function collect(lines: AsyncIterable<string>, { skip, limit }: SearchText): Promise<Page<Match>> {
+interface Found {
+  readonly items: Match[];
+  readonly more: boolean;
+}
+
+async function collect(
+  lines: AsyncIterable<string>,
+  { skip, limit }: Pick<SearchText, 'skip' | 'limit'>,
+): Promise<Found> {
   const items: Match[] = [];
   let left = skip;
   for await (const line of lines) {
@@ -71,11 +123,21 @@ async function collect(lines: AsyncIterable<string>, { skip, limit }: SearchText
 }
 
 function matchOf(line: string): Match | null {
-  const { type, data } = JSON.parse(line) as Reported;
-  if (type !== 'match' || data.path.text === undefined) return null;
+  const found = line.startsWith('{"type":"match"') ? reportedIn(line) : null;
+  if (found === null || found.data.path.text === undefined) return null;
+  const { data } = found;
   const text = data.lines.text ?? '';
   const at = data.submatches[0]?.start ?? 0;
   const column = Buffer.from(text).subarray(0, at).toString().length + 1;
-  const path = join(data.path.text);
+  const path = join(data.path.text!);
   return { path, line: data.line_number, column, text: text.replace(/\r?\n$/, '').slice(0, maxTextLength) };
+}
+
+function reportedIn(line: string): Reported | null {
+  try {
+    return JSON.parse(line) as Reported;
+  } catch {
+    // A search that was stopped may end within a line, ignoring.
+    return null;
+  }
 }

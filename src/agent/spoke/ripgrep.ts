@@ -1,0 +1,39 @@
+/** A run of ripgrep that reports what it finds in lines of JSON. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { Fault } from '../../model/fault.ts';
+
+const maxErrorBytes = 2000;
+
+export class Ripgrep {
+  readonly lines: AsyncIterable<string>;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #ended: Promise<number | null>;
+  #said = '';
+  isStopped = false;
+
+  constructor(folder: string, args: readonly string[], signal: AbortSignal) {
+    this.#child = spawn('rg', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], signal });
+    this.#ended = new Promise((resolve, reject) => this.#child.once('error', reject).once('close', resolve));
+    this.#ended.catch(() => {});
+    this.#child.stderr.on('data', (chunk: Buffer) => {
+      this.#said = `${this.#said}${chunk}`.slice(0, maxErrorBytes);
+    });
+    this.lines = createInterface({ input: this.#child.stdout });
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.#child.kill();
+  }
+
+  /** Ends it. Answers with what it says is wrong, such as a pattern; null: it could search. */
+  async end(): Promise<string | null> {
+    this.#child.kill();
+    const code = await this.#ended.catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? new Fault('unsupported', 'there is no ripgrep (rg) in the sandbox') : error;
+    });
+    return code === 2 ? this.#said.trim() : null;
+  }
+}
