@@ -1,7 +1,7 @@
 /** What requests and answers about shares look like. */
 
 import { z } from 'zod';
-import { consumerKinds, shareNamePattern } from '../model/share.ts';
+import { consumerKinds, renderForms, shareNamePattern } from '../model/share.ts';
 
 export const shareName = z.string().regex(shareNamePattern);
 const path = z.string().startsWith('/').max(4096);
@@ -19,6 +19,8 @@ const consumerRequest = z.strictObject({
   name: z.string().min(1).max(128),
   path: path.nullable(),
   readonly: z.boolean(),
+  /** The account inside of a container or a guest. */
+  uid: z.int().min(0).max(999_999_999).nullable(),
 });
 
 export const addShareRequest = z.strictObject({
@@ -85,7 +87,6 @@ export const verdictView = z.strictObject({
   cure: z.string().nullable(),
 });
 
-export const renderForms = ['docker', 'compose', 'lxc', 'coolify'] as const;
 export const renderQuery = z.strictObject({ for: z.enum(renderForms) });
 export const renderView = z.strictObject({ name: z.string(), text: z.string() });
 

@@ -2,7 +2,9 @@
 
 import { Observer } from '../app/share/observe.ts';
 import { Revocations } from '../app/share/revocations.ts';
+import type { ShareScope } from '../app/share/share.ts';
 import { groupIds, Shares } from '../app/share/shares.ts';
+import { verify } from '../app/share/verify.ts';
 import { engineSockets } from '../engine/docker/socket.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { outsideId, readIdMap } from '../lib/id-map.ts';
@@ -16,7 +18,7 @@ export function sharesOf(
   actor: Actor,
   { store, home, config, engineOf, reconciler, report, now }: Resources & Parts,
   account: () => number | null | 'any',
-): { shares: Shares; revocations: Revocations } {
+): ShareScope {
   const observer = new Observer({ store, engineOf, dockerSocket: () => config.dockerSocket });
   const open = () => store.list('sandbox').flatMap(({ value }) => boundFolders(value.spec));
   const sockets = () => [...(config.dockerSocket === null ? [] : [config.dockerSocket]), ...engineSockets(process.env)];
@@ -25,7 +27,9 @@ export function sharesOf(
     rules: () => ({ home: home.home, open: open(), sockets: sockets(), account: account() }),
     firstGroupId: () => firstGroupId(store.find('user', '', actor.name)?.value.slot ?? 0),
   });
-  return { shares, revocations: new Revocations({ store, now, report, observer, reconciler, user: actor.name }) };
+  const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
+  const revocations = new Revocations({ store, now, report, observer, reconciler, user: actor.name });
+  return { shares, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
 }
 
 /** At the end of the range of the user, as the host has it: no account has these ids. */

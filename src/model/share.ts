@@ -43,7 +43,7 @@ export interface Consumer {
   /** Where the consumer sees the folder. For a person: the folder itself. */
   readonly path: string;
   readonly readonly: boolean;
-  /** The id on the host that a guest or a person has; null: access is by the group of the share. */
+  /** The id on the host that a container, a guest or a person has; null: access is by the group of the share. */
   readonly uid: number | null;
 }
 
@@ -64,6 +64,10 @@ export interface ShareRequest {
   readonly target?: string | undefined;
   readonly readonly?: boolean | undefined;
 }
+
+/** Programs that lines can be written for. */
+export const renderForms = ['docker', 'compose', 'lxc', 'coolify'] as const;
+export type RenderForm = (typeof renderForms)[number];
 
 export const shareNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const containerPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
@@ -90,26 +94,30 @@ export function defaultTarget(share: string): string {
   return `/shares/${share}`;
 }
 
-/** `--at`: CONSUMER=PATH[:ro]; a person sees the folder where it is: person:LOGIN[:ro]. */
+/** `--at`: CONSUMER[@UID]=PATH[:ro]; a person sees the folder where it is: person:LOGIN[:ro]. */
 export interface ConsumerRequest {
   readonly kind: ConsumerKind;
   readonly name: string;
   /** Null for a person. */
   readonly path: string | null;
   readonly readonly: boolean;
+  /** Which account inside of a container or a guest needs access; null: any in a container, root in a guest. */
+  readonly uid: number | null;
 }
 
 export function parseConsumerRequest(text: string): ConsumerRequest {
   const readonly = text.endsWith(':ro');
   const [consumer = '', ...rest] = (readonly ? text.slice(0, -':ro'.length) : text).split('=');
-  const { kind, name } = parseConsumer(consumer);
+  const [, named = consumer, uid] = /^((?:docker|lxc):.*)@(\d{1,9})$/.exec(consumer) ?? [];
   const path = rest.length === 0 ? null : rest.join('=');
-  return checkConsumerRequest({ kind, name, path, readonly });
+  return checkConsumerRequest({ ...parseConsumer(named), path, readonly, uid: uid === undefined ? null : Number(uid) });
 }
 
 export function checkConsumerRequest(request: ConsumerRequest): ConsumerRequest {
-  const { kind, name, path } = request;
+  const { kind, name, path, uid } = request;
   parseConsumer(`${kind}:${name}`);
+  if (uid !== null && kind !== 'docker' && kind !== 'lxc')
+    throw new Fault('invalid', `a uid is named for containers and guests only, not for ${kind}:${name}`);
   if (kind === 'person' && path !== null)
     throw new Fault('invalid', 'a person sees the folder where it is, so no path is named', {
       hint: `Write person:${name} or person:${name}:ro`,

@@ -63,6 +63,7 @@ const more = [
   'mount',
   'chmod',
   'chown',
+  'cp',
   'find',
 ];
 

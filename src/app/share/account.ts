@@ -5,9 +5,9 @@ import { Fault } from '../../model/fault.ts';
 import type { Consumer } from '../../model/share.ts';
 
 /** Null: access is by the group of the share. */
-export async function uidOf({ kind, name }: Pick<Consumer, 'kind' | 'name'>): Promise<number | null> {
+export async function uidOf({ kind, name, uid }: Pick<Consumer, 'kind' | 'name' | 'uid'>): Promise<number | null> {
   if (kind === 'person') return (await accountOf(name)).uid;
-  return kind === 'lxc' ? guestRoot(name) : null;
+  return kind === 'lxc' ? guestRoot(name) + (uid ?? 0) : uid;
 }
 
 export async function accountOf(login: string): Promise<{ readonly uid: number; readonly gid: number }> {
@@ -20,6 +20,11 @@ export async function accountOf(login: string): Promise<{ readonly uid: number; 
 /** Where Proxmox and LXC keep the settings of a guest. */
 export function guestSettings(guest: string): string | null {
   return readIfThere(`/etc/pve/lxc/${guest}.conf`) ?? readIfThere(`/var/lib/lxc/${guest}/config`);
+}
+
+/** The numbers of mount points that a guest of Proxmox has. */
+export function takenPoints(guest: string): number[] {
+  return [...(guestSettings(guest) ?? '').matchAll(/^mp(\d+):/gm)].map(([, number]) => Number(number));
 }
 
 /** What unprivileged guests get if no other range is named. */

@@ -12,3 +12,8 @@ export function findShare(store: Store, user: string, name: string): ShareRow {
   const hint = names.length === 0 ? 'Add one with: carrel share add NAME FOLDER' : `There are: ${names.join(', ')}`;
   throw new Fault('not_found', `no share ${printable(name)}`, { hint });
 }
+
+export function noConsumer(share: string, consumer: string, known: readonly string[]): Fault {
+  const hint = known.length === 0 ? 'It has none.' : `It has: ${known.join(', ')}`;
+  return new Fault('not_found', `${printable(consumer)} is not a consumer of ${share}`, { hint });
+}

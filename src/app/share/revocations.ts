@@ -9,7 +9,6 @@ import type { RevokeView } from '../../api/share.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
 import {
   type Consumer,
@@ -25,7 +24,7 @@ import { takeAway, usersOf } from '../../share/mounted.ts';
 import type { Row, Store } from '../../store/store.ts';
 import { grantAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
-import { findShare, type ShareRow } from './record.ts';
+import { findShare, noConsumer, type ShareRow } from './record.ts';
 
 export interface RevocationParts {
   readonly store: Store;
@@ -226,9 +225,4 @@ function several(name: string, refusals: readonly Fault[]): Fault {
   return new Fault('conflict', refusals.map(({ message }) => message).join('; '), {
     hint: `Stop these sandboxes and take it: carrel share revoke ${name} --force`,
   });
-}
-
-function noConsumer(share: string, consumer: string, known: readonly string[]): Fault {
-  const hint = known.length === 0 ? 'It has none.' : `It has: ${known.join(', ')}`;
-  return new Fault('not_found', `${printable(consumer)} is not a consumer of ${share}`, { hint });
 }

@@ -1,14 +1,18 @@
 /** Folders of the host that several consumers see. */
 import { z } from 'zod';
+import type { VerdictView } from '../../api/share.ts';
 import * as shape from '../../api/share.ts';
 import { checkShareName } from '../../model/share.ts';
+import { render } from '../../share/render.ts';
 import { declare, stated } from '../route.ts';
+import { takenPoints } from './account.ts';
 import type { Revocations } from './revocations.ts';
 import type { Shares } from './shares.ts';
 
 export interface ShareScope {
   readonly shares: Shares;
   readonly revocations: Revocations;
+  readonly verifyShare: (name: string, consumer: string | undefined) => Promise<VerdictView[]>;
 }
 
 const { noun, route } = declare<ShareScope>();
@@ -48,6 +52,30 @@ export const share = noun({
         frees: true,
       }),
       handle: ({ scope, name, body }) => scope.revocations.revoke(checkShareName(name), body),
+    }),
+    route('POST /v1/shares/{name}/verify', {
+      id: 'verifyShare',
+      summary: 'Prove by files in both directions that each consumer sees the folder',
+      body: shape.verifyRequest,
+      answer: z.array(shape.verdictView),
+      act: ({ name, body: { consumer } }) => ({
+        verb: 'share.verify',
+        names: [name],
+        words: { CONSUMER: [consumer] },
+        detail: stated({ consumer }),
+      }),
+      handle: ({ scope, name, body }) => scope.verifyShare(checkShareName(name), body.consumer),
+    }),
+    route('GET /v1/shares/{name}/render', {
+      id: 'renderShare',
+      summary: 'The lines by which programs outside of Carrel mount a share',
+      query: shape.renderQuery,
+      answer: shape.renderView,
+      act: null,
+      handle: async ({ scope, name, query }) => {
+        const text = render(scope.shares.find(checkShareName(name)), query.for, takenPoints);
+        return { name, text };
+      },
     }),
   ],
   recover: async ({ shares, revocations }) => {

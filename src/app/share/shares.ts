@@ -66,6 +66,10 @@ export class Shares {
     }
   }
 
+  find(name: string): Share {
+    return this.#row(name).value;
+  }
+
   async list(): Promise<ShareView[]> {
     return Promise.all(this.#rows().map((row) => this.#parts.observer.view(row)));
   }

@@ -1,5 +1,5 @@
 /** The commands about shares. */
-import { shareNamePattern } from '../../model/share.ts';
+import { renderForms, shareNamePattern } from '../../model/share.ts';
 import type { Area, NameSources } from '../cli.ts';
 
 const names: NameSources = {
@@ -36,6 +36,22 @@ export const share: Area = {
       name: 'share ls',
       summary: 'list shares: who sees what where, and whether that is so now',
       load: () => import('./share-ls.ts'),
+    },
+    {
+      name: 'share verify',
+      summary: 'prove with probe files that consumers and the host see and change each other’s files',
+      args: '<NAME> [CONSUMER]',
+      fields: { consumer: 'CONSUMER' },
+      completes: 'shares',
+      load: () => import('./share-verify.ts'),
+    },
+    {
+      name: 'share render',
+      summary: 'print the lines by which Docker, Compose, LXC or Coolify mount a share',
+      args: '<NAME>',
+      options: [{ flags: '--for <PROGRAM>', field: 'for', summary: 'which lines', choices: renderForms }],
+      completes: 'shares',
+      load: () => import('./share-render.ts'),
     },
     {
       name: 'share revoke',

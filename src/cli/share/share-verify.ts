@@ -1,0 +1,31 @@
+import type { VerdictView } from '../../api/share.ts';
+import { checkShareName, consumerText, parseConsumer } from '../../model/share.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+/** Ends with 6 if a consumer failed; one that cannot be probed from here is no failure. */
+export default async function shareVerify(context: Context, { args }: Invocation): Promise<number> {
+  const [name, asked] = args;
+  const body = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };
+  const path = { name: checkShareName(name!) };
+  const probing = connect(context).call('POST /v1/shares/{name}/verify', { path, body });
+  const verdicts = await during(context.out, `probing ${name}`, probing);
+  if (context.json) context.out.document(verdicts);
+  else if (verdicts.length === 0) context.out.note('it has no consumers');
+  else context.out.print(...verdictListing(verdicts));
+  return verdicts.some(({ result }) => result === 'failed') ? 6 : 0;
+}
+
+export function verdictListing(verdicts: readonly VerdictView[]): string[] {
+  const rows = verdicts.map(({ consumer, path, result, side, reason }) => [
+    plain(consumer.replace(/^sandbox:/, '')),
+    plain(path),
+    result,
+    plain(reason === null ? '' : side === null ? reason : `${side}: ${reason}`),
+  ]);
+  const cures = verdicts.flatMap(({ consumer, cure }) => (cure === null ? [] : [`${plain(consumer)}: ${plain(cure)}`]));
+  return [...table([['CONSUMER', 'PATH', 'RESULT', 'REASON'], ...rows]), ...cures.map((cure) => `hint: ${cure}`)];
+}
