@@ -210,3 +210,16 @@ describe('output', () => {
 test('every command has a module that performs it', async () => {
   for (const entry of table.commands) expect(typeof (await entry.load()).default).toBe('function');
 });
+
+test.each(table.commands.filter(({ name }) => /(^| )(ls|rm|clean)$/.test(name)))(
+  '$name has another spelling',
+  async ({ name, args = '' }) => {
+    const other = name
+      .replace(/ls$/, 'list')
+      .replace(/rm$/, 'remove')
+      .replace(/clean$/, 'cleanup')
+      .split(' ');
+    const values = [...args.matchAll(/</g)].map(() => 'x');
+    expect(await parsed(...other, ...values)).toMatchObject({ name });
+  },
+);

@@ -11,5 +11,9 @@ const otherSpellings = new Map([
  */
 export function canonicalWords(words: readonly string[], groups: readonly string[]): string[] {
   const verb = groups.includes(words[0] ?? '') ? 1 : 0;
-  return words.map((word, index) => (index === verb ? (otherSpellings.get(word) ?? word) : word));
+  return words.map((word, index) => (index === verb ? canonicalVerb(word) : word));
+}
+
+export function canonicalVerb(word: string): string {
+  return otherSpellings.get(word) ?? word;
 }

@@ -41,6 +41,13 @@ it('hub token prints the token alone, ls shows what it grants, rm revokes it, an
   expect(log).not.toContain(made.stdout.trim().split('.')[2]);
 });
 
+it('hub token list and remove are other spellings of ls and rm', async () => {
+  await carrel.ok('hub', 'token', '--project', 'shop');
+  const [token] = await carrel.json<Listed[]>('hub', 'token', 'list');
+  expect(await carrel.ok('hub', 'token', 'remove', token!.id)).toBe(`${token!.id}\n`);
+  expect(await carrel.json('hub', 'token', 'ls')).toEqual([]);
+});
+
 it('hub token rm --all revokes all tokens of the user and removes the key', async () => {
   await carrel.ok('hub', 'token', '--project', '*');
   await carrel.ok('hub', 'token', '--project', 'shop');

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { NewToken, TokenView } from '../../api/hub.ts';
 import { writeWhole } from '../../lib/file.ts';
+import { canonicalVerb } from '../../model/command-word.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkHubTokenId, maxTokenSeconds } from '../../model/hub-token.ts';
@@ -21,8 +22,9 @@ interface Options {
 }
 
 export default async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
-  const [verb, ...ids] = args;
-  if (verb === undefined) return create(context, options);
+  const [word, ...ids] = args;
+  if (word === undefined) return create(context, options);
+  const verb = canonicalVerb(word);
   if (options.project ?? options.tools ?? options.expires ?? options.file) throw misused();
   if (verb === 'ls' && ids.length === 0 && !options.all) return list(context);
   if (verb === 'rm' && ids.length > 0 !== (options.all === true)) return remove(context, ids);
