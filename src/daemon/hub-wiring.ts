@@ -52,6 +52,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
       return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
     },
     ended: keepBases,
+    isInUse: (sandbox) => parts.commands.open.has(sandbox),
     setup: ({ languages = null }) => ({ languages, servers: config.hub.languageServers }),
     observed: (project, state, reason) => projects.observed(project, state, reason),
     idleMs: () => config.hub.idleMinutes * 60_000,

@@ -11,6 +11,7 @@ import type { Installation } from '../app/installation/installation.ts';
 import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
+import { OpenCommands } from '../app/sandbox/open-commands.ts';
 import { outputOf } from '../app/sandbox/output.ts';
 import { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { Scopes } from '../app/scopes.ts';
@@ -175,6 +176,7 @@ function commonOf(shared: Shared) {
     commands: {
       starts: (sandbox: Sandbox) => watch.keepSoon(sandbox),
       ended: (sandbox: Sandbox) => watch.keep(sandbox),
+      open: new OpenCommands(),
     },
     output: (sandbox: Sandbox, options: LogOptions) =>
       outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),

@@ -109,11 +109,21 @@ describe('a spoke sees its own project only', () => {
   });
 });
 
-it('stops after the idle time, which no running call lets pass, and starts with the next call', async () => {
+it('stops after the idle time, which neither a running call nor an exec lets pass, and starts with the next call', async () => {
+  const stateOf = async (id: string) => (await carrel.json<ProjectView>('project', 'show', id)).state;
+  const script = 'touch begun; until [ -e end ]; do sleep 0.05; done; echo still here';
+  await call('health_check', { project: 'store' });
+  const open = carrel.ok('exec', 'hub-store', '--', 'sh', '-c', script);
+  await carrel.ok('exec', 'hub-store', '--', 'sh', '-c', 'until [ -e begun ]; do sleep 0.01; done');
   carrel.write('home/config.yaml', 'hub: {idleMinutes: 0.01}\n');
+  await call('health_check', { project: 'store' });
   expect(await sh('shop', 'sleep 2; echo done')).toMatchObject({ stdout: 'done\n' });
-  await expect.poll(async () => (await show()).state, { timeout: 20_000 }).toBe('registered');
+  await expect.poll(() => stateOf('shop'), { timeout: 20_000 }).toBe('registered');
   await expect.poll(() => carrel.json('show', 'hub-shop'), { timeout: 20_000 }).toMatchObject({ state: 'stopped' });
+  expect(await stateOf('store')).toBe('healthy');
+  writeFileSync(join(folderOf('store'), 'end'), '');
+  expect(await open).toBe('still here\n');
+  await expect.poll(() => stateOf('store'), { timeout: 20_000 }).toBe('registered');
   carrel.write('home/config.yaml', '');
   expect(await call('read_file', { project: 'shop', path: 'src/a.ts' })).toMatchObject({ lines: 1 });
   expect((await states()).slice(-2)).toEqual(['project.registered', 'project.healthy']);

@@ -18,6 +18,7 @@ class FakeEngine {
   state: 'absent' | 'running' | 'ending' | 'stopped' = 'absent';
   die: string | null = null;
   starts = 0;
+  isInUse = false;
   nowMs = 0;
   readonly observed: string[] = [];
   kill: (exit: Exit) => void = () => {};
@@ -37,6 +38,7 @@ class FakeEngine {
     },
     exec: async () => this.#exec(),
     ended: async () => {},
+    isInUse: () => this.isInUse,
     setup: () => ({ languages: null, servers: [] }),
     observed: (_: Project, state: string, reason: string | null) =>
       void this.observed.push(reason === null ? state : `${state}: ${reason}`),
@@ -161,6 +163,16 @@ describe('the idle time', () => {
     vi.advanceTimersByTime(3_600_000);
     expect(engine.state).toBe('running');
     await running;
+  });
+
+  it('begins again while a client runs a command in the sandbox', async () => {
+    await ping();
+    engine.isInUse = true;
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(engine.state).toBe('running');
+    engine.isInUse = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.waitFor(() => expect(engine.state).toBe('stopped'));
   });
 
   it('also ends a sandbox that an earlier daemon left running', async () => {

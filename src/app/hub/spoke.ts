@@ -1,7 +1,7 @@
 /**
  * The spoke of one project. It is started by the first call, and by the next call after its end. A start counts as successful when the
  * program has answered a ping; after starts that failed again and again calls fail at once until the wait is over. A spoke that no call
- * used for the idle time is stopped.
+ * used for the idle time is stopped, unless a client runs a command in it.
  *
  * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else `registered`.
  */
@@ -35,6 +35,8 @@ export interface SpokeParts {
   ended(sandbox: Sandbox): Promise<void>;
   /** Records the state of a spoke when it has changed. */
   observed(project: Project, state: SpokeState, reason: string | null): void;
+  /** A command of a client runs in it. */
+  isInUse(sandbox: Sandbox): boolean;
   idleMs(): number;
   nowMs(): number;
 }
@@ -230,6 +232,7 @@ export class Spoke {
   async #stop(): Promise<void> {
     const found = await this.#sandbox();
     if (found === null || hasEnded(found.status) || !this.#isOwn(found)) return;
+    if (this.#parts.isInUse(found)) return this.#awaitIdle();
     this.#close();
     this.#observe('registered', null);
     await this.#parts.sandboxes.stop(spokeName(this.#project.id));

@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts';
 import { endWith, type Upgrade } from '../route.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
+import type { OpenCommands } from './open-commands.ts';
 import { noteMemoryKill } from './record.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
@@ -24,6 +25,7 @@ export interface ExecScope {
     starts(sandbox: Sandbox): Promise<void>;
     /** Records what a command may have changed. */
     ended(sandbox: Sandbox): Promise<void>;
+    readonly open: OpenCommands;
   };
 }
 
@@ -31,7 +33,7 @@ export async function exec({ name, scope, accept, openAct }: Upgrade<ExecScope>)
   const { value: sandbox } = await scope.sandboxes.current(name);
   if (hasEnded(sandbox.status)) throw notRunning(sandbox);
   scope.engineOf(sandbox).expect();
-  await serveExec(accept(), openAct, scope, sandbox);
+  await scope.commands.open.during(sandbox, () => serveExec(accept(), openAct, scope, sandbox));
 }
 
 async function serveExec(
