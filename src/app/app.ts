@@ -20,6 +20,7 @@ import { image } from './image/image.ts';
 import { installation } from './installation/installation.ts';
 import { network } from './network/network.ts';
 import { project } from './project/project.ts';
+import { room } from './room/room.ts';
 import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
@@ -52,6 +53,7 @@ export const nouns = [
   installation,
   project,
   hub,
+  room,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

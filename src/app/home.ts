@@ -33,6 +33,7 @@ export interface Home extends Places {
   readonly volumes: string;
   readonly backups: string;
   readonly audit: string;
+  readonly rooms: string;
   /** Emptied whenever a daemon starts. */
   readonly scratch: string;
 }
@@ -84,6 +85,7 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
     volumes: join(home, 'volumes'),
     backups: join(home, 'backups'),
     audit: join(home, 'audit'),
+    rooms: join(home, 'rooms'),
     base: (id) => join(home, 'bases', id),
     applies: join(home, 'applies'),
     scratch: join(home, 'scratch'),

@@ -4,13 +4,25 @@ import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
 import { hub } from './hub/hub.ts';
 import { network } from './network/network.ts';
+import { room } from './room/room.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { share } from './share/share.ts';
 import { storage } from './storage/storage.ts';
 import { swarm } from './swarm/swarm.ts';
 import { workspace } from './workspace/workspace.ts';
 
-export const areas: readonly Area[] = [daemon, sandbox, workspace, swarm, storage, share, network, hub, gettingStarted];
+export const areas: readonly Area[] = [
+  daemon,
+  sandbox,
+  workspace,
+  swarm,
+  storage,
+  share,
+  network,
+  hub,
+  room,
+  gettingStarted,
+];
 
 export const table: CommandTable = {
   commands: areas.flatMap(({ commands }) => commands),

@@ -119,13 +119,14 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report } = whole;
+  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms } = whole;
   void loop.start().then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
   diskWatch.start();
   swarms.start();
+  liveRooms.start();
   settleEdits(whole);
 }
 
@@ -157,6 +158,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   await engines.dispose();
   proxy.dispose();
   await threads.dispose();
+  await whole.liveRooms.dispose();
   store.close();
   audit.flush();
   log.info('down');

@@ -32,6 +32,7 @@ import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
 import type { Resources } from './resources.ts';
+import { roomsOf } from './room-wiring.ts';
 import { sharesOf } from './share-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
@@ -144,6 +145,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews,
     applies: new Applies(parts),
+    rooms: roomsOf(actor, shared),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now },

@@ -8,6 +8,7 @@ import { DiskWatch } from '../app/disk/watch.ts';
 import { HubTokens } from '../app/hub/tokens.ts';
 import { openImages } from '../app/image/images.ts';
 import { Networks } from '../app/network/networks.ts';
+import { LiveRooms } from '../app/room/live-rooms.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
 import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
@@ -26,6 +27,7 @@ import { userHash } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { createReconciler } from '../reconcile/reconciler.ts';
+import { openRooms } from '../room/rooms.ts';
 import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
@@ -78,6 +80,7 @@ export function openParts(resources: Resources) {
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
   const images = openImages(home, config, store, detect, now);
   const diskWatch = openDiskWatch(resources, loop);
+  const rooms = new LiveRooms({ store, rooms: openRooms(), limits: () => config.roomLimits, report });
   const spaceHints = new SpaceHints({ store, home });
   return {
     engineOf,
@@ -96,6 +99,7 @@ export function openParts(resources: Resources) {
     users,
     hubTokens,
     images,
+    liveRooms: rooms,
   };
 }
 

@@ -80,10 +80,11 @@ export interface Retention {
 
 /** The row of a room. */
 export interface RoomRecord {
-  readonly id: string;
   readonly name: string;
   readonly owner: string;
   readonly folder: string;
+  /** The folder is the user's own: it stays when the room is removed. */
+  readonly isElsewhere: boolean;
   readonly createdAt: string;
   readonly retention: Retention | null;
 }

@@ -42,7 +42,13 @@ export function threadEntryOf({ id, from, at, replyTo, attachments, body }: Mess
     ...(attachments.length === 0 ? [] : [`files in attachments/${id}/`]),
   ];
   const lines = body.replace(/\n$/, '').split(lineEnds);
-  return `${about.join(' · ')}\n\n${lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n')}\n\n`;
+  return `${about.join(' · ')}\n\n${lines.map(quoted).join('\n')}\n\n`;
+}
+
+/** Without what a terminal obeys: the page is made for `cat`. */
+function quoted(line: string): string {
+  const shown = line.replace(/\p{Cc}(?<!\t)/gu, '');
+  return shown === '' ? '>' : `> ${shown}`;
 }
 
 export function orderLineOf(message: Message): string {

@@ -32,6 +32,9 @@ function prepare(db: Database) {
     remove: db.prepare<[number]>('DELETE FROM messages WHERE seq <= ?'),
     get: db.prepare<[string], RawMessage>(`SELECT ${columns} FROM messages WHERE id = ?`),
     after: db.prepare<[string, number], RawMessage>(`SELECT ${columns} FROM messages WHERE id > ? ORDER BY id LIMIT ?`),
+    newest: db.prepare<[string, number], RawMessage>(
+      `SELECT * FROM (SELECT ${columns} FROM messages WHERE id > ? ORDER BY id DESC LIMIT ?) ORDER BY id`,
+    ),
     from: db.prepare<[number, number], RawMessage>(
       `SELECT ${columns} FROM messages WHERE seq >= ? ORDER BY seq LIMIT ?`,
     ),
@@ -88,6 +91,10 @@ export class Messages {
 
   after(id: string | null, limit: number): Numbered[] {
     return this.#sql.after.all(id ?? '', limit).map(messageOf);
+  }
+
+  newest(after: string | null, limit: number): Numbered[] {
+    return this.#sql.newest.all(after ?? '', limit).map(messageOf);
   }
 
   /** By number. */

@@ -94,8 +94,11 @@ export class OpenedRoom {
     return (await this.get(id))!;
   }
 
-  async read({ after, limit }: ReadOptions): Promise<readonly Message[]> {
-    return this.#call(() => this.#messages.after(after, Math.min(limit, maxPage)).map(withoutSeq));
+  async read({ after, limit, newest = false }: ReadOptions): Promise<readonly Message[]> {
+    const count = Math.min(limit, maxPage);
+    return this.#call(() =>
+      (newest ? this.#messages.newest(after, count) : this.#messages.after(after, count)).map(withoutSeq),
+    );
   }
 
   async readArchived({ after, limit }: ReadOptions): Promise<readonly Message[]> {

@@ -15,13 +15,16 @@ export interface Refusal {
   readonly reason: string;
   /** Null: there was nothing that could be read. */
   readonly sample: Uint8Array | null;
+  /** The same key twice is one entry. */
+  readonly key?: string;
 }
 
 function prepare(db: Database) {
   return {
-    add: db.prepare<[string, string, string, string, string]>(
-      'INSERT INTO refusals (at, sender, name, file, reason) VALUES (?, ?, ?, ?, ?)',
+    add: db.prepare<[string, string, string, string, string, string | null]>(
+      'INSERT INTO refusals (at, sender, name, file, reason, key) VALUES (?, ?, ?, ?, ?, ?)',
     ),
+    isKnown: db.prepare<[string], number>('SELECT 1 FROM refusals WHERE key = ?').pluck(),
     isTaken: db.prepare<[string], number>('SELECT 1 FROM refusals WHERE file = ?').pluck(),
     old: db.prepare<[number], { readonly seq: number; readonly file: string }>(
       'SELECT seq, file FROM refusals ORDER BY seq DESC LIMIT 1000 OFFSET ?',
@@ -46,9 +49,10 @@ export class Refused {
   }
 
   /** Within a transaction. */
-  add({ from, name, reason, sample }: Refusal, at: string): void {
+  add({ from, name, reason, sample, key }: Refusal, at: string): void {
+    if (key !== undefined && this.#sql.isKnown.get(key) !== undefined) return;
     const file = this.#freeName(safeName(name));
-    this.#sql.add.run(at, from, name, file, reason);
+    this.#sql.add.run(at, from, name, file, reason, key ?? null);
     writeFileSync(join(this.#folder, file), (sample ?? new Uint8Array()).subarray(0, maxSampleBytes), { mode: 0o600 });
     writeFileSync(join(this.#folder, `${file}.reason`), `${at} from ${from}, ${printable(name, 255)}: ${reason}\n`, {
       mode: 0o600,

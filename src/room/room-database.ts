@@ -25,7 +25,7 @@ const schema = `
   ) WITHOUT ROWID;
   CREATE TABLE refusals (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,
-    file TEXT NOT NULL UNIQUE, reason TEXT NOT NULL
+    file TEXT NOT NULL UNIQUE, reason TEXT NOT NULL, key TEXT UNIQUE
   );
   CREATE VIRTUAL TABLE words USING fts5(body, content='messages', content_rowid='seq');
 `;

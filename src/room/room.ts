@@ -43,6 +43,8 @@ export interface ReadOptions {
   /** Messages with greater ids. Null: from the first one that is kept. */
   readonly after: string | null;
   readonly limit: number;
+  /** The newest of them, instead of the first. In the order of the room in any case. */
+  readonly newest?: boolean;
 }
 
 export interface ParticipantStatus {

@@ -45,7 +45,7 @@ export interface Entrance {
   readonly authenticated: (socket: Socket) => void;
 }
 
-const maxBodyBytes = 8 * 1024 * 1024;
+const maxBodyBytes = 12 * 1024 * 1024;
 /** Of routes that anyone may ask. */
 const anonymous: Actor = { name: '', isOwner: false };
 

@@ -24,6 +24,7 @@ import type { Event, NewEvent } from '../model/event.ts';
 import type { HubToken } from '../model/hub-token.ts';
 import type { Image } from '../model/image.ts';
 import type { Project } from '../model/project.ts';
+import type { RoomRecord } from '../model/room.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Share } from '../model/share.ts';
 import type { Swarm, SwarmContainer } from '../model/swarm.ts';
@@ -46,6 +47,7 @@ export interface Kinds {
   project: Project;
   edit: Edit;
   hubToken: HubToken;
+  room: RoomRecord;
   share: Share;
 }
 

@@ -1,0 +1,100 @@
+/** What requests and answers about rooms look like. */
+import { z } from 'zod';
+import { roomNamePattern } from '../model/room.ts';
+import { ulidPattern } from '../model/ulid.ts';
+
+const roomName = z.string().regex(roomNamePattern);
+export const messageId = z.string().regex(ulidPattern);
+const participantName = z.string().min(1).max(64);
+const vias = ['cli', 'inbox', 'hub', 'webhook', 'watch'] as const;
+const kinds = ['person', 'sandbox', 'outside', 'service'] as const;
+
+const retention = z.strictObject({
+  days: z.number().positive().max(36_500).optional(),
+  messages: z.int().min(1).max(1_000_000_000).optional(),
+});
+
+export const roomRequest = z.strictObject({
+  name: roomName,
+  /** A folder of the owner; left out, one in the home of the installation. */
+  at: z.string().startsWith('/').max(4096).optional(),
+  keepDays: retention.shape.days,
+  keepMessages: retention.shape.messages,
+});
+
+export const messageRequest = z.strictObject({
+  body: z.string().min(1).max(16_000_000),
+  replyTo: messageId.optional(),
+  attachments: z
+    .array(z.strictObject({ name: z.string().min(1).max(255), contentBase64: z.base64() }))
+    .max(1000)
+    .optional(),
+  /** The same key twice is one message, so a request can be repeated. */
+  key: z.string().min(1).max(200).optional(),
+});
+
+export const messageView = z.strictObject({
+  id: z.string(),
+  from: z.string(),
+  at: z.string(),
+  via: z.enum(vias),
+  mentions: z.array(z.string()).readonly(),
+  replyTo: z.string().nullable(),
+  attachments: z.array(z.strictObject({ name: z.string(), bytes: z.int() })).readonly(),
+  body: z.string(),
+});
+
+export const membersRequest = z.strictObject({ add: participantName.optional(), remove: participantName.optional() });
+
+export const memberView = z.strictObject({
+  name: z.string(),
+  /** Null: it was mentioned and has not posted. */
+  kind: z.enum(kinds).nullable(),
+  lastPostAt: z.string().nullable(),
+  lastReadAt: z.string().nullable(),
+  /** The id of the last message it read. */
+  position: z.string().nullable(),
+  unread: z.int(),
+});
+
+export const positionRequest = z.strictObject({ id: messageId });
+export const positionView = z.strictObject({ position: z.string() });
+
+export const roomView = z.strictObject({
+  name: z.string(),
+  user: z.string(),
+  folder: z.string(),
+  createdAt: z.string(),
+  retention: retention.nullable(),
+  /** Null, like all counts: the room cannot be opened. */
+  messages: z.int().nullable(),
+  archived: z.int().nullable(),
+  refused: z.int().nullable(),
+  /** Messages that the user has not read. */
+  unread: z.int().nullable(),
+  lastId: z.string().nullable(),
+  /** Why it cannot be opened. */
+  trouble: z.string().nullable(),
+});
+
+export const roomDetailView = roomView.extend({
+  members: z.array(memberView).readonly(),
+  last: messageView.nullable(),
+  /** Files of the folder that differed from the room and were written again. */
+  repaired: z.int(),
+});
+
+export const removedRoomView = z.strictObject({
+  name: z.string(),
+  folder: z.string(),
+  /** False: the folder is the user's own and stays. */
+  isFolderRemoved: z.boolean(),
+});
+
+export type RoomRequest = z.input<typeof roomRequest>;
+export type MessageRequest = z.input<typeof messageRequest>;
+export type MessageView = z.output<typeof messageView>;
+export type MemberView = z.output<typeof memberView>;
+export type RoomView = z.output<typeof roomView>;
+export type RoomDetailView = z.output<typeof roomDetailView>;
+export type RemovedRoomView = z.output<typeof removedRoomView>;

@@ -1,0 +1,129 @@
+/** The rooms of a user. */
+import { z } from 'zod';
+import { count, flag } from '../../api/query.ts';
+import * as shape from '../../api/room.ts';
+import type { ProbeRow } from '../../engine/engine.ts';
+import type { Message } from '../../model/room.ts';
+import { declare, named, type Sent, stated } from '../route.ts';
+import { roomConfig } from './config.ts';
+import type { UserRooms } from './user-rooms.ts';
+
+export interface RoomScope {
+  readonly rooms: UserRooms;
+}
+
+const { noun, route } = declare<RoomScope>();
+
+export const room = noun({
+  config: roomConfig,
+  routes: [
+    route('GET /v1/rooms', {
+      id: 'listRooms',
+      summary: 'The rooms of the user',
+      answer: z.array(shape.roomView),
+      act: null,
+      handle: ({ scope }) => scope.rooms.list(),
+    }),
+    route('POST /v1/rooms', {
+      id: 'createRoom',
+      summary: 'Create a room, or open the one that is in the folder `at`',
+      body: shape.roomRequest,
+      answer: shape.roomView,
+      act: ({ body: { name, at, keepDays, keepMessages } }) => ({
+        verb: 'room.create',
+        names: [name],
+        words: { 'the name': [name] },
+        detail: stated({ at, keepDays, keepMessages }),
+      }),
+      handle: ({ scope, body }) => scope.rooms.create(body),
+    }),
+    route('GET /v1/rooms/{name}', {
+      id: 'showRoom',
+      summary: 'One room, after its files were compared with its messages and repaired',
+      answer: shape.roomDetailView,
+      act: null,
+      handle: ({ scope, name }) => scope.rooms.show(name),
+    }),
+    route('DELETE /v1/rooms/{name}', {
+      id: 'removeRoom',
+      summary: 'Remove a room with its messages; a folder that was named at its creation stays',
+      query: z.strictObject({ force: flag.optional() }),
+      answer: shape.removedRoomView,
+      act: named('room.remove', true),
+      handle: ({ scope, name, query }) => scope.rooms.remove(name, query.force ?? false),
+    }),
+    // The room itself is the record of posts and of read positions.
+    route('POST /v1/rooms/{name}/messages', {
+      id: 'postMessage',
+      summary: 'Post a message as this user; it is on disk when the request is answered',
+      body: shape.messageRequest,
+      answer: shape.messageView,
+      act: null,
+      handle: ({ scope, name, body }) => scope.rooms.post(name, body),
+    }),
+    route('GET /v1/rooms/{name}/messages', {
+      id: 'readMessages',
+      summary:
+        'Messages in the order of the room: the newest, or the first after an id, or the first that are unread, or archived ones, or those with all words of `search`',
+      query: z.strictObject({
+        after: shape.messageId.optional(),
+        limit: count.optional(),
+        unread: flag.optional(),
+        archived: flag.optional(),
+        search: z.string().min(1).max(1000).optional(),
+      }),
+      answer: z.array(shape.messageView).readonly(),
+      act: null,
+      handle: ({ scope, name, query }) => scope.rooms.read(name, query),
+    }),
+    route('GET /v1/rooms/{name}/follow', {
+      id: 'followRoom',
+      summary:
+        'Messages after an id, then new ones (server-sent events; honours Last-Event-ID); without an id new ones only',
+      query: z.strictObject({ after: shape.messageId.optional() }),
+      answer: 'sse',
+      act: null,
+      handle: async ({ scope, name, query, lastEventId, signal }) => {
+        scope.rooms.find(name);
+        return sent(scope.rooms.follow(name, lastEventId ?? query.after, signal));
+      },
+    }),
+    route('GET /v1/rooms/{name}/members', {
+      id: 'listMembers',
+      summary: 'The participants of a room',
+      answer: z.array(shape.memberView).readonly(),
+      act: null,
+      handle: ({ scope, name }) => scope.rooms.members(name),
+    }),
+    route('POST /v1/rooms/{name}/members', {
+      id: 'changeMembers',
+      summary: 'Add a participant outside Carrel, or remove one; it is added again when it posts again',
+      body: shape.membersRequest,
+      answer: z.array(shape.memberView).readonly(),
+      act: ({ name, body: { add, remove } }) => ({
+        verb: 'room.members',
+        names: [name],
+        words: { 'the name': [add, remove] },
+        detail: stated({ add, remove }),
+      }),
+      handle: ({ scope, name, body }) => scope.rooms.changeMembers(name, body),
+    }),
+    route('POST /v1/rooms/{name}/position', {
+      id: 'setPosition',
+      summary: 'Record the last message that the user has read; a position only goes forward',
+      body: shape.positionRequest,
+      answer: shape.positionView,
+      act: null,
+      handle: ({ scope, name, body }) => scope.rooms.setPosition(name, body.id),
+    }),
+  ],
+  examine: async ({ rooms }) => (await rooms.list()).filter(({ trouble }) => trouble !== null).map(problem),
+});
+
+async function* sent(messages: AsyncIterable<Message>): AsyncGenerator<Sent> {
+  for await (const message of messages) yield { id: message.id, event: 'message', data: JSON.stringify(message) };
+}
+
+function problem({ name, trouble }: { readonly name: string; readonly trouble: string | null }): ProbeRow {
+  return { name: `room ${name}`, level: 'failure', detail: trouble!, hint: `See: carrel room show ${name}` };
+}

@@ -1,0 +1,221 @@
+/** The rooms of one user. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type {
+  MemberView,
+  MessageRequest,
+  MessageView,
+  RemovedRoomView,
+  RoomDetailView,
+  RoomRequest,
+  RoomView,
+} from '../../api/room.ts';
+import { removeTree } from '../../lib/file.ts';
+import { asFault, Fault } from '../../model/fault.ts';
+import { checkRoomName, type Message, type Participant, type Retention, type RoomRecord } from '../../model/room.ts';
+import { type Actor, requireOwner } from '../../model/user.ts';
+import type { Room } from '../../room/room.ts';
+import type { Row, Store } from '../../store/store.ts';
+import type { LiveRooms } from './live-rooms.ts';
+import { ownFolder } from './room-folder.ts';
+
+export interface UserRoomsParts {
+  readonly store: Store;
+  readonly live: Pick<LiveRooms, 'open' | 'close'>;
+  readonly home: string;
+  /** Where the rooms of this user are. */
+  readonly folder: string;
+  readonly now: () => string;
+  /** A new folder for files on their way. */
+  readonly makeScratch: () => string;
+  /** The sandboxes that have a room. */
+  readonly usedBy: (room: string) => readonly string[];
+}
+
+const maxPerUser = 200;
+const defaultLimit = 50;
+const maxLimit = 1000;
+
+export interface Reading {
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly unread?: boolean | undefined;
+  readonly search?: string | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+export class UserRooms {
+  readonly #actor: Actor;
+  readonly #parts: UserRoomsParts;
+
+  constructor(actor: Actor, parts: UserRoomsParts) {
+    this.#actor = actor;
+    this.#parts = parts;
+  }
+
+  async create({ name, at, keepDays, keepMessages }: RoomRequest): Promise<RoomView> {
+    const { store, home, now } = this.#parts;
+    const owner = this.#actor.name;
+    checkRoomName(name);
+    if (at !== undefined) requireOwner(this.#actor);
+    if (store.find('room', owner, name) !== null) throw isTaken(name);
+    if (store.count('room', owner) >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} rooms already`);
+    const folder = at === undefined ? this.#newFolder(name) : ownFolder(at, home);
+    const taken = store.list('room').find(({ value }) => value.folder === folder);
+    if (taken) throw new Fault('conflict', `${folder} is the room ${taken.name} already`);
+    const createdAt = now();
+    const retention = retentionOf(keepDays, keepMessages);
+    const value: RoomRecord = { name, owner, folder, isElsewhere: at !== undefined, createdAt, retention };
+    await this.#parts.live.open(value);
+    const event = { at: createdAt, type: 'room.created', subject: name, data: { name, user: owner } };
+    store.insert({ kind: 'room', id: randomBytes(8).toString('hex'), owner, name, value }, event);
+    return this.#view(value);
+  }
+
+  async list(): Promise<RoomView[]> {
+    const rows = this.#parts.store.list('room', this.#actor.name);
+    return Promise.all(rows.map(({ value }) => this.#view(value)));
+  }
+
+  async show(name: string): Promise<RoomDetailView> {
+    const record = this.find(name);
+    const room = await this.#parts.live.open(record);
+    const repaired = await room.repair();
+    const [last = null] = await room.read({ after: null, limit: 1, newest: true });
+    return { ...(await this.#view(record)), members: await room.participants(), last, repaired };
+  }
+
+  async post(name: string, { body, replyTo, attachments = [], key }: MessageRequest): Promise<MessageView> {
+    const room = await this.#open(name);
+    if (replyTo !== undefined && (await room.get(replyTo)) === null) {
+      throw new Fault('not_found', `the room ${name} has no message ${replyTo}`);
+    }
+    const message = {
+      ...{ from: this.#self, via: 'cli' as const, body, replyTo: replyTo ?? null },
+      ...(key === undefined ? {} : { key: `api:${this.#actor.name}:${key}` }),
+    };
+    if (attachments.length === 0) return room.post(message);
+    const scratch = this.#parts.makeScratch();
+    try {
+      const files = attachments.map(({ name: file, contentBase64 }, index) => {
+        const path = join(scratch, String(index));
+        writeFileSync(path, Buffer.from(contentBase64, 'base64'), { mode: 0o600 });
+        return { name: file, file: path };
+      });
+      return await room.post({ ...message, attachments: files });
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  /** Without a start the newest, otherwise the first after it. */
+  async read(name: string, { after, unread, search, archived, ...asked }: Reading): Promise<readonly MessageView[]> {
+    const room = await this.#open(name);
+    const limit = Math.min(asked.limit ?? defaultLimit, maxLimit);
+    if (search !== undefined) return (await room.search(search, limit)).toReversed();
+    if (archived) return room.readArchived({ after: after ?? null, limit });
+    const start = unread ? await this.#position(room) : (after ?? null);
+    return room.read({ after: start, limit, newest: !unread && after === undefined });
+  }
+
+  /** Without a start new messages only. */
+  async *follow(name: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<Message> {
+    const room = await this.#open(name);
+    const start = after ?? (await room.status()).lastId;
+    yield* room.follow(start, signal);
+  }
+
+  async members(name: string): Promise<readonly MemberView[]> {
+    return (await this.#open(name)).participants();
+  }
+
+  async changeMembers(
+    name: string,
+    { add, remove }: { readonly add?: string | undefined; readonly remove?: string | undefined },
+  ): Promise<readonly MemberView[]> {
+    const room = await this.#open(name);
+    if (add !== undefined) await room.addParticipant({ kind: 'outside', name: add });
+    if (remove !== undefined) await room.removeParticipant(remove);
+    return room.participants();
+  }
+
+  async setPosition(name: string, id: string): Promise<{ position: string }> {
+    const room = await this.#open(name);
+    await room.addParticipant(this.#self);
+    await room.setPosition(this.#actor.name, id);
+    return { position: (await this.#position(room)) ?? id };
+  }
+
+  async remove(name: string, force: boolean): Promise<RemovedRoomView> {
+    const { store, live, now, usedBy } = this.#parts;
+    const row = this.#row(name);
+    const users = usedBy(name);
+    if (users.length > 0 && !force) throw inUse(name, users);
+    const { folder, isElsewhere, owner } = row.value;
+    await live.close(row.value);
+    store.remove(row, { at: now(), type: 'room.removed', subject: name, data: { name, user: owner } });
+    if (!isElsewhere) await removeTree(folder);
+    return { name, folder, isFolderRemoved: !isElsewhere };
+  }
+
+  find(name: string): RoomRecord {
+    return this.#row(name).value;
+  }
+
+  get #self(): Participant {
+    return { kind: 'person', name: this.#actor.name };
+  }
+
+  async #open(name: string): Promise<Room> {
+    return this.#parts.live.open(this.find(name));
+  }
+
+  async #position(room: Room): Promise<string | null> {
+    return (await room.participants()).find(({ name }) => name === this.#actor.name)?.position ?? null;
+  }
+
+  #newFolder(name: string): string {
+    const folder = join(this.#parts.folder, name);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  #row(name: string): Row<'room'> {
+    const { store } = this.#parts;
+    const row = store.find('room', this.#actor.name, checkRoomName(name));
+    if (row !== null) return row;
+    const names = store.list('room', this.#actor.name).map((one) => one.name);
+    const hint = names.length === 0 ? `Create it with: carrel room create ${name}` : `There are: ${names.join(', ')}`;
+    throw new Fault('not_found', `no room ${name}`, { hint });
+  }
+
+  async #view(record: RoomRecord): Promise<RoomView> {
+    const { name, owner, folder, createdAt, retention } = record;
+    const known = { name, user: owner, folder, createdAt, retention };
+    try {
+      const room = await this.#parts.live.open(record);
+      const { messages, archived, refused, lastId } = await room.status();
+      const self = (await room.participants()).find((one) => one.name === this.#actor.name);
+      return { ...known, messages, archived, refused, lastId, unread: self?.unread ?? messages, trouble: null };
+    } catch (error) {
+      const nothing = { messages: null, archived: null, refused: null, unread: null, lastId: null };
+      return { ...known, ...nothing, trouble: asFault(error).message };
+    }
+  }
+}
+
+function retentionOf(days: number | undefined, messages: number | undefined): Retention | null {
+  if (days === undefined && messages === undefined) return null;
+  return { ...(days === undefined ? {} : { days }), ...(messages === undefined ? {} : { messages }) };
+}
+
+function isTaken(name: string): Fault {
+  return new Fault('conflict', `a room ${name} exists already`, { hint: `Use it, or: carrel room rm ${name}` });
+}
+
+function inUse(name: string, users: readonly string[]): Fault {
+  return new Fault('conflict', `the room ${name} is in use by ${users.join(', ')}`, {
+    hint: `Remove these sandboxes first, or: carrel room rm --force ${name}`,
+  });
+}

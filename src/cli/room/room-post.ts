@@ -1,0 +1,60 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { MessageRequest } from '../../api/room.ts';
+import { firstBytes } from '../../lib/collect.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { checkRoomName } from '../../model/room.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+
+interface Options {
+  readonly reply?: string;
+  readonly attach?: readonly string[];
+}
+
+/** More than any message may have: the daemon refuses it by its own limit. */
+const enoughBytes = 16 * 1024 ** 2;
+/** What fits into one request, encoded. */
+const mostAttachedBytes = 8 * 1024 ** 2;
+
+export default async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const [name, ...words] = args;
+  const body: MessageRequest = {
+    body: await textOf(words),
+    ...(options.reply === undefined ? {} : { replyTo: options.reply }),
+    ...(options.attach === undefined ? {} : { attachments: attachmentsOf(options.attach) }),
+  };
+  const path = { name: checkRoomName(name!) };
+  const message = await connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
+  if (context.json) return context.out.document(message);
+  context.out.print(plain(message.id));
+}
+
+async function textOf(words: readonly string[]): Promise<string> {
+  if (words.length > 1 || words[0] !== '-') return words.join(' ');
+  const bytes = await firstBytes(process.stdin, enoughBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new Fault('invalid', 'the text on stdin is not UTF-8', { cause });
+  }
+}
+
+function attachmentsOf(files: readonly string[]): NonNullable<MessageRequest['attachments']> {
+  let bytes = 0;
+  return files.map((file) => {
+    const content = contentOf(file, mostAttachedBytes - bytes);
+    bytes += content.length;
+    return { name: basename(file), contentBase64: content.toString('base64') };
+  });
+}
+
+function contentOf(file: string, mostBytes: number): Buffer {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw new Fault('invalid', `--attach: ${printable(file)} is not a file`);
+  if (stat.size <= mostBytes) return readFileSync(file);
+  throw new Fault('exhausted', `--attach: all files together have more than ${formatSize(mostAttachedBytes)}`);
+}

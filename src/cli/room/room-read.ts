@@ -1,0 +1,32 @@
+import { checkRoomName } from '../../model/room.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseCount } from '../option.ts';
+import { messageLines } from './message-text.ts';
+
+interface Options {
+  readonly unread?: boolean;
+  readonly after?: string;
+  readonly limit?: string;
+  readonly search?: string;
+  readonly archived?: boolean;
+  readonly peek?: boolean;
+}
+
+export default async function roomRead(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const client = connect(context);
+  const path = { name: checkRoomName(args[0]!) };
+  const { unread, after, limit, search, archived } = options;
+  const query = {
+    ...{ unread, after, search, archived },
+    ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
+  };
+  const messages = await client.call('GET /v1/rooms/{name}/messages', { path, query });
+  if (context.json) context.out.document(messages);
+  else context.out.print(...messages.flatMap((message) => messageLines(message, context.out)).slice(0, -1));
+  if (messages.length === 0) context.out.note(unread ? 'nothing unread' : 'no messages');
+  const last = messages.at(-1);
+  // What was found or archived says nothing about the messages between.
+  if (last === undefined || options.peek || search !== undefined || archived) return;
+  await client.call('POST /v1/rooms/{name}/position', { path, body: { id: last.id } });
+}

@@ -1,0 +1,47 @@
+import type { MemberView, RoomDetailView } from '../../api/room.ts';
+import { checkRoomName } from '../../model/room.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { counted } from '../output/count.ts';
+import type { Output } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+import { messageLines } from './message-text.ts';
+
+export default async function roomShow(context: Context, { args }: Invocation): Promise<void> {
+  const path = { name: checkRoomName(args[0]!) };
+  const view = await connect(context).call('GET /v1/rooms/{name}', { path });
+  if (context.json) return context.out.document(view);
+  context.out.print(...description(view, context.out));
+  if (view.repaired > 0) context.out.say(`wrote ${counted(view.repaired, 'file')} again that differed from the room`);
+}
+
+export function description(view: RoomDetailView, out: Output, now?: number): string[] {
+  const { messages, archived, refused, unread, retention, last } = view;
+  const lines = table([
+    ['name', plain(view.name)],
+    ['folder', plain(view.folder)],
+    ['created', `${age(view.createdAt, now)} ago by ${plain(view.user)}`],
+    ['messages', `${messages}, ${unread} unread${archived ? `, ${archived} archived` : ''}`],
+    ['refused', `${refused}${refused ? ', see dead/ in the folder' : ''}`],
+    ...(retention === null ? [] : [['keeps', retentionText(retention)]]),
+    ...view.members.map((member, index) => [index === 0 ? 'members' : '', memberText(member, now)]),
+  ]);
+  return last === null ? lines : [...lines, '', ...messageLines(last, out).slice(0, -1)];
+}
+
+function retentionText({ days, messages }: NonNullable<RoomDetailView['retention']>): string {
+  return [
+    ...(days === undefined ? [] : [counted(days, 'day')]),
+    ...(messages === undefined ? [] : [counted(messages, 'message')]),
+  ].join(', ');
+}
+
+function memberText({ name, kind, lastPostAt, lastReadAt }: MemberView, now?: number): string {
+  const [active] = [lastPostAt, lastReadAt]
+    .filter((at) => at !== null)
+    .sort()
+    .reverse();
+  return `${plain(name)} (${kind ?? 'mentioned'}${active === undefined ? '' : `, active ${age(active, now)} ago`})`;
+}

@@ -1,0 +1,104 @@
+/** The commands about rooms. */
+import { roomNamePattern } from '../../model/room.ts';
+import type { Area, CommandEntry, GroupEntry, NameSources } from '../cli.ts';
+
+const groups: readonly GroupEntry[] = [{ name: 'room', summary: 'messages between people, sandboxes and services' }];
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'room create',
+    summary: 'create a room: a folder of messages',
+    args: '<NAME>',
+    fields: { name: 'NAME' },
+    options: [
+      { flags: '--at <DIR>', field: 'at', summary: 'its folder; left out, one in the home of Carrel; for the owner' },
+      { flags: '--keep-days <N>', field: 'keepDays', summary: 'move messages older than N days to the archive' },
+      {
+        flags: '--keep-messages <N>',
+        field: 'keepMessages',
+        summary: 'move all but the newest N messages to the archive',
+      },
+    ],
+    load: () => import('./room-create.ts'),
+  },
+  { name: 'room ls', summary: 'list rooms', load: () => import('./room-ls.ts') },
+  {
+    name: 'room show',
+    summary: 'show a room: its folder, counts, participants and last message; repairs its files',
+    args: '<NAME>',
+    completes: 'rooms',
+    load: () => import('./room-show.ts'),
+  },
+  {
+    name: 'room post',
+    summary: 'post a message and print its id; - reads it from stdin',
+    args: '<NAME> <TEXT...>',
+    usage: '[options] NAME TEXT…|-',
+    fields: { body: 'TEXT' },
+    options: [
+      { flags: '--reply <ID>', field: 'replyTo', summary: 'the message that this one answers' },
+      { flags: '--attach <FILE>', field: 'attachments', summary: 'a file that comes with it', repeat: true },
+    ],
+    completes: 'rooms',
+    load: () => import('./room-post.ts'),
+  },
+  {
+    name: 'room read',
+    summary: 'print messages, the newest unless an option says otherwise; they count as read',
+    args: '<NAME>',
+    options: [
+      { flags: '--unread', summary: 'the first messages that you have not read' },
+      { flags: '--after <ID>', field: 'after', summary: 'the first messages after this one' },
+      { flags: '--limit <N>', field: 'limit', summary: 'at most N messages (default 50, at most 1000)' },
+      {
+        flags: '--search <TEXT>',
+        field: 'search',
+        summary: 'the newest messages with all these words, archived ones too',
+      },
+      { flags: '--archived', summary: 'messages that were moved to the archive, the oldest first' },
+      { flags: '--peek', summary: 'they do not count as read' },
+    ],
+    completes: 'rooms',
+    load: () => import('./room-read.ts'),
+  },
+  {
+    name: 'room follow',
+    summary: 'print messages as they are posted, until Ctrl-C',
+    args: '<NAME>',
+    options: [{ flags: '--after <ID>', field: 'after', summary: 'begin with the first message after this one' }],
+    completes: 'rooms',
+    load: () => import('./room-follow.ts'),
+  },
+  {
+    name: 'room members',
+    summary: 'list, add or remove participants',
+    args: '<NAME>',
+    options: [
+      { flags: '--add <WHO>', field: 'add', summary: 'add a participant outside Carrel' },
+      {
+        flags: '--remove <WHO>',
+        field: 'remove',
+        summary: 'remove a participant; it is added again when it posts again',
+      },
+    ],
+    completes: 'rooms',
+    load: () => import('./room-members.ts'),
+  },
+  {
+    name: 'room rm',
+    summary: 'remove a room and all its messages; a folder that --at named stays',
+    args: '<NAME>',
+    options: [{ flags: '-f, --force', summary: 'also if sandboxes have it' }],
+    completes: 'rooms',
+    load: () => import('./room-rm.ts'),
+  },
+];
+
+const names: NameSources = {
+  rooms: {
+    pattern: roomNamePattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/rooms', { signal })).map(({ name }) => name),
+  },
+};
+
+export const room: Area = { heading: 'Rooms:', groups, commands, names };
