@@ -78,7 +78,7 @@ describe('imports are read from', () => {
   );
 });
 
-describe('allowed', () => {
+describe('the import rules allow', () => {
   test.each([
     ['src/lib/a.ts', "import { b } from '../model/b.ts';"],
     ['src/engine/local/a.ts', "import { b } from '../engine.ts';"],
@@ -108,7 +108,7 @@ describe('allowed', () => {
   });
 });
 
-describe('refused', () => {
+describe('the import rules refuse', () => {
   test.each([
     ['src/model/a.ts', "import { b } from '../lib/b.ts';", 'may not import src/lib/b.ts'],
     ['src/model/a.ts', "import type { b } from '../store/store.ts';", 'may not import src/store/store.ts'],

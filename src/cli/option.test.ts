@@ -22,7 +22,7 @@ test('pairs keep everything after the first =', () => {
   );
 });
 
-describe('refused', () => {
+describe('the options refuse', () => {
   test.each(['=x', 'PATH', '', '1A=x', 'A-B=x', 'A\n=x'])('--env %j', (text) => invalid(() => parseEnv([text])));
   test.each(['', '-1', '1e3', 'NaN', '0x10', '1.'])('number %j', (text) => invalid(() => parseNumber(text, '--cpus')));
   test.each(['', '1.5', '-1', '9'.repeat(16)])('count %j', (text) => invalid(() => parseCount(text, '--tail')));

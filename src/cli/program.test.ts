@@ -143,7 +143,7 @@ describe('refused with a hint', () => {
   });
 });
 
-describe('output', () => {
+describe('the output of the parser', () => {
   const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
 
   beforeEach(() => {

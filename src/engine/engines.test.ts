@@ -26,7 +26,7 @@ async function idsOn(engines: Engines): Promise<string[]> {
   return (await engines.list()).map(({ id }) => id).sort();
 }
 
-describe('engines', () => {
+describe('the list of engines', () => {
   it('returns the engine that a record names', async () => {
     const { local, docker, engines } = setUp();
     await engines.of(onLocal).start(sampleLaunch({ id: one }));

@@ -29,7 +29,7 @@ describe('one spelling for', () => {
   });
 });
 
-describe('refused', () => {
+describe('a host is refused', () => {
   test.each([
     ['nothing', ''],
     ['a dot', '.'],

@@ -50,7 +50,7 @@ describe('a rule in its one spelling', () => {
   });
 });
 
-describe('by name', () => {
+describe('rules decide on a connection by name', () => {
   test.each([
     ['example.com', 'example.com:443'],
     ['example.com', 'example.com:80'],
@@ -96,7 +96,7 @@ describe('by name', () => {
   });
 });
 
-describe('by address', () => {
+describe('rules decide on a connection by address', () => {
   test.each([
     ['127.0.0.1', 'loopback'],
     ['127.255.255.254', 'loopback'],

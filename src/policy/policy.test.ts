@@ -28,7 +28,7 @@ function on(text: string) {
   return decideText(text, [], { cwd, programs: ['/opt/carrel/bin/carrel'], groups });
 }
 
-describe('allow:', () => {
+describe('the policy allows', () => {
   test.each(
     [
       ...['carrel status', 'carrel --json ls', 'carrel ls --json', 'carrel show box', 'carrel logs box --tail 5'],
@@ -88,7 +88,7 @@ describe('allow:', () => {
   });
 });
 
-describe('ask:', () => {
+describe('the policy asks for', () => {
   test.each(
     [
       ...[

@@ -9,7 +9,7 @@ storeConformance('a failing store without faults', (options) => failing(createMe
 const full = new Fault('exhausted', 'no room');
 const locked = new Fault('unavailable', 'locked');
 
-describe('failing', () => {
+describe('a failing store', () => {
   it('fails the next call of a method, once, and changes nothing', () => {
     const store = failing(createMemoryStore());
     store.failNext('insert', full);

@@ -61,7 +61,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
       return fault;
     }
 
-    describe('rows', () => {
+    describe('the rows of a kind', () => {
       it('is empty at first', () => {
         expect(store.list('user')).toEqual([]);
         expect(store.get('user', 'a')).toBeNull();
@@ -422,7 +422,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
       });
     });
 
-    describe('close', () => {
+    describe('a close', () => {
       it('may be repeated, and makes every later call unavailable', () => {
         const row = add('a');
         const stop = store.subscribe(() => {});

@@ -30,7 +30,7 @@ async function call(tool: string, input: object): Promise<Record<string, unknown
   return JSON.parse(await carrel.ok('--json', 'hub', 'call', tool, JSON.stringify(input))) as Record<string, unknown>;
 }
 
-describe('TypeScript', () => {
+describe('the tools for TypeScript', () => {
   it('finds a definition by position and by symbol', async () => {
     const definition = {
       path: '/workspaces/ts/src/cart.ts',

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { dockerGround } from '../harness/crash-ground.ts';
 import { crashes } from './crash.ts';
 
-describe('on docker', () =>
+describe('a daemon that is killed, with the docker engine', () =>
   crashes(dockerGround(), {
     startAgain: ['after:clear', 'after:renew', 'start:created', 'after:start'],
     remove: [

@@ -3,7 +3,7 @@ import { dockerGround, podmanGround } from '../harness/crash-ground.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { crashes } from './crash.ts';
 
-describe('on docker', () =>
+describe('a daemon that is killed, with the docker engine', () =>
   crashes(dockerGround(), {
     create: [
       ...['start:prepared', 'start:staged', 'start:created'],

@@ -9,7 +9,7 @@ import { crashes } from './crash.ts';
 
 let carrel: Installation;
 
-describe('on local', () =>
+describe('a daemon that is killed, with the local engine', () =>
   crashes(localGround, {
     create: [
       ...['start:prepared', 'start:noted', 'start:let-go', 'start:staged', 'start:created'],

@@ -50,7 +50,7 @@ sandboxes:
   api: {project: api, command: ${api}}
 ${more}`;
 
-describe('from nothing', () => {
+describe('a project without carrel.yaml', () => {
   it('init writes what it finds and never over anything', async () => {
     const { exitCode, stdout } = await here('init');
     expect([exitCode, stdout]).toEqual([0, `${join(folder, 'carrel.yaml')}\n`]);
@@ -116,7 +116,7 @@ it('a fleet may be declared in the project, and its `network` also holds for oth
   await carrel.ok('rm', '--force', 'single', 'beside');
 });
 
-describe('what differs', () => {
+describe('a fleet that differs from its file', () => {
   beforeEach(async () => {
     put(base());
     expect((await here('up', '--yes')).exitCode).toBe(0);

@@ -27,7 +27,7 @@ function begun(run: AdapterRun, storyId = 'US-001'): Promise<void> {
   );
 }
 
-describe('killed', () => {
+describe('an adapter that is killed', () => {
   const four = ['append b 1', 'append c 2', 'append d 3', 'append e 4'].map((does, index) => ({
     does,
     after: index === 3 ? ['US-001', 'US-002'] : [],

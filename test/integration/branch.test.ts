@@ -111,7 +111,7 @@ describe('a commit', () => {
   });
 });
 
-describe('refused', () => {
+describe('apply onto a branch refuses', () => {
   it.each(['', '-x', '@{-1}', 'a..b', 'a b', 'HEAD', 'x.lock', '../x', 'refs/\n'])('the name %j', async (name) => {
     const project = new Repository(root);
     await expect(openBranch(project.path, name)).rejects.toMatchObject({ code: 'invalid' });

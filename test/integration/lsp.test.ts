@@ -89,7 +89,7 @@ class Project {
   }
 }
 
-describe('TypeScript', () => {
+describe('the TypeScript language server', () => {
   const mainText =
     "import { Cart } from './cart';\n\nexport function sum() {\n  return new Cart().total(1);\n}\nsum();\n";
   let project: Project;
@@ -250,7 +250,7 @@ describe.each([
   });
 });
 
-describe('C', () => {
+describe('the C language server', () => {
   it('finds references in files that were never opened, and what is wrong after another file changed', async () => {
     const project = new Project({
       'price.h': 'int price(int n);\n',

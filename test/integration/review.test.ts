@@ -247,7 +247,7 @@ describe('what git cannot show', () => {
   });
 });
 
-describe('inside .git', () => {
+describe('a change inside .git', () => {
   it('what can run something is shown under its own name', async () => {
     const name = '.git/hooks/pre-commit';
     const { changes } = workspace({}, (tree) =>

@@ -119,7 +119,7 @@ describe('a secret', () => {
   });
 });
 
-describe('refused is', () => {
+describe('the secrets refuse', () => {
   const everyAct = (name = 'a') => [
     codeOf(() => secrets.set('ann', name, Buffer.from('new'))),
     codeOf(() => secrets.list('ann')),

@@ -50,7 +50,7 @@ function litter(): string[] {
   return readdirSync(folder).filter((one) => one.startsWith('.'));
 }
 
-describe('found', () => {
+describe('the task files that are found', () => {
   test('are the files of both folders whose names match', () => {
     mkdirSync(join(project, '.aimi/tasks'), { recursive: true });
     writeFileSync(join(project, '.aimi/tasks', name), '');

@@ -386,7 +386,7 @@ describe('a backup', () => {
   });
 });
 
-describe('on disk', () => {
+describe('a volume on disk', () => {
   const [agent, other] = [4321, 1234];
   const owners = (...names: string[]) => names.map((name) => lstatSync(join(bench.home(), name)).uid);
 

@@ -60,7 +60,7 @@ it('an edit of a file that the same answer creates or renames is computed from w
   expect(changes[1]).toHaveProperty('expectedHash', hashOf(Buffer.from('one\r\ntwo')));
 });
 
-describe('refused:', () => {
+describe('changes of a language server are refused:', () => {
   test.each([
     ['a file outside of the project', () => ({ changes: { 'file:///etc/passwd': [edit(0, 0, 0, 'x')] } }), 'denied'],
     ['a way out of the project', () => ({ changes: { [`${uri('a.ts')}/../../x`]: [edit(0, 0, 0, 'x')] } }), 'denied'],

@@ -57,7 +57,7 @@ function insert(id: string, names: readonly string[]) {
 
 const anthropic = { name: 'claude', preset: 'anthropic', secret: 'KEY' } as const;
 
-describe('adding', () => {
+describe('add', () => {
   it('records where the secret goes, and not its value', () => {
     const view = credentials.add(anthropic);
     expect(view).toEqual({
@@ -100,7 +100,7 @@ describe('adding', () => {
   });
 });
 
-describe('giving', () => {
+describe('grants', () => {
   it('names each once, with what its preset sets inside', () => {
     credentials.add(anthropic);
     expect(credentials.grants(['claude', 'claude'])).toEqual([{ name: 'claude', preset: 'anthropic' }]);
@@ -113,7 +113,7 @@ describe('giving', () => {
   });
 });
 
-describe('removing', () => {
+describe('remove', () => {
   it('is refused while a sandbox has it, and its secret stays as long as it does', () => {
     credentials.add(anthropic);
     expect(() => userSecrets.remove('KEY')).toThrow(/the credential claude carries/);
@@ -126,7 +126,7 @@ describe('removing', () => {
   });
 });
 
-describe('its secret', () => {
+describe('the secret of a credential', () => {
   it('does not become what no header can carry', async () => {
     credentials.add(anthropic);
     await expect(userSecrets.set('KEY', Buffer.from('two\nlines'))).rejects.toThrow(/cannot be the value of a header/);

@@ -85,7 +85,7 @@ it('stores what a token grants and never the token, and keeps keys from other ac
   }
 });
 
-describe('refuses', () => {
+describe('the check of a token refuses', () => {
   const refusal = { code: 'unauthenticated' };
 
   it('a token that was revoked, also in an open session', async () => {

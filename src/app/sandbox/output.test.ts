@@ -100,7 +100,7 @@ describe('the whole output', () => {
   });
 });
 
-describe('gathered', () => {
+describe('the gathered output', () => {
   it('keeps the order of the streams, and brings what is there without waiting for more', async () => {
     let more = () => {};
     async function* source() {

@@ -23,7 +23,7 @@ function open(json: boolean, isTTY: boolean, env: NodeJS.ProcessEnv = {}) {
   return { stdout, stderr, out: new Output(json, stdout, stderr, env) };
 }
 
-describe('plain', () => {
+describe('plain text', () => {
   test.each([
     ['\u001b[31mred', '\\u001b[31mred'],
     ['a\nb\r\tc', 'a\\nb\\r\\tc'],

@@ -50,7 +50,7 @@ test('a file that cannot be read', () => {
   expect(() => secretFromFile(folder)).toThrowError(code('invalid'));
 });
 
-describe('typed', () => {
+describe('a typed value', () => {
   test.each([
     [['pass\r'], 'pass'],
     [['pa', 'ss', '\n'], 'pass'],

@@ -20,7 +20,7 @@ test('all allows every kind', () => {
   expect(parseKinds('--allow', ['env', 'all'])).toEqual(gateKinds);
 });
 
-describe('refused', () => {
+describe('the options of apply refuse', () => {
   test.each(['', 'ci,', 'CI', 'everything', '__proto__'])('--allow %j', (text) =>
     invalid(() => parseKinds('--allow', [text])),
   );

@@ -22,7 +22,7 @@ function refused(work: () => unknown): Fault {
   throw new Error('expected a Fault');
 }
 
-describe('agent', () => {
+describe('the id of agent', () => {
   it.each([
     [0, first],
     [1, first + 65_536],

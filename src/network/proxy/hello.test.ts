@@ -64,7 +64,7 @@ describe('a hello that names the host', () => {
   });
 });
 
-describe('refused is', () => {
+describe('the parser of a hello refuses', () => {
   const cases: [string, Buffer][] = [
     ['another name', hello({ names: ['evil.test'] })],
     ['a name below', hello({ names: ['a.good.test'] })],

@@ -135,7 +135,7 @@ test('a stage is private and leaves nothing', () => {
   within(Anchor.open(home), (folder) => expect(folder.names()).toEqual([]));
 });
 
-describe('reach', () => {
+describe('the way to a folder', () => {
   test('follows links of the user', () => {
     symlinkSync('../outside', join(to, 'l'));
     within(reach(join(to, 'l'), [from]), (folder) => expect(folder.look('secret')).not.toBeNull());
