@@ -5,10 +5,10 @@ declare module 'ws' {
   import type { Duplex } from 'node:stream';
 
   export class WebSocket extends EventEmitter {
-    constructor(url: string, protocol: string, options: { readonly headers: Readonly<Record<string, string>> });
+    constructor(url: string, protocol?: string, options?: { readonly headers: Readonly<Record<string, string>> });
     readonly bufferedAmount: number;
     readonly isPaused: boolean;
-    send(data: string, sent: (error?: Error) => void): void;
+    send(data: string, sent?: (error?: Error) => void): void;
     ping(): void;
     pause(): void;
     resume(): void;

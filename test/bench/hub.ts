@@ -1,95 +1,72 @@
-/** The hub over its port, beside the official filesystem server of MCP on stdio. All by the same client. */
-import { writeFileSync } from 'node:fs';
+/** The hub over its port, beside the official filesystem server of MCP on stdio. */
 import { join, resolve } from 'node:path';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { bearer, WebSocketTransport } from '../fixtures/mcp-port.ts';
-import { Installation } from '../harness/installation.ts';
-import { residentOf } from './memory.ts';
+import { measureLoad } from './hub-load.ts';
+import { type HubPort, openCall, openHubPort, type Read } from './hub-port.ts';
+import { processorMs } from './processor.ts';
 import { atMost, type Row, row, timesPeer } from './report.ts';
-import { elapsed, summarize } from './sample.ts';
+import { elapsed, interleave, type Summary, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
 const targetMs = 2;
-const atOnce = 1000;
-/** Memory is compared after this share of the calls: the first ones load programs and fill caches. */
-const warmShare = 0.2;
-const growthMb = 20;
 const filesystemServer = resolve('test/clients/node_modules/.bin/mcp-server-filesystem');
 
-type Read = () => Promise<unknown>;
+export async function measureHub(bench: Bench): Promise<Row[]> {
+  const hub = await openHubPort(bench.cleanup);
+  return [...(await measureCalls(bench, hub)), ...(await measureLoad(bench, hub))];
+}
 
-export async function measureHub({ options, cleanup, signal }: Bench): Promise<Row[]> {
-  const carrel = new Installation();
-  cleanup.add('hub', () => carrel.dispose());
-  const folder = carrel.folder('shop');
-  writeFileSync(join(folder, 'file'), 'a line of text\n'.repeat(100));
-  carrel.write('home/config.yaml', 'http: {port: 0, rate: 1000000}\n');
-  await carrel.ok('project', 'add', folder);
-  const token = (await carrel.ok('hub', 'token', '--project', 'shop')).trim();
-  const { mcp } = await carrel.json<{ mcp: string }>('status');
-  const requestInit = { headers: bearer(token) };
-  const input = { project: 'shop', path: 'file' };
-  const http = await open(new StreamableHTTPClientTransport(new URL(mcp), { requestInit }), 'read_file', input);
-  const socket = await open(new WebSocketTransport(mcp, token), 'read_file', input);
+interface Cost {
+  readonly ms: number;
+  /** Of the server. */
+  readonly processor: number;
+}
+
+async function measureCalls({ options, cleanup, signal }: Bench, hub: HubPort): Promise<Row[]> {
   const stdio = new StdioClientTransport({
     command: process.execPath,
-    args: [filesystemServer, folder],
+    args: [filesystemServer, hub.folder],
     stderr: 'ignore',
   });
-  const peer = await open(stdio, 'read_text_file', { path: join(folder, 'file') });
-  try {
+  const path = join(hub.folder, 'file');
+  const read = await openCall(stdio, cleanup, 'read_text_file', { path });
+  const ofDaemon = (call: Read) => () => costOf(call, hub.daemonPid);
+  const taken = await interleave<'peer' | 'socket' | 'http' | 'plain', Cost>(
+    options.rounds * 10,
+    {
+      peer: () => costOf(read, stdio.pid!),
+      socket: ofDaemon(hub.socket),
+      http: ofDaemon(hub.http),
+      plain: ofDaemon(hub.plain),
+    },
+    signal,
+  );
+  const [peerMs, peerUsed] = summaries(taken.peer);
+  const rows = ([what, costs]: [string, Cost[]]) => {
+    const [ms, used] = summaries(costs);
     return [
-      ...(await times({ http: http.read, socket: socket.read, peer: peer.read }, options.rounds)),
-      ...(await load(carrel, socket.read, options.calls, signal)),
+      row(`hub read_file over ${what}`, ms, [atMost(ms, targetMs), ...timesPeer(ms, 'filesystem server', peerMs)]),
+      row('  processor time of the daemon', used, timesPeer(used, 'filesystem server', peerUsed)),
     ];
-  } finally {
-    await Promise.all([http, socket, peer].map(({ client }) => client.close()));
-  }
-}
-
-async function open(transport: Transport, name: string, input: object): Promise<{ client: Client; read: Read }> {
-  const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(transport);
-  const read = async () => {
-    const result = await client.callTool({ name, arguments: { ...input } });
-    if (result.isError) throw new Error(JSON.stringify(result.content));
   };
-  await read();
-  return { client, read };
-}
-
-/** In turns, so that noise hits all alike. */
-async function times(reads: Readonly<Record<'http' | 'socket' | 'peer', Read>>, rounds: number): Promise<Row[]> {
-  const taken = { http: [] as number[], socket: [] as number[], peer: [] as number[] };
-  const names = Object.keys(taken) as (keyof typeof taken)[];
-  for (let round = 0; round < rounds * 10; round += 1)
-    for (const name of names) taken[name].push(await elapsed(reads[name]));
-  const [http, socket, peer] = [summarize(taken.http), summarize(taken.socket), summarize(taken.peer)];
-  const against = (one: typeof http) => [atMost(one, targetMs), ...timesPeer(one, 'filesystem server', peer)];
+  const ways: [string, Cost[]][] = [
+    ['WebSocket', taken.socket],
+    ['HTTP, official client', taken.http],
+    ['HTTP, plain request', taken.plain],
+  ];
   return [
-    row('filesystem server, read_text_file over stdio', peer),
-    row('hub read_file over WebSocket', socket, against(socket)),
-    row('hub read_file over HTTP', http, against(http)),
+    row('filesystem server, read_text_file over stdio', peerMs),
+    row('  processor time of the server', peerUsed),
+    ...ways.flatMap(rows),
   ];
 }
 
-async function load(carrel: Installation, read: Read, calls: number, signal: AbortSignal): Promise<Row[]> {
-  const burst = () => Promise.all(Array.from({ length: atOnce }, read));
-  const bursts: number[] = [];
-  const grown: number[] = [];
-  let warmMb = Number.NaN;
-  for (let done = 0; done < calls; done += atOnce) {
-    signal.throwIfAborted();
-    bursts.push(await elapsed(burst));
-    const { rssMb } = residentOf(carrel.daemonPid);
-    if (done >= calls * warmShare) grown.push(rssMb - warmMb);
-    else warmMb = rssMb;
-  }
-  const last = grown.at(-1) ?? 0;
-  const growth = { count: calls, min: Math.min(...grown), p50: last, p95: Math.max(...grown) };
-  return [
-    row(`hub: ${atOnce} read_file at once over WebSocket`, summarize(bursts)),
-    { ...row(`hub: memory of the daemon grown over ${calls} calls`, growth, [atMost(growth, growthMb)]), unit: 'MB' },
-  ];
+async function costOf(call: Read, pid: number): Promise<Cost> {
+  const before = processorMs(pid);
+  const ms = await elapsed(call);
+  return { ms, processor: processorMs(pid) - before };
+}
+
+function summaries(costs: readonly Cost[]): [Summary, Summary] {
+  return [summarize(costs.map(({ ms }) => ms)), summarize(costs.map(({ processor }) => processor))];
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** What makes files comes before what deletes many: ext4 is slow to make them where it freed some minutes ago. */
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
-  ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'code', 'hub'] as const),
+  ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'code', 'search', 'hub'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 

@@ -19,6 +19,7 @@ import { insideArgv, type Raw } from './raw.ts';
 import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { measureReview } from './review.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
+import { measureSearch } from './search.ts';
 import { measureStall } from './stall.ts';
 import { measureSwarm } from './swarm.ts';
 
@@ -52,6 +53,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   backup: measureBackup,
   network: measureNetwork,
   code: measureCode,
+  search: measureSearch,
   hub: measureHub,
 };
 
