@@ -1,0 +1,75 @@
+/** The daemon is killed between every two steps of a post and of a move to the archive; the next one ends what was begun. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
+import { Installation, isRunning, until } from '../harness/installation.ts';
+
+let carrel: Installation;
+beforeAll(async () => {
+  carrel = new Installation();
+  await carrel.list();
+});
+afterAll(() => carrel.dispose());
+
+const file = { name: 'a.txt', contentBase64: Buffer.from('content').toString('base64') };
+const post = (name: string, text: string) =>
+  carrel.client.call('POST /v1/rooms/{name}/messages', {
+    path: { name },
+    body: { body: text, key: text, attachments: [file] },
+  });
+const read = (name: string, ...options: string[]) => carrel.json<MessageView[]>('room', 'read', name, ...options);
+const bodies = (messages: readonly MessageView[]) => messages.map(({ body }) => body);
+const show = (name: string) => carrel.json<RoomDetailView>('room', 'show', name);
+
+it.each(['room.attached', 'room.committed', 'room.file-written', 'room.order-written'])(
+  'R3, R4: a post during which the daemon dies at %s is there once when it is repeated',
+  async (point) => {
+    const name = point.replace('.', '-');
+    await carrel.ok('room', 'create', name);
+    await post(name, 'before');
+    const pid = await carrel.dieAt(point);
+    // It may be answered before the daemon dies: files are written afterwards.
+    await post(name, 'during').catch(() => {});
+    await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+    await carrel.list();
+    const { id } = await post(name, 'during');
+    await post(name, 'after');
+    expect(bodies(await read(name))).toEqual(['before', 'during', 'after']);
+    const { folder } = await carrel.json<RoomDetailView>('room', 'show', name);
+    const ids = (await read(name)).map((message) => message.id);
+    expect(ids[1]).toBe(id);
+    expect(readdirSync(join(folder, 'attachments')).sort()).toEqual(ids);
+    expect(readFileSync(join(folder, 'attachments', id, 'a.txt'), 'utf8')).toBe('content');
+    const order = readFileSync(join(folder, 'order.log'), 'utf8').split('\n').slice(0, -1);
+    expect(order.map((line) => line.slice(0, 26))).toEqual(ids);
+    expect(readdirSync(join(folder, 'processed')).sort()).toEqual(order);
+  },
+);
+
+it.each(['room.archiving', 'room.archived', 'room.archive-removed'])(
+  'R20: a move to the archive during which the daemon dies at %s has each message once',
+  async (point) => {
+    const name = point.replace('.', '-');
+    await carrel.ok('room', 'create', name, '--keep-messages', '2');
+    for (const text of ['a', 'b', 'c', 'd', 'e']) await post(name, text);
+    const { folder } = await show(name);
+    await carrel.dieAt(point);
+    await carrel.killDaemon();
+    // It dies in the move that it makes after the start; the next one makes it again.
+    await carrel.list().catch(() => {});
+    await until(() => existsSync(join(folder, 'archive')) && crashed(), 'the daemon to die in the move');
+    await carrel.list();
+    await until(async () => (await show(name)).messages === 2, 'the move to be made');
+    expect(bodies(await read(name))).toEqual(['d', 'e']);
+    expect(bodies(await read(name, '--archived'))).toEqual(['a', 'b', 'c']);
+    expect(bodies(await read(name, '--search', 'b'))).toEqual(['b']);
+    expect(await show(name)).toMatchObject({ messages: 2, archived: 3, repaired: 0 });
+    expect(readdirSync(join(folder, 'processed'))).toHaveLength(2);
+  },
+);
+
+/** The file that names the point is removed when it is used. */
+function crashed(): boolean {
+  return !existsSync(join(carrel.home, '../crash/at'));
+}
