@@ -1,5 +1,6 @@
 /** The language servers that are known without configuration. */
 import { basename, extname } from 'node:path';
+import { clangdArguments } from './clangd-index.ts';
 import type { ServerSpec } from './lsp.ts';
 
 const renames = { preferences: { useAliasesForRenames: false } };
@@ -45,9 +46,8 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
     {
       name: 'clangd',
       languages: c,
-      commands: ['clangd', ...[22, 21, 20, 19, 18, 17, 16, 15, 14].map((version) => `clangd-${version}`)].map(
-        (name) => [name, '--background-index'],
-      ),
+      commands: [['clangd'], ...[22, 21, 20, 19, 18, 17, 16, 15, 14].map((version) => [`clangd-${version}`])],
+      argumentsFor: clangdArguments,
       install: 'apt-get install clangd',
     },
     {

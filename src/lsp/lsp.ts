@@ -65,6 +65,8 @@ export interface ServerSpec {
   readonly name: string;
   /** Where the command is looked for, in this order; the first that exists is used. */
   readonly commands: readonly (readonly string[])[];
+  /** More arguments, when it is started for the project at this folder. */
+  readonly argumentsFor?: (root: string) => readonly string[];
   /** Language ids by the end of a file's name, with the dot, or by the whole name. */
   readonly languages: Readonly<Record<string, string>>;
   /** What to do if none of the commands exists. */

@@ -63,7 +63,8 @@ export class Pool {
     if (command === null) throw missing(spec.name, [spec]);
     this.#checkEnds(spec.name);
     this.#makeRoom();
-    const server = new Server(spec, command, this.#root);
+    const more = spec.argumentsFor?.(this.#root) ?? [];
+    const server = new Server(spec, [...command, ...more], this.#root);
     void server.ended.then((how) => this.#noteEnd(server, how));
     return server;
   }

@@ -38,12 +38,13 @@ async function connect(number: number): Promise<Client> {
 
 type Found = readonly { readonly text: string }[];
 
-/** What the tools say about the name of a project. */
-async function namesOf(client: Client, project: string): Promise<unknown[]> {
-  const { content } = await call(client, 'read_file', { project, path: 'name' });
-  const { stdout } = await call(client, 'run_command', { project, command: ['cat', 'name'] });
-  const { matches } = await call(client, 'search_text', { project, pattern: '^p' });
-  return [content, stdout, (matches as Found)[0]?.text];
+/** Answers about a project that do not name it, as a whole. */
+async function wrongIn(client: Client, project: string): Promise<string[]> {
+  const read = await call(client, 'read_file', { project, path: 'name' });
+  const ran = await call(client, 'run_command', { project, command: ['cat', 'name'] });
+  const found = await call(client, 'search_text', { project, pattern: '^p' });
+  const named = [read.content, ran.stdout, (found.matches as Found)[0]?.text];
+  return [read, ran, found].filter((_, at) => named[at] !== project).map((one) => `${project}: ${JSON.stringify(one)}`);
 }
 
 async function definitionOf(client: Client, project: string): Promise<string | undefined> {
@@ -57,8 +58,7 @@ async function work(client: Client, number: number, untilMs: number): Promise<{ 
   let turns = 0;
   for (let at = number; performance.now() < untilMs; at += 7) {
     const id = projects[at % projects.length]!;
-    const seen = await namesOf(client, id);
-    if (seen.some((text) => text !== id)) wrong.push(`${id}: ${JSON.stringify(seen)}`);
+    wrong.push(...(await wrongIn(client, id)));
     const defined = withCode.includes(id) ? await definitionOf(client, id) : `export const ${id} = 1;`;
     if (defined !== `export const ${id} = 1;`) wrong.push(`${id}: ${defined}`);
     turns += 1;
@@ -93,7 +93,7 @@ function target(path: string): string {
 it('20 projects and 10 clients: every answer is right, and no process, socket or memory stays', async () => {
   const all = await Promise.all(Array.from({ length: clients }, (_, number) => connect(number)));
   await Promise.all(all.map((client, number) => work(client, number, performance.now() + 1000)));
-  await Promise.all(projects.map((id) => namesOf(all[0]!, id)));
+  await Promise.all(projects.map((id) => wrongIn(all[0]!, id)));
   for (const id of withCode) await definitionOf(all[0]!, id);
   const before = await usage(all[0]!);
   const untilMs = performance.now() + forMs;

@@ -1,5 +1,5 @@
 /** Language servers of real projects: their answers are those of the server alone, and are never stale. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +14,9 @@ const modules = resolve('node_modules');
 const signal = new AbortController().signal;
 const page = { limit: 100, skip: 0, timeoutMs: 60_000 };
 const undo: (() => unknown)[] = [];
+const cache = mkdtempSync(join(tmpdir(), 'carrel-lsp-cache-'));
+process.env.XDG_CACHE_HOME = cache;
+undo.push(() => rmSync(cache, { recursive: true }));
 afterAll(async () => {
   for (const one of undo.reverse()) await one();
 });
@@ -251,26 +254,46 @@ describe.each([
 });
 
 describe('the C language server', () => {
-  it('finds references in files that were never opened, and what is wrong after another file changed', async () => {
-    const project = new Project({
-      'price.h': 'int price(int n);\n',
-      'price.c': '#include "price.h"\nint price(int n) {\n  return n;\n}\n',
-      'main.c': '#include "price.h"\nint main(void) {\n  return price(2);\n}\n',
-    });
-    const commands = ['main.c', 'price.c'].map((file) => ({
-      directory: project.root,
-      file,
-      arguments: ['cc', '-c', file],
-    }));
-    project.write('compile_commands.json', JSON.stringify(commands));
-    expect(await project.locate('references', { path: 'main.c', line: 3, column: 11 })).toEqual([
-      'main.c:3:10',
-      'price.c:2:5',
-      'price.h:1:5',
+  const files = {
+    'price.h': 'int price(int n);\n',
+    'price.c': '#include "price.h"\nint price(int n) {\n  return n;\n}\n',
+    'main.c': '#include "price.h"\nint main(void) {\n  return price(2);\n}\n',
+  };
+
+  it.each(['.', 'build'])(
+    'with compile_commands.json in %s: finds references in files that were never opened, what is wrong after another file changed, and writes nothing into the project',
+    async (folder) => {
+      const project = new Project(files);
+      const commands = ['main.c', 'price.c'].map((file) => ({
+        ...{ directory: project.root, file },
+        arguments: ['cc', '-c', file],
+      }));
+      project.write(join(folder, 'compile_commands.json'), JSON.stringify(commands));
+      const before = readdirSync(project.root, { recursive: true });
+      expect(await project.locate('references', { path: 'main.c', line: 3, column: 11 })).toEqual([
+        'main.c:3:10',
+        'price.c:2:5',
+        'price.h:1:5',
+      ]);
+      expect(await project.problems('main.c')).toEqual([]);
+      project.write('price.h', 'int price(int n, int m);\n');
+      expect(await project.problems('main.c')).toMatchObject([expect.stringMatching(/^3: too few arguments/i)]);
+      expect(readdirSync(project.root, { recursive: true })).toEqual(before);
+      const [cached] = readdirSync(join(cache, 'carrel/clangd'));
+      expect(readdirSync(join(cache, 'carrel/clangd', cached!, '.cache/clangd/index'))).not.toEqual([]);
+    },
+  );
+
+  it('with compile_commands.json in a folder of the project writes nothing into it', async () => {
+    const project = new Project({ 'sub/main.c': files['main.c'], 'sub/price.h': files['price.h'] });
+    const command = { directory: join(project.root, 'sub'), file: 'main.c', arguments: ['cc', '-c', 'main.c'] };
+    project.write('sub/compile_commands.json', JSON.stringify([command]));
+    const before = readdirSync(project.root, { recursive: true });
+    expect(await project.locate('definition', { path: 'sub/main.c', line: 3, column: 11 })).toEqual([
+      'sub/price.h:1:5',
     ]);
-    expect(await project.problems('main.c')).toEqual([]);
-    project.write('price.h', 'int price(int n, int m);\n');
-    expect(await project.problems('main.c')).toMatchObject([expect.stringMatching(/^3: too few arguments/i)]);
+    await project.servers.dispose();
+    expect(readdirSync(project.root, { recursive: true })).toEqual(before);
   });
 });
 
