@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { RunCommand, RunResult } from '../../model/spoke.ts';
+import { type ExitOf, exitOf } from './exit.ts';
 import { failedInReports } from './junit-files.ts';
 import { realNames } from './path.ts';
 import { killTree, markName, signalTree } from './process-tree.ts';
@@ -89,18 +90,13 @@ class Running {
     return { timedOut: this.#timedOut, durationMs, stdout: stdout.text, stderr: stderr.text, truncated };
   }
 
-  #exit(): Promise<[number | null, NodeJS.Signals | null]> {
-    return new Promise((resolve, reject) => {
-      this.#child.once('error', (error: NodeJS.ErrnoException) => {
-        const why = error.code === 'ENOENT' ? 'is not in the sandbox' : 'cannot be run';
-        reject(new Fault('invalid', `${printable(this.#program)} ${why}`, { cause: error }));
-      });
-      this.#child.once('exit', (code, name) => {
-        // A process in the background may keep the pipes open: what is in them now is all that counts.
-        setTimeout(() => resolve([code, name]), 50).unref();
-        this.#child.once('close', () => resolve([code, name]));
-      });
-    });
+  async #exit(): Promise<ExitOf> {
+    try {
+      return await exitOf(this.#child);
+    } catch (error) {
+      const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not in the sandbox' : 'cannot be run';
+      throw new Fault('invalid', `${printable(this.#program)} ${why}`, { cause: error });
+    }
   }
 
   /** All of it gets SIGTERM; what is left after the grace time, or when the command itself has ended, SIGKILL. */

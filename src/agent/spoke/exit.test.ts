@@ -1,0 +1,33 @@
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { exitOf } from './exit.ts';
+
+/** Two ends of a connection: what is written to one is read from the other by the event loop. */
+async function pair(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const reading = connect((server.address() as { port: number }).port, '127.0.0.1');
+  const [[writing]] = await Promise.all([once(server, 'connection'), once(reading, 'connect')]);
+  server.close();
+  return [reading, writing as Socket];
+}
+
+it('output that was written before the end is read, however late', async () => {
+  const [stdout, writing] = await pair();
+  let said = '';
+  stdout.on('data', (text) => {
+    said += text;
+  });
+  const child = new EventEmitter() as ChildProcess;
+  const exit = exitOf(child);
+  // From here, timers run before anything is read.
+  await new Promise(setImmediate);
+  writing.write('said\n');
+  child.emit('exit', 0, null);
+  for (const end = performance.now() + 100; performance.now() < end; );
+  expect(await exit).toEqual([0, null]);
+  expect(said).toBe('said\n');
+  writing.destroy();
+});
