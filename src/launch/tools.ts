@@ -24,6 +24,7 @@ import { idlePath, spokePath } from '../model/spoke.ts';
 const programs = {
   [basename(adapterPath)]: 'agent/main.js',
   [basename(spokePath)]: 'agent/spoke/main.js',
+  'carrel-room': 'agent/room/main.js',
   'demo-agent': 'agent/demo.js',
 };
 

@@ -1,0 +1,84 @@
+/** Prints messages of a room. */
+import { watch } from 'node:fs';
+import { lastNames, OrderLog } from './order.ts';
+import type { ReadMessage, RoomFiles } from './room-files.ts';
+
+export interface Shown {
+  readonly isJson: boolean;
+}
+
+/** The last messages, or all that were not read yet. What was printed counts as read. */
+export function read(room: RoomFiles, options: Shown & { readonly isUnread: boolean; readonly limit: number }): void {
+  if (!options.isUnread) {
+    show(room, lastNames(room.orderLog, options.limit), options);
+    return;
+  }
+  const log = new OrderLog(room.orderLog, room.position);
+  try {
+    for (let left = options.limit, names = log.next(); left > 0 && names.length > 0; names = log.next()) {
+      show(room, names.slice(0, left), options);
+      left -= names.length;
+    }
+  } finally {
+    log.close();
+  }
+}
+
+/** Where inotify does not report changes. */
+const lookMs = 1000;
+
+/** From the read position, or from now on where there is none. */
+export function follow(room: RoomFiles, options: Shown & { readonly isAll: boolean }): void {
+  const last = lastNames(room.orderLog, 1)[0]?.slice(0, 26) ?? null;
+  const log = new OrderLog(room.orderLog, options.isAll ? null : (room.position ?? last));
+  const look = () => {
+    for (let names = log.next(); names.length > 0; names = log.next()) show(room, names, options);
+  };
+  setInterval(look, lookMs);
+  try {
+    watch(room.folder, (_, name) => {
+      if (name === null || name === 'order.log') look();
+    }).on('error', () => {});
+  } catch {
+    // There are no watches left, ignoring: the interval looks.
+  }
+  look();
+}
+
+function show(room: RoomFiles, names: readonly string[], { isJson }: Shown): void {
+  for (const name of names) {
+    const message = room.message(name);
+    if (message !== null) process.stdout.write(isJson ? `${JSON.stringify(message)}\n` : textOf(message));
+  }
+  const last = names.at(-1);
+  if (last !== undefined) room.setPosition(last.slice(0, 26));
+}
+
+/** A terminal obeys them. */
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+function textOf({ id, from, at, replyTo, attachments, body }: ReadMessage): string {
+  const about = [
+    from,
+    at,
+    id,
+    ...(replyTo === null ? [] : [`reply to ${replyTo}`]),
+    ...(attachments.length === 0 ? [] : [`attachments/${id}/: ${attachments.join(', ')}`]),
+  ];
+  const lines = body.replace(/\n$/, '').split('\n');
+  return `${about.join('  ')}\n${lines.map((line) => `  ${line}\n`).join('')}\n`.replaceAll(controls, '');
+}
+
+const maxCounted = 1000;
+
+/** How many messages were not read yet; up to a thousand. */
+export function unread(room: RoomFiles): number {
+  const log = new OrderLog(room.orderLog, room.position);
+  try {
+    let count = 0;
+    for (let names = log.next(); names.length > 0 && count < maxCounted; names = log.next()) count += names.length;
+    return Math.min(count, maxCounted);
+  } finally {
+    log.close();
+  }
+}

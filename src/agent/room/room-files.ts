@@ -1,0 +1,117 @@
+/** The files of a room as a participant sees them. */
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno, readIfThere } from '../../lib/file.ts';
+import { Fault } from '../../model/fault.ts';
+import { roomNamePattern } from '../../model/room.ts';
+import { roomsFolder } from '../../model/room-grant.ts';
+import { ulidPattern } from '../../model/ulid.ts';
+
+export interface ReadMessage {
+  readonly id: string;
+  readonly from: string;
+  readonly at: string;
+  readonly mentions: readonly string[];
+  readonly replyTo: string | null;
+  readonly via: string;
+  readonly attachments: readonly string[];
+  readonly body: string;
+}
+
+export class RoomFiles {
+  readonly name: string;
+  readonly folder: string;
+
+  constructor(name: string) {
+    this.name = name;
+    this.folder = join(allRooms(), name);
+    if (roomNamePattern.test(name) && existsSync(this.folder)) return;
+    const known = roomNames();
+    throw new Fault('not_found', `there is no room ${JSON.stringify(name)} here`, {
+      hint: known.length === 0 ? 'This sandbox has no rooms.' : `Rooms of this sandbox: ${known.join(', ')}.`,
+    });
+  }
+
+  get inbox(): string {
+    return join(this.folder, 'inbox');
+  }
+
+  get orderLog(): string {
+    return join(this.folder, 'order.log');
+  }
+
+  /** Null: retention has moved it to the archive. */
+  message(fileName: string): ReadMessage | null {
+    const text = readIfThere(join(this.folder, 'processed', fileName));
+    return text === null ? null : parseMessage(text);
+  }
+
+  /** The id of the last message that was read. */
+  get position(): string | null {
+    const id = readIfThere(join(this.inbox, '.read'))?.trim() ?? '';
+    return ulidPattern.test(id) ? id : null;
+  }
+
+  /** Kept only where there is an inbox to keep it in. */
+  setPosition(id: string): void {
+    if (id <= (this.position ?? '')) return;
+    const fresh = join(this.inbox, `.read.${process.pid}`);
+    try {
+      writeFileSync(fresh, `${id}\n`);
+      renameSync(fresh, join(this.inbox, '.read'));
+    } catch (error) {
+      if (!this.#isReadOnly(error)) throw error;
+    }
+  }
+
+  #isReadOnly(error: unknown): boolean {
+    return isErrno(error, 'EROFS') || isErrno(error, 'EACCES');
+  }
+}
+
+function allRooms(): string {
+  return process.env.ROOMS_DIR ?? roomsFolder;
+}
+
+export function roomNames(): string[] {
+  try {
+    return readdirSync(allRooms()).filter((name) => statSync(join(allRooms(), name)).isDirectory());
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** Only the daemon writes these files, with one field a line. */
+export function parseMessage(text: string): ReadMessage {
+  const end = text.indexOf('\n---\n', 3);
+  const lines = text.slice('---\n'.length, end).split('\n');
+  const fields = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+  const field = (name: string) => unquoted(fields.get(name) ?? '');
+  return {
+    id: field('id'),
+    from: field('from'),
+    at: field('at'),
+    mentions: list(fields.get('mentions')),
+    replyTo: fields.has('reply_to') ? field('reply_to') : null,
+    via: field('via'),
+    attachments: list(fields.get('attachments')),
+    body: text.slice(end + '\n---\n'.length),
+  };
+}
+
+const item = /"(?:[^"\\]|\\.)*"|[^,\s[\]]+/g;
+
+function list(text = '[]'): string[] {
+  return (text.match(item) ?? []).map(unquoted);
+}
+
+function unquoted(text: string): string {
+  return text.startsWith('"') ? (JSON.parse(text) as string) : text;
+}
+
+export function readStdin(maxBytes: number): string {
+  const bytes = readFileSync(0);
+  if (bytes.length > maxBytes) throw new Fault('invalid', `the text is longer than ${maxBytes} bytes`);
+  return bytes.toString('utf8');
+}
