@@ -4,7 +4,7 @@
  */
 import { ulidPattern } from '../model/ulid.ts';
 
-const field = /^(id|from|at|mentions|reply_to|via):(.*)$/;
+const field = /^(id|from|at|mentions|reply_to|via|attachments):(.*)$/;
 const maxBytes = 4096;
 
 export interface PostedText {

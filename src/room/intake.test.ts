@@ -54,6 +54,10 @@ afterEach(async () => {
 });
 
 const added = () => intake.add({ participant, folder: inbox });
+const drained = async () => {
+  await intake.remove(inbox);
+  await intake.drain({ participant, folder: inbox });
+};
 const put = (name: string, text: string | Buffer) => writeFileSync(join(inbox, name), text);
 const posted = (count: number) => room.until(() => room.messages.length === count);
 const refused = (count: number) => room.until(() => room.refusals.length === count);
@@ -150,7 +154,7 @@ test('R11: a folder with too many, too large, hidden or strange attachments is r
     'attachments of more than 50 bytes',
     'more than 2 attachments',
   ]);
-  await intake.remove('builder');
+  await drained();
   expect([readdirSync(inbox), taking()]).toEqual([[], []]);
 });
 
@@ -230,7 +234,7 @@ test('a sender that has kept its file open reads the id or the reason in it', as
     const fd = openSync(join(inbox, `.${name}`), 'r');
     renameSync(join(inbox, `.${name}`), join(inbox, name));
     await room.until(isDone);
-    await intake.remove('builder');
+    await drained();
     await added();
     const read = readFileSync(fd, 'utf8');
     closeSync(fd);
@@ -242,12 +246,12 @@ test('a sender that has kept its file open reads the id or the reason in it', as
   );
 });
 
-test('removing an inbox first handles everything in it, finished or not', async () => {
+test('draining an inbox handles everything in it, finished or not', async () => {
   await added();
   const fd = openSync(join(inbox, 'open.md'), 'w');
   writeSync(fd, 'unfinished');
   for (let index = 0; index < 100; index++) put(`${index}.md`, 'text');
-  await intake.remove('builder');
+  await drained();
   closeSync(fd);
   expect(room.messages).toHaveLength(101);
   expect(readdirSync(inbox)).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * The intake of a room: turns what lies in its inboxes into messages.
  *
- *   recover → add(inbox)* → (remove(inbox))* → close
+ *   recover → (add | remove | drain)* → close
  *
  * An inbox is handled in short turns: some names are looked at, what is finished is taken together, synced together and posted
  * together. Inboxes take turns, so one with a million files does not keep the others waiting.
@@ -54,11 +54,10 @@ export class Intake {
 
   /** Repeat-safe. Resolves when it is known how the inbox is watched. */
   async add(inbox: Inbox): Promise<void> {
-    const { name } = inbox.participant;
-    if (this.#inboxes.has(name)) return;
+    if (this.#inboxes.has(inbox.folder)) return;
     const reader = new InboxReader(inbox, this.#taking, this.#parts.room);
     const watched: Watched = { inbox, reader, kind: 'polling', timer: null, turn: null };
-    this.#inboxes.set(name, watched);
+    this.#inboxes.set(inbox.folder, watched);
     const kind = this.#parts.watch.add(inbox.folder, (changed) => {
       reader.notice(changed);
       this.#wake(watched);
@@ -67,16 +66,26 @@ export class Intake {
     watched.kind = await kind;
   }
 
-  /** Handles what lies there, finished or not, and stops watching. The folder stays. */
-  async remove(name: string): Promise<void> {
-    const watched = this.#inboxes.get(name);
+  /** Stops watching. What lies there stays. */
+  async remove(folder: string): Promise<void> {
+    const watched = this.#inboxes.get(folder);
     if (watched === undefined) return;
-    this.#inboxes.delete(name);
-    this.#parts.watch.remove(watched.inbox.folder);
+    this.#inboxes.delete(folder);
+    this.#parts.watch.remove(folder);
     await this.#stop(watched);
-    watched.reader.expectNoMore();
-    while (watched.reader.isReady && !this.#closing.signal.aborted) await this.#attempt(watched);
     watched.reader.close();
+  }
+
+  /** Handles what lies in an inbox without writers, finished or not. False: it was closed before the end. */
+  async drain(inbox: Inbox): Promise<boolean> {
+    const reader = new InboxReader(inbox, this.#taking, this.#parts.room);
+    try {
+      reader.expectNoMore();
+      while (reader.isReady && !this.#isClosing) await this.#attempt(reader);
+      return !reader.isReady;
+    } finally {
+      reader.close();
+    }
   }
 
   /** Polling if any inbox needs it. */
@@ -96,6 +105,10 @@ export class Intake {
     this.#taking.close();
   }
 
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   async #stop(watched: Watched): Promise<void> {
     this.#ready.delete(watched);
     clearTimeout(watched.timer ?? undefined);
@@ -103,14 +116,14 @@ export class Intake {
   }
 
   #wake(watched: Watched): void {
-    if (this.#inboxes.get(watched.inbox.participant.name) !== watched) return;
+    if (this.#inboxes.get(watched.inbox.folder) !== watched) return;
     if (watched.turn === null && watched.reader.isReady) this.#ready.add(watched);
     this.#begin();
   }
 
   #begin(): void {
     for (const watched of this.#ready) {
-      if (this.#running >= maxAtOnce || this.#closing.signal.aborted) return;
+      if (this.#running >= maxAtOnce || this.#isClosing) return;
       this.#ready.delete(watched);
       watched.turn = this.#turn(watched);
     }
@@ -118,7 +131,7 @@ export class Intake {
 
   async #turn(watched: Watched): Promise<void> {
     this.#running++;
-    await this.#attempt(watched);
+    await this.#attempt(watched.reader);
     this.#running--;
     watched.turn = null;
     this.#plan(watched);
@@ -126,7 +139,7 @@ export class Intake {
     setImmediate(() => this.#wake(watched));
   }
 
-  async #attempt({ reader }: Watched): Promise<void> {
+  async #attempt(reader: InboxReader): Promise<void> {
     try {
       await reader.turn();
     } catch (error) {

@@ -10,6 +10,8 @@ import type { Message, Participant, Retention } from '../model/room.ts';
 import { Archive, type BeforeMove, wordMatcher } from './archive.ts';
 import { Attachments } from './attachments.ts';
 import { CommitQueue, type Transactions } from './commit-queue.ts';
+import type { InboxWatch } from './inbox-watch.ts';
+import { Inboxes } from './inboxes.ts';
 import { Messages, type Numbered, withoutSeq } from './messages.ts';
 import { Participants } from './participants.ts';
 import { Posts } from './posts.ts';
@@ -33,6 +35,10 @@ export interface Surroundings {
   now(): Date;
   /** Called after each commit. */
   committed(messages: readonly Message[]): void;
+  /** Reports changes in inboxes. */
+  readonly watch: InboxWatch;
+  /** What lies in an inbox cannot be taken now. */
+  report(error: unknown): void;
 }
 
 export class OpenedRoom {
@@ -50,6 +56,7 @@ export class OpenedRoom {
   readonly #views: Views;
   readonly #atomically: Transaction<(work: () => unknown) => unknown>;
   readonly #queue: CommitQueue;
+  readonly #inboxes: Inboxes;
   #writing: NodeJS.Timeout | null = null;
   #maintenance: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -83,6 +90,9 @@ export class OpenedRoom {
     const state = this.#meta.get<ViewState>('views') ?? noViews;
     this.#views = new Views(folder, messages, state);
     this.#recover(state);
+    const { watch, report } = surroundings;
+    const owner = { kind: 'person', name: about.createdBy } as const;
+    this.#inboxes = new Inboxes({ folder, owner, room: this, limits: about.limits, watch, report });
   }
 
   get lastId(): string | null {
@@ -146,6 +156,14 @@ export class OpenedRoom {
     this.#describe();
   }
 
+  addInbox(participant: Participant): Promise<string> {
+    return this.#inboxes.add(participant);
+  }
+
+  removeInbox(name: string): Promise<void> {
+    return this.#inboxes.remove(name);
+  }
+
   async refuse(refusal: Refusal): Promise<void> {
     await this.#queue.run(() => this.#refused.add(refusal, this.#surroundings.now().toISOString()));
   }
@@ -154,7 +172,8 @@ export class OpenedRoom {
     return this.#call(() => {
       const { seq, id } = this.#posts.last;
       const messages = seq - this.#messages.firstSeq() + 1;
-      return { messages, archived: seq - messages, lastId: id, refused: this.#refused.count };
+      const { watch } = this.#inboxes;
+      return { messages, archived: seq - messages, lastId: id, refused: this.#refused.count, watch };
     });
   }
 
@@ -177,6 +196,7 @@ export class OpenedRoom {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
+    await this.#inboxes.close();
     this.#queue.flush();
     await this.#maintenance;
     this.#isClosed = true;

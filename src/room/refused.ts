@@ -24,7 +24,9 @@ function prepare(db: Database) {
     add: db.prepare<[string, string, string, string, string, string | null]>(
       'INSERT INTO refusals (at, sender, name, file, reason, key) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    isKnown: db.prepare<[string], number>('SELECT 1 FROM refusals WHERE key = ?').pluck(),
+    isKnown: db
+      .prepare<[string, string], number>('SELECT 1 FROM refusals WHERE key = ? UNION SELECT 1 FROM keys WHERE key = ?')
+      .pluck(),
     isTaken: db.prepare<[string], number>('SELECT 1 FROM refusals WHERE file = ?').pluck(),
     old: db.prepare<[number], { readonly seq: number; readonly file: string }>(
       'SELECT seq, file FROM refusals ORDER BY seq DESC LIMIT 1000 OFFSET ?',
@@ -50,7 +52,7 @@ export class Refused {
 
   /** Within a transaction. */
   add({ from, name, reason, sample, key }: Refusal, at: string): void {
-    if (key !== undefined && this.#sql.isKnown.get(key) !== undefined) return;
+    if (key !== undefined && this.#sql.isKnown.get(key, key) !== undefined) return;
     const file = this.#freeName(safeName(name));
     this.#sql.add.run(at, from, name, file, reason, key ?? null);
     writeFileSync(join(this.#folder, file), (sample ?? new Uint8Array()).subarray(0, maxSampleBytes), { mode: 0o600 });

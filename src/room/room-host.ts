@@ -1,5 +1,6 @@
 /** Answers calls to the rooms that are open here. */
 import { asFault, Fault } from '../model/fault.ts';
+import { InboxWatch } from './inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';
 import { roomFault } from './room-fault.ts';
 import type { FromThread, Link, Receiver, ToThread } from './room-link.ts';
@@ -8,6 +9,7 @@ export class RoomHost {
   readonly #rooms = new Map<string, OpenedRoom>();
   readonly #send: (message: FromThread) => void;
   readonly #now: () => Date;
+  readonly #watch = new InboxWatch();
 
   constructor(send: (message: FromThread) => void, now = () => new Date()) {
     this.#send = send;
@@ -25,6 +27,7 @@ export class RoomHost {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#rooms.values()].map((room) => room.close()));
     this.#rooms.clear();
+    this.#watch.close();
   }
 
   async #do(message: ToThread): Promise<unknown> {
@@ -45,7 +48,8 @@ export class RoomHost {
       if (messages.length > 0) this.#send({ folder, committed: messages });
     };
     try {
-      const room = new OpenedRoom(folder, about, { now: this.#now, committed });
+      const report = (error: unknown) => this.#send({ folder, trouble: asFault(error).toJSON() });
+      const room = new OpenedRoom(folder, about, { now: this.#now, committed, report, watch: this.#watch });
       this.#rooms.set(folder, room);
       return room;
     } catch (error) {

@@ -19,6 +19,8 @@ export type ToThread =
 export type FromThread =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly fault: FaultBody }
+  /** What lies in an inbox cannot be taken now. */
+  | { readonly folder: string; readonly trouble: FaultBody }
   /** Before the answers to the posts. */
   | { readonly folder: string; readonly committed: readonly Message[] };
 

@@ -63,6 +63,8 @@ export interface RoomStatus {
   readonly archived: number;
   readonly lastId: string | null;
   readonly refused: number;
+  /** How inboxes are watched. */
+  readonly watch: 'inotify' | 'polling';
 }
 
 export interface Room {
@@ -87,6 +89,10 @@ export interface Room {
   setRetention(retention: Retention | null): Promise<void>;
   /** Moves what retention says to the archive. */
   archive(now: Date): Promise<number>;
+  /** An inbox for a participant, which it keeps until `removeInbox`, across restarts. Repeat-safe. Answers with the folder. */
+  addInbox(participant: Participant): Promise<string>;
+  /** The participant writes no more: what lies there is delivered, then the folder is removed. Repeat-safe. */
+  removeInbox(name: string): Promise<void>;
   /** Keeps what was refused, with the reason. `sample` has at most 64 KiB of it. */
   refuse(refusal: {
     readonly from: string;

@@ -24,19 +24,24 @@ interface Pending {
 /** A distributive `Omit`: each member of the union without its number. */
 type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
-export function openRooms(start: Start = startRoomThread): Rooms {
-  return new ThreadRooms(start);
+/** `report` gets faults of single files in inboxes, which are tried again. */
+export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
+  return new ThreadRooms(start, report);
 }
+
+type Report = (folder: string, fault: Fault) => void;
 
 class ThreadRooms implements Rooms {
   readonly #start: Start;
+  readonly #report: Report;
   readonly #open = new Map<string, Promise<ThreadRoom>>();
   readonly #recents = new Map<string, Recent>();
   readonly #pending = new Map<number, Pending>();
   #link: Link | null = null;
   #calls = 0;
 
-  constructor(start: Start) {
+  constructor(start: Start, report: Report) {
+    this.#report = report;
     this.#start = start;
   }
 
@@ -87,6 +92,10 @@ class ThreadRooms implements Rooms {
       this.#recents.get(answer.folder)?.push(answer.committed);
       return;
     }
+    if ('trouble' in answer) {
+      this.#report(answer.folder, Fault.from(answer.trouble));
+      return;
+    }
     const pending = this.#pending.get(answer.call);
     this.#pending.delete(answer.call);
     if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
@@ -134,6 +143,8 @@ class ThreadRoom implements Room {
   setPosition = (name: string, id: string) => this.#ask('setPosition', name, id);
   setRetention = (retention: Retention | null) => this.#ask('setRetention', retention);
   archive = (now: Date) => this.#ask('archive', now);
+  addInbox = (participant: Participant) => this.#ask('addInbox', participant);
+  removeInbox = (name: string) => this.#ask('removeInbox', name);
   refuse = (refusal: Refusal) => this.#ask('refuse', refusal);
   status = () => this.#ask('status');
   repair = () => this.#ask('repair');
