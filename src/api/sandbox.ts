@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { authorPattern } from '../model/author.ts';
 import { maxCredentials } from '../model/credential.ts';
 import { idPattern, variableNamePattern } from '../model/name.ts';
+import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { networkRequest, networkView } from './network.ts';
+import { roomRequest } from './room-grant.ts';
 import { secretName } from './secret.ts';
 import { shareRequest } from './share.ts';
 import { volumeRequest } from './volume.ts';
@@ -79,6 +81,8 @@ export const sandboxRequest = z.strictObject({
   services: z.array(z.string().regex(serviceNamePattern)).max(maxServices).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
   shares: z.array(shareRequest).max(20).optional(),
+  /** Rooms that it gets at /rooms/NAME. */
+  rooms: z.array(roomRequest).max(maxRooms).optional(),
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
   labels: labels.optional(),
@@ -126,6 +130,7 @@ export const sandboxView = z.strictObject({
   credentials: z.array(z.string()),
   /** Services it may call, and where inside. */
   services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
+  rooms: z.array(z.strictObject({ name: z.string(), readonly: z.boolean() })),
   /** Trouble: why it is not so just now; null: it is. */
   network: networkView.extend({ trouble: z.string().nullable() }),
   /** What it is made of; null: the host's programs, or a root filesystem by path. */
@@ -166,5 +171,6 @@ export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
   const { image, rootfs, project, mode, home, secrets, credentials, services } = body;
   const network = body.network && [body.network].flat();
   const volumes = body.volumes?.map(({ volume }) => volume);
-  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, network };
+  const rooms = body.rooms?.map(({ room }) => room);
+  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, rooms, network };
 }

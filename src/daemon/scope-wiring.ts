@@ -235,6 +235,10 @@ function sandboxesOf(
     volumeMounts: (asked) => volumes.mounts(asked),
     shareMounts: (request) => shares.mounts(request),
     requireShares: (spec) => shares.require(spec),
+    roomGrants: (asked) => {
+      if (asked.length > 0) volumes.requireMountable();
+      return shared.sandboxRooms.grants(actor.name, asked);
+    },
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
     networkRules: (asked, project) =>

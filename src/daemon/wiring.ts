@@ -9,6 +9,7 @@ import { HubTokens } from '../app/hub/tokens.ts';
 import { openImages } from '../app/image/images.ts';
 import { Networks } from '../app/network/networks.ts';
 import { LiveRooms } from '../app/room/live-rooms.ts';
+import { SandboxRooms } from '../app/room/sandbox-rooms.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
 import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
@@ -65,7 +66,15 @@ export function openParts(resources: Resources) {
     services: ({ spec }) => grantedOf(spec.services ?? [], config.services),
     report,
   });
+  const rooms = new LiveRooms({
+    ...{ store, rooms: openRooms(undefined, report), limits: () => config.roomLimits, report },
+  });
+  const sandboxRooms = new SandboxRooms({
+    find: (user, name) => store.find('room', user, name)?.value ?? null,
+    open: (record) => rooms.open(record),
+  });
   const data = sandboxData({
+    rooms: sandboxRooms,
     ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
@@ -80,7 +89,6 @@ export function openParts(resources: Resources) {
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
   const images = openImages(home, config, store, detect, now);
   const diskWatch = openDiskWatch(resources, loop);
-  const rooms = new LiveRooms({ store, rooms: openRooms(), limits: () => config.roomLimits, report });
   const spaceHints = new SpaceHints({ store, home });
   return {
     engineOf,
@@ -90,6 +98,7 @@ export function openParts(resources: Resources) {
     secrets,
     sandboxSecrets,
     volumes,
+    sandboxRooms,
     supply,
     proxy,
     networks,

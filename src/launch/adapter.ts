@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import { adapterPath } from '../model/agent.ts';
+import type { SandboxSpec } from '../model/sandbox.ts';
 import { idlePath } from '../model/spoke.ts';
 import { languageServers } from './language-servers.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
-/** Our programs, for a sandbox that runs one of them, and the daemon's Node where it is not below the host's /usr. */
+/** Our programs, for a sandbox that runs one of them or has a room, and the daemon's Node where it is not below the host's /usr. */
 export const adapter: Hook = {
   surroundings: ({ spec }, places) => {
-    if (!runsOurs(spec)) return {};
+    if (!needsTools(spec)) return {};
     const usesHost = spec.rootfs === null && !spec.image;
     return {
       mounts: [
@@ -19,14 +20,14 @@ export const adapter: Hook = {
     };
   },
   prepare: ({ spec }, places) => {
-    if (runsOurs(spec)) prepareTools(places.tools);
+    if (needsTools(spec)) prepareTools(places.tools);
   },
 };
 
 const toolsFolder = dirname(adapterPath);
 
-function runsOurs({ command }: { readonly command: readonly string[] }): boolean {
-  return command[0]?.startsWith(`${toolsFolder}/`) ?? false;
+function needsTools({ command, rooms = [] }: SandboxSpec): boolean {
+  return rooms.length > 0 || (command[0]?.startsWith(`${toolsFolder}/`) ?? false);
 }
 
 function daemonNode() {

@@ -7,6 +7,7 @@ import { folders } from './folders.ts';
 import { identity } from './identity.ts';
 import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
 import { commandOf, network, networkEnv } from './network.ts';
+import { rooms } from './rooms.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { services } from './services.ts';
@@ -26,6 +27,7 @@ const hooks: readonly Hook[] = [
   services,
   volumes,
   shares,
+  rooms,
   workspace,
   adapter,
 ];

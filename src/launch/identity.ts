@@ -50,5 +50,7 @@ function quoted(text: string): string {
 }
 
 function metadata({ id, name, createdAt, spec }: Sandbox): object {
-  return { id, name, user: spec.user, project: spec.project, engine: spec.engine, createdAt, labels: spec.labels };
+  const { user, project, engine, labels } = spec;
+  const rooms = (spec.rooms ?? []).map(({ name: room, readonly }) => ({ name: room, readonly }));
+  return { id, name, user, project, engine, createdAt, labels, rooms };
 }

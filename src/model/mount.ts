@@ -25,6 +25,8 @@ export type Mount =
        * it, since consumers outside write there too.
        */
       readonly shared?: FolderIdentity;
+      /** Only the daemon reads and writes below the source, so no name in it can become a link. */
+      readonly daemonOnly?: boolean;
     }
   | {
       readonly kind: 'overlay';

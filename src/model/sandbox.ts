@@ -14,6 +14,7 @@ import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
 import type { NetworkSpec } from './network.ts';
+import type { RoomGrant } from './room-grant.ts';
 import type { ServiceGrant } from './service.ts';
 import type { ShareMount } from './share.ts';
 
@@ -76,6 +77,8 @@ export interface SandboxSpec {
   readonly volumes?: readonly VolumeMount[];
   /** Folders of the host that it has in common with other consumers. */
   readonly shares?: readonly ShareMount[];
+  /** Rooms at /rooms/NAME. */
+  readonly rooms?: readonly RoomGrant[];
   /** Its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
   /** Names of its secrets. */

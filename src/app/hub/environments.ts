@@ -1,6 +1,6 @@
 /**
  * Environments: sandboxes that tools of the hub created for a project, each with a working copy of its own. A caller reaches those of the
- * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services or volumes is no environment.
+ * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services, volumes or rooms is no environment.
  */
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
@@ -203,9 +203,11 @@ export class Environments {
 }
 
 function isEnvironment({ spec }: Sandbox, { id, folder }: Project): boolean {
-  const { labels, project, mode, desired, secrets, credentials, services, volumes } = spec;
+  const { labels, project, mode, desired, secrets, credentials, services, volumes, rooms } = spec;
   if (labels[environmentLabel] !== id || project !== folder || mode !== 'overlay') return false;
-  return desired !== 'removed' && [secrets, credentials, services, volumes].every((given = []) => given.length === 0);
+  return (
+    desired !== 'removed' && [secrets, credentials, services, volumes, rooms].every((given = []) => given.length === 0)
+  );
 }
 
 /** With the id before it: a name that is taken says nothing about sandboxes of other projects. */

@@ -37,6 +37,11 @@ export interface DataParts {
   readonly sandboxSecrets: SandboxSecrets;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
+  /** Makes its inboxes in rooms; removes them after their files are delivered. */
+  readonly rooms: {
+    provide(sandbox: Sandbox): Promise<void>;
+    release(sandbox: Sandbox): Promise<void>;
+  };
   /** Whom it is to trust for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
   readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
@@ -71,6 +76,7 @@ export function sandboxData(parts: DataParts): KeptData {
       parts.useVolumes(sandbox);
       putSecrets(sandbox, parts);
       parts.provideTrust(sandbox);
+      await parts.rooms.provide(sandbox);
       const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
@@ -96,7 +102,8 @@ export function sandboxData(parts: DataParts): KeptData {
       new EarlierOutput(home.sandbox(sandbox.id), parts.log)
         .keep(sandbox.status.attempt, lines)
         .catch((error: unknown) => parts.report(sandbox.id, asFault(error))),
-    release: async ({ id, spec }) => {
+    release: async (sandbox) => {
+      const { id, spec } = sandbox;
       parts.threads.cancel(id);
       await parts.networks.disconnect(id);
       if (spec.secrets?.length) parts.sandboxSecrets.remove(id);
@@ -106,6 +113,7 @@ export function sandboxData(parts: DataParts): KeptData {
         if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
       });
       await parts.forgetApplies(id);
+      await parts.rooms.release(sandbox);
     },
   };
 }

@@ -50,6 +50,7 @@ export interface SandboxParts {
   readonly shareMounts: SpecParts['shareMounts'];
   /** Refuses shares that were revoked since the spec was made. */
   readonly requireShares: (spec: SandboxSpec) => void;
+  readonly roomGrants: SpecParts['roomGrants'];
   readonly requireHome: () => void;
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
@@ -111,8 +112,8 @@ export class Sandboxes {
     }
   }
 
-  /** What `create` would record, or its refusal, and nothing is done; volumes are left to who has them. */
-  check({ volumes, ...request }: SandboxRequest): SandboxSpec {
+  /** What `create` would record, or its refusal, and nothing is done; volumes and rooms are made later. */
+  check({ volumes, rooms, ...request }: SandboxRequest): SandboxSpec {
     const image = imageAsked(request);
     if (image !== null) this.#parts.images.check(image);
     return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });

@@ -9,6 +9,7 @@ import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
+import type { RoomGrant } from '../../model/room-grant.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
 import type { ShareMount } from '../../model/share.ts';
@@ -34,6 +35,8 @@ export interface SpecParts {
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   /** The shares that are asked for, and those that name the sandbox as a consumer. */
   readonly shareMounts: (request: SandboxRequest) => ShareMount[];
+  /** Rooms that this user may give to a sandbox. */
+  readonly roomGrants: (asked: NonNullable<SandboxRequest['rooms']>) => RoomGrant[];
   /** Refuses a user whose home cannot be given to a sandbox itself. */
   readonly requireHome: () => void;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
@@ -70,6 +73,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     services: serviceGrants(request.services ?? [], config.services),
     volumes: parts.volumeMounts(request.volumes),
     shares: parts.shareMounts(request),
+    rooms: parts.roomGrants(request.rooms ?? []),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
     stdin: request.stdin ?? false,

@@ -5,6 +5,7 @@ import type { SandboxRequest } from '../../api/sandbox.ts';
 import { checkCredentialName } from '../../model/credential.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { usableRule } from '../../model/network.ts';
+import { distinctRooms, parseRoomRequest } from '../../model/room-grant.ts';
 import type { EngineName, RuntimeName, WorkspaceMode } from '../../model/sandbox.ts';
 import { checkSecretName } from '../../model/secret.ts';
 import { checkServiceName } from '../../model/service.ts';
@@ -35,6 +36,7 @@ export interface SandboxOptions extends StreamOptions {
   readonly service?: readonly string[];
   readonly volume?: readonly string[];
   readonly share?: readonly string[];
+  readonly room?: readonly string[];
   readonly network?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
@@ -49,7 +51,8 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, env, secret, credential, service, volume, share, label, rootfs } = options;
+  const { name, engine, runtime, image, env, secret, credential, service, volume, share, room, label, rootfs } =
+    options;
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -64,6 +67,7 @@ export function sandboxRequest(
     ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     ...(share === undefined ? {} : { shares: share.map(parseShareRequest) }),
+    ...(room === undefined ? {} : { rooms: distinctRooms(room.map(parseRoomRequest)) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     limits: askedLimits(options),
     ...(options.strict ? { strict: true } : {}),

@@ -83,6 +83,13 @@ const sandboxOptions: readonly OptionEntry[] = [
     completes: 'shares',
   },
   {
+    flags: '--room <NAME>',
+    field: 'rooms',
+    summary: 'mount a room at /rooms/NAME, to read and to post; add :ro to read only; may be repeated',
+    repeat: true,
+    completes: 'rooms',
+  },
+  {
     flags: '--network <RULES>',
     field: 'network',
     summary: 'hosts it may connect to: none, or HOST[:PORT],…; * stands for one label, as in *.example.com',

@@ -23,6 +23,7 @@ const sandbox: SandboxView = {
     command: ['sh', '-c', '\u001b[2J'],
     mode: 'none',
     workspace: null,
+    rooms: [],
   },
   ...{
     createdAt: '2026-01-01T00:00:00Z',

@@ -25,6 +25,8 @@ export interface MountPlan {
   readonly maps: IdMaps;
   readonly view: View;
   readonly sources: Sources;
+  /** Mounts inside of another one are at its source already. */
+  readonly nested: boolean;
   /**
    * Read-only sources are mounted read-only already. A user namespace that the engine does not know of cannot remount
    * them read-only.
@@ -59,7 +61,7 @@ export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
 
 export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan: MountPlan): DockerMounts {
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
-  const outer = outerMounts(mounts);
+  const outer = plan.nested ? outerMounts(mounts) : mounts.map(() => null);
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs' || outer[index] !== null) return [];
     if (mount.kind === 'overlay' && !plan.layered(index)) return overlay(mount, index, identity, plan);

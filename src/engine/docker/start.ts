@@ -46,6 +46,7 @@ export async function create(context: Context, launch: Launch): Promise<string> 
   const agent = identity.outside;
   const mounts = prepareMounts(all, identity, {
     sources: shows ? await context.stage.show(launch.id, all, agent, layered) : plainSources(all, agent, maps, view),
+    nested: shows,
     layered,
     named: isPodman ? new Map() : await nameVolumes(all, { connection, installation, agent, view }),
     sealed: shows && runtime === sysbox,

@@ -125,9 +125,10 @@ function cannotMount(target: string, cause: SysError): Fault {
   });
 }
 
-/** For engines that open targets by path themselves. */
+/** For engines that open targets by path themselves. They can do that below folders that no agent can write. */
 export function refuseNested(mounts: readonly Mount[]): void {
-  const inner = outerMounts(mounts).findIndex((one) => one !== null);
+  const outer = outerMounts(mounts).map((index) => (index === null ? null : mounts[index]!));
+  const inner = outer.findIndex((one) => one !== null && !(one.kind === 'bind' && one.daemonOnly));
   if (inner < 0) return;
   throw new Fault(
     'unsupported',

@@ -49,13 +49,14 @@ export function refuseReplaced(source: string, fd: number, shared: FolderIdentit
   });
 }
 
-/** A read-only source need not belong to agent, where the filesystem cannot map owners. */
-function bindShifted(fd: number, target: string, { source, readonly }: BindMount, ownersFd: number | null): void {
+/** A read-only source need not belong to agent, where the filesystem cannot map owners, unless only its owner may read it. */
+function bindShifted(fd: number, target: string, one: BindMount, ownersFd: number | null): void {
+  const { source, readonly, daemonOnly = false } = one;
   try {
     bindMount(fd, target, { readonly, ownersFd });
   } catch (error) {
     if (ownersFd === null || !(error instanceof SysError) || error.code !== 'EINVAL') throw error;
-    if (!readonly) throw cannotShift(source, error);
+    if (!readonly || daemonOnly) throw cannotShift(source, error);
     bindMount(fd, target, { readonly, ownersFd: null });
   }
 }
