@@ -55,6 +55,8 @@ export const memberView = z.strictObject({
   /** The id of the last message it read. */
   position: z.string().nullable(),
   unread: z.int(),
+  /** The folder of the host in which its files become messages; null: it has none. */
+  inbox: z.string().nullable(),
 });
 
 export const positionRequest = z.strictObject({ id: messageId });
@@ -72,6 +74,8 @@ export const roomView = z.strictObject({
   refused: z.int().nullable(),
   /** Messages that the user has not read. */
   unread: z.int().nullable(),
+  /** How inboxes are watched; polling is slower. */
+  watch: z.enum(['inotify', 'polling']).nullable(),
   lastId: z.string().nullable(),
   /** Why it cannot be opened. */
   trouble: z.string().nullable(),

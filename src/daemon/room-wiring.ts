@@ -16,6 +16,10 @@ export function roomsOf(actor: Actor, { store, home, liveRooms, now }: Parts): U
     ...{ store, now, live: liveRooms, home: home.home },
     folder: join(home.rooms, userHash(actor.name)),
     makeScratch: () => makeScratch(home),
-    usedBy: () => [],
+    usedBy: (room) =>
+      store
+        .list('sandbox', actor.name)
+        .filter(({ value }) => value.spec.rooms?.some(({ name }) => name === room))
+        .map(({ name }) => name),
   });
 }

@@ -1,6 +1,6 @@
 /** The rooms of one user. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
   MemberView,
@@ -14,6 +14,7 @@ import type {
 import { removeTree } from '../../lib/file.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { checkRoomName, type Message, type Participant, type Retention, type RoomRecord } from '../../model/room.ts';
+import { inboxOf } from '../../model/room-grant.ts';
 import { type Actor, requireOwner } from '../../model/user.ts';
 import type { Room } from '../../room/room.ts';
 import type { Row, Store } from '../../store/store.ts';
@@ -83,7 +84,7 @@ export class UserRooms {
     const room = await this.#parts.live.open(record);
     const repaired = await room.repair();
     const [last = null] = await room.read({ after: null, limit: 1, newest: true });
-    return { ...(await this.#view(record)), members: await room.participants(), last, repaired };
+    return { ...(await this.#view(record)), members: await membersOf(room), last, repaired };
   }
 
   async post(name: string, { body, replyTo, attachments = [], key }: MessageRequest): Promise<MessageView> {
@@ -127,7 +128,7 @@ export class UserRooms {
   }
 
   async members(name: string): Promise<readonly MemberView[]> {
-    return (await this.#open(name)).participants();
+    return membersOf(await this.#open(name));
   }
 
   async changeMembers(
@@ -135,9 +136,9 @@ export class UserRooms {
     { add, remove }: { readonly add?: string | undefined; readonly remove?: string | undefined },
   ): Promise<readonly MemberView[]> {
     const room = await this.#open(name);
-    if (add !== undefined) await room.addParticipant({ kind: 'outside', name: add });
-    if (remove !== undefined) await room.removeParticipant(remove);
-    return room.participants();
+    if (add !== undefined) await addOutside(room, add);
+    if (remove !== undefined) await removeMember(room, remove);
+    return membersOf(room);
   }
 
   async setPosition(name: string, id: string): Promise<{ position: string }> {
@@ -195,14 +196,32 @@ export class UserRooms {
     const known = { name, user: owner, folder, createdAt, retention };
     try {
       const room = await this.#parts.live.open(record);
-      const { messages, archived, refused, lastId } = await room.status();
+      const { messages, archived, refused, watch, lastId } = await room.status();
       const self = (await room.participants()).find((one) => one.name === this.#actor.name);
-      return { ...known, messages, archived, refused, lastId, unread: self?.unread ?? messages, trouble: null };
+      return { ...known, messages, archived, refused, watch, lastId, unread: self?.unread ?? messages, trouble: null };
     } catch (error) {
-      const nothing = { messages: null, archived: null, refused: null, unread: null, lastId: null };
+      const nothing = { messages: null, archived: null, refused: null, unread: null, watch: null, lastId: null };
       return { ...known, ...nothing, trouble: asFault(error).message };
     }
   }
+}
+
+async function membersOf(room: Room): Promise<MemberView[]> {
+  const inbox = (name: string) => inboxOf(room.folder, name);
+  const members = await room.participants();
+  return members.map((one) => ({ ...one, inbox: existsSync(inbox(one.name)) ? inbox(one.name) : null }));
+}
+
+async function addOutside(room: Room, name: string): Promise<void> {
+  await room.addParticipant({ kind: 'outside', name });
+  await room.addInbox({ kind: 'outside', name });
+}
+
+/** The inbox of a sandbox stays as long as the sandbox has the room. */
+async function removeMember(room: Room, name: string): Promise<void> {
+  const found = (await room.participants()).find((one) => one.name === name);
+  if (found?.kind === 'outside') await room.removeInbox(name);
+  await room.removeParticipant(name);
 }
 
 function retentionOf(days: number | undefined, messages: number | undefined): Retention | null {

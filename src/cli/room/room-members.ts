@@ -31,12 +31,13 @@ function changedMembers(context: Context, path: { readonly name: string }, { add
 
 export function memberListing(members: readonly MemberView[], now?: number): string[] {
   const ago = (at: string | null) => (at === null ? '-' : `${age(at, now)} ago`);
-  const rows = members.map(({ name, kind, lastPostAt, lastReadAt, unread }) => [
+  const rows = members.map(({ name, kind, lastPostAt, lastReadAt, unread, inbox }) => [
     plain(name),
     kind ?? 'mentioned',
     ago(lastPostAt),
     ago(lastReadAt),
     String(unread),
+    kind === 'outside' && inbox !== null ? plain(inbox) : '',
   ]);
-  return table([['NAME', 'KIND', 'POSTED', 'READ', 'UNREAD'], ...rows]);
+  return table([['NAME', 'KIND', 'POSTED', 'READ', 'UNREAD', 'INBOX'], ...rows]);
 }

@@ -25,6 +25,7 @@ export function description(view: RoomDetailView, out: Output, now?: number): st
     ['created', `${age(view.createdAt, now)} ago by ${plain(view.user)}`],
     ['messages', `${messages}, ${unread} unread${archived ? `, ${archived} archived` : ''}`],
     ['refused', `${refused}${refused ? ', see dead/ in the folder' : ''}`],
+    ...(view.watch === 'polling' ? [['watched', 'by polling: its filesystem does not report changes']] : []),
     ...(retention === null ? [] : [['keeps', retentionText(retention)]]),
     ...view.members.map((member, index) => [index === 0 ? 'members' : '', memberText(member, now)]),
   ]);
