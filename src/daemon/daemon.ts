@@ -11,6 +11,7 @@ import { recoverAll, routes, type Scope } from '../app/app.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
 import type { Scopes } from '../app/scopes.ts';
+import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
@@ -27,6 +28,8 @@ import { openParts, type Parts } from './wiring.ts';
 const idleMs = 5000;
 /** And for work that a client waits for: applies, snapshots, forks. */
 const workMs = 60_000;
+/** How long networks wait until all sandboxes are settled: those of an engine that does not answer never are. */
+const settleMs = 10_000;
 /** How often the daemon checks that its home is still there. */
 const homeMs = 1000;
 
@@ -120,7 +123,7 @@ function noteBuild(home: string): void {
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
   const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms } = whole;
-  void loop.start().then(() => networks.start());
+  void inTime(settleMs, loop.start(), () => {}).then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { sampleLaunch } from '../../test/fixtures/launch.ts';
 import { Fault } from '../model/fault.ts';
 import type { Engine } from './engine.ts';
@@ -48,6 +48,21 @@ describe('the list of engines', () => {
     const { engines } = setUp(docker, true);
     await engines.of(onLocal).start(sampleLaunch({ id: one }));
     expect(await idsOn(engines)).toEqual([one]);
+  });
+
+  it.each([
+    ['gives no answer in time', () => Promise.reject(new Fault('timeout', 'no answer'))],
+    ['gives no answer', () => new Promise<never>(() => {})],
+  ])('lists the other engines when one %s', async (_, list) => {
+    vi.useFakeTimers();
+    const docker = createFakeEngine();
+    docker.list = list;
+    const { engines } = setUp(docker, true);
+    await engines.of(onLocal).start(sampleLaunch({ id: one }));
+    const listed = idsOn(engines);
+    await vi.advanceTimersByTimeAsync(5000);
+    vi.useRealTimers();
+    expect(await listed).toEqual([one]);
   });
 
   it('opens an engine once, when a sandbox on it is first needed', async () => {

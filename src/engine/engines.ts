@@ -5,6 +5,7 @@
  * An engine is opened when it is first needed, so that an installation without sandboxes on it pays nothing. `list`
  * also opens an engine that an earlier daemon has used: it may hold orphans.
  */
+import { inTime } from '../lib/in-time.ts';
 import { isFault } from '../model/fault.ts';
 import type { EngineName } from '../model/sandbox.ts';
 import type { Engine, EngineOf } from './engine.ts';
@@ -14,6 +15,9 @@ export interface EngineSource {
   /** An earlier daemon has opened it. */
   wasUsed(): boolean;
 }
+
+/** A daemon that starts waits for this. */
+const listMs = 5000;
 
 /** Something that an engine holds, with or without a record. */
 export interface Held {
@@ -45,7 +49,7 @@ export class Engines {
     return engine;
   }
 
-  /** Everything that engines hold. What is on an engine that cannot be reached is left out. */
+  /** Everything that engines hold. What is on an engine that cannot be reached, or does not answer, is left out. */
   async list(): Promise<readonly Held[]> {
     const names = Object.keys(this.#sources) as EngineName[];
     const used = names.filter((name) => this.#opened.has(name) || this.#sources[name].wasUsed());
@@ -65,9 +69,10 @@ export class Engines {
 
 async function heldBy(engine: Engine): Promise<Held[]> {
   try {
-    return (await engine.list()).map((id) => ({ id, engine }));
+    const ids = await inTime<readonly string[]>(listMs, engine.list(), () => []);
+    return ids.map((id) => ({ id, engine }));
   } catch (error) {
-    if (isFault(error, 'unavailable')) return [];
+    if (isFault(error, 'unavailable') || isFault(error, 'timeout')) return [];
     throw error;
   }
 }

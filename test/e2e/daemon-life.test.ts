@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
@@ -74,6 +75,25 @@ describe('down --all after the daemon was killed', () => {
   it('starts none for a home without anything', async () => {
     expect(await carrel.ok('--home', carrel.folder('empty'), 'down', '--all')).toBe('the daemon is not running\n');
   });
+});
+
+it('a Docker Engine that does not answer keeps no sandbox of the embedded engine waiting', async () => {
+  const own = new Installation();
+  const socket = join(own.folder('engine'), 'socket');
+  const silent = createServer(() => {}).listen(socket);
+  try {
+    // As an earlier daemon leaves it that had sandboxes on Docker.
+    mkdirSync(join(own.home, 'engine-docker'), { recursive: true });
+    own.write('home/config.yaml', `docker: {socket: ${socket}}\n`);
+    const from = performance.now();
+    await own.ok('up', '-d');
+    await own.ok('run', '--', 'true');
+    await own.ok('down');
+    expect(performance.now() - from).toBeLessThan(40_000);
+  } finally {
+    await own.dispose();
+    silent.close();
+  }
 });
 
 describe('a config.yaml that is changed while the daemon runs', () => {

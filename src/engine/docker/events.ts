@@ -1,11 +1,13 @@
 /** Reports that a sandbox may have changed, while there are listeners. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTime } from '../../lib/in-time.ts';
 import type { Connection } from './connection.ts';
 import { idIn, installationFilter } from './naming.ts';
 
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
+const closeMs = 1000;
 /** The engine sends the head of its answer before it begins to record events. */
 const marginSeconds = 1;
 
@@ -40,8 +42,8 @@ export class Events {
     this.#listeners.clear();
     this.#closing.abort();
     this.#stream?.destroy();
-    await this.#running;
-    await this.#heard;
+    // An engine that does not answer keeps no daemon from its end.
+    await inTime<unknown>(closeMs, Promise.all([this.#running, this.#heard]), () => null);
   }
 
   async #run(): Promise<void> {
