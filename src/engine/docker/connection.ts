@@ -195,5 +195,7 @@ function requestFault(said: string, status: number | null): 'not_found' | 'confl
 
 function wordsOf(error: ClientError): string {
   const said = error.json?.message;
-  return (typeof said === 'string' ? said : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '')).trim();
+  const words = typeof said === 'string' ? said : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '');
+  // An answer to HEAD has no body.
+  return words.trim() || `status ${error.statusCode}, without a reason`;
 }

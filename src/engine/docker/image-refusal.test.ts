@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { placesOf, platformRefusal } from './image-refusal.ts';
+import { Connection } from './connection.ts';
+import { placesOf, platformRefusal, refusalOf } from './image-refusal.ts';
 
 it.each([
   ['linux/amd64', 'amd64', null],
@@ -14,4 +20,22 @@ it.each([
 
 it('a shell is searched in the image’s PATH and in the standard folders', () => {
   expect(placesOf('/opt/bin::relative:/bin')).toEqual(['/opt/bin/sh', '/bin/sh', '/usr/local/bin/sh', '/usr/bin/sh']);
+});
+
+it('an image whose sh is a link to itself is refused with a reason', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-refusal-'));
+  const engine = createServer(({ method, url = '' }, answer) => {
+    // As an engine answers where links lead in a circle: HEAD has no body.
+    if (method === 'HEAD') answer.writeHead(url.includes('%2Fbin%2Fsh') && !url.includes('usr') ? 500 : 404).end();
+    else if (method === 'DELETE') answer.writeHead(204).end();
+    else answer.writeHead(method === 'POST' ? 201 : 200).end(JSON.stringify({ Os: 'linux', Arch: 'amd64', Id: 'c' }));
+  });
+  await once(engine.listen(join(folder, 'socket')), 'listening');
+  try {
+    const image = { id: 'i', path: '/bin', platform: 'linux/amd64' };
+    expect(await refusalOf(image, new Connection(join(folder, 'socket')))).toBe('it has no sh in /bin');
+  } finally {
+    engine.close();
+    rmSync(folder, { recursive: true });
+  }
 });
