@@ -31,17 +31,26 @@ export interface Machine {
   readonly folders: readonly string[];
 }
 
-/** `self`: the process that judges. It, those it came from and its own children go on after the judgement. */
 export function leftovers(run: Run, machine: Machine, self: number): string[] {
-  const spared = sparedBy(machine.processes, self);
-  const onHost = new Set(machine.mounts.map(pathsOf));
-  const processes = machine.processes.filter((one) => !spared.has(one.pid) && isOfRun(run, one, onHost));
+  const { processes, mounts, groups, folders } = partOf(run, machine, self);
   return [
     ...processes.map(({ pid, argv }) => `process ${pid}: ${JSON.stringify(argv.join(' ')).slice(0, 300)}`),
-    ...machine.mounts.filter((line) => names(run, line)).map((line) => `mount ${pathsOf(line)}`),
-    ...machine.groups.filter((path) => names(run, path)).map((path) => `cgroup ${path}`),
-    ...machine.folders.filter((path) => names(run, path)).map((path) => `folder ${path}`),
+    ...mounts.map((line) => `mount ${pathsOf(line)}`),
+    ...groups.map((path) => `cgroup ${path}`),
+    ...folders.map((path) => `folder ${path}`),
   ];
+}
+
+/** `self`: the process that judges. It, those it came from and its own children go on after the judgement. */
+export function partOf(run: Run, machine: Machine, self: number): Machine {
+  const spared = sparedBy(machine.processes, self);
+  const onHost = new Set(machine.mounts.map(pathsOf));
+  return {
+    processes: machine.processes.filter((one) => !spared.has(one.pid) && isOfRun(run, one, onHost)),
+    mounts: machine.mounts.filter((line) => names(run, line)),
+    groups: machine.groups.filter((path) => names(run, path)),
+    folders: machine.folders.filter((path) => names(run, path)),
+  };
 }
 
 function sparedBy(processes: readonly SeenProcess[], self: number): ReadonlySet<number> {

@@ -41,7 +41,7 @@ function leftNow(run: Run): string[] {
   return leftovers(run, look(run), process.pid);
 }
 
-function look(run: Run): Machine {
+export function look(run: Run): Machine {
   return {
     processes: processes(),
     mounts: lines('/proc/1/mountinfo'),

@@ -12,6 +12,7 @@ import { machineFacts } from './machine.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { Projects } from './projects.ts';
 import { openRaw } from './raw.ts';
+import { startReaper } from './reaper.ts';
 import { type Row, render } from './report.ts';
 import { type Bench, measureSection } from './sections.ts';
 
@@ -44,6 +45,7 @@ async function measure(options: Options, cleanup: Cleanup, signal: AbortSignal):
 }
 
 async function main(options: Options): Promise<void> {
+  startReaper();
   const cleanup = new Cleanup();
   const signal = interruption();
   const machine = await machineFacts();

@@ -1,0 +1,44 @@
+/** What a killed benchmark leaves on the machine is found by the id of its run, and removed. */
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { processRef } from '../../src/lib/process.ts';
+import { isRealRoot } from '../harness/machine.ts';
+import { reap } from '../reap.ts';
+
+it.runIf(isRealRoot)(
+  'processes, control groups and folders of a run are removed, and those of another run are not',
+  async () => {
+    const ids = [randomBytes(3).toString('hex'), randomBytes(3).toString('hex')] as const;
+    const runs = ids.map((id) => ({ id, folder: join(tmpdir(), `carrel-${id}`), installations: [] }));
+    const groups = ids.map((id) =>
+      `/sys/fs/cgroup/pids/carrel-${id}-x`.replace('/pids', existsSync('/sys/fs/cgroup/pids') ? '/pids' : ''),
+    );
+    const pids = ids.map((id, n) => {
+      mkdirSync(runs[n]!.folder);
+      mkdirSync(`${groups[n]}/inner`, { recursive: true });
+      const script = `echo $$ > ${groups[n]}/inner/cgroup.procs; exec sleep 1000`;
+      const env = { PATH: process.env.PATH, CARREL_TEST_RUN: id };
+      return Number(
+        spawnSync('sh', ['-c', `sh -c '${script}' < /dev/null > /dev/null 2>&1 & echo $!`], { env, encoding: 'utf8' })
+          .stdout,
+      );
+    });
+    const left = () =>
+      runs.map(({ folder }, n) => [processRef(pids[n]!) !== null, existsSync(folder), existsSync(groups[n]!)]);
+    expect(left()).toEqual([
+      [true, true, true],
+      [true, true, true],
+    ]);
+    await reap(runs[0]!, process.pid);
+    expect(left()).toEqual([
+      [false, false, false],
+      [true, true, true],
+    ]);
+    await reap(runs[1]!, process.pid);
+    expect(left()[1]).toEqual([false, false, false]);
+  },
+);

@@ -1,0 +1,30 @@
+/** Removes what is left of a run: its processes, mounts, control groups and folders. */
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processRef, signalProcess } from '../src/lib/process.ts';
+import { detachMount } from '../src/lib/sys-mount.ts';
+import { partOf, type Run } from './leftover.ts';
+import { look } from './leftovers.ts';
+
+const reapMs = 30_000;
+
+/** `self` and its relatives stay. */
+export async function reap(run: Run, self: number): Promise<void> {
+  const deadline = Date.now() + reapMs;
+  let left = partOf(run, look(run), self);
+  while (left.processes.length > 0 && Date.now() < deadline) {
+    for (const ref of left.processes.map(({ pid }) => processRef(pid))) if (ref) signalProcess(ref, 'SIGKILL');
+    await sleep(50);
+    left = partOf(run, look(run), self);
+  }
+  for (const line of left.mounts.toReversed()) detachMount(line.split(' ')[4]!);
+  for (const group of left.groups) removeGroup(group);
+  for (const folder of [...left.folders, run.folder]) rmSync(folder, { recursive: true, force: true });
+}
+
+function removeGroup(path: string): void {
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(join(path, entry.name));
+  rmdirSync(path);
+}
