@@ -8,6 +8,7 @@ import type { ProbeRow } from '../../src/engine/engine.ts';
 import { image } from '../harness/dockerd.ts';
 import { gather, Installation, until } from '../harness/installation.ts';
 import { Podman } from '../harness/podman.ts';
+import { carrelOn } from '../harness/terminal.ts';
 
 let podman: Podman;
 let carrel: Installation;
@@ -52,6 +53,18 @@ it('run passes streams, input and exit codes through', async () => {
   const args = ['run', '--rm', '--image', image, '--', 'sh', '-c', script];
   expect(await carrel.run(args, { input: 'in\n' })).toEqual({ exitCode: 3, stdout: 'in\n', stderr: 'err\n' });
   expect((await carrel.run(['run', '--rm', '--', 'no-such-program'])).exitCode).toBe(127);
+});
+
+it('a shell ends with its terminal', async () => {
+  await carrel.ok('create', '--name', 'shelled', '--image', image);
+  const shell = carrelOn(carrel.home, ['shell', 'shelled']);
+  await shell.has(/[$#] /);
+  const inside = () => carrel.ok('exec', 'shelled', '--', 'sh', '-c', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "');
+  expect(await inside()).toContain('sh -l');
+  shell.kill();
+  await shell.ended;
+  await until(async () => !(await inside()).includes('sh -l'), 'the shell to end');
+  await carrel.ok('rm', '--force', 'shelled');
 });
 
 it('working copies support diff, snapshot, fork, apply and restore', async () => {

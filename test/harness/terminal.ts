@@ -45,6 +45,11 @@ export class Terminal {
     this.#child.stdin!.write(`${JSON.stringify({ size: [rows, columns] })}\n`);
   }
 
+  /** As when its window is closed. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   async has(pattern: RegExp): Promise<void> {
     await until(() => pattern.test(this.text), `${pattern} on a terminal`).catch((error: Error) => {
       throw new Error(`${error.message}, which shows ${JSON.stringify(this.text)}`);
