@@ -1,11 +1,14 @@
 /** Events for the users that may see them. An event `events.dropped` stands for those that are no longer kept. */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { Turns } from '../../lib/turns.ts';
 import type { Event } from '../../model/event.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sent } from '../route.ts';
 
 const pageSize = 1000;
+/** An event wakes all followers at once. */
+const turns = new Turns();
 
 export type EventSource = Pick<Store, 'events' | 'firstSeq' | 'lastSeq' | 'subscribe'>;
 
@@ -54,6 +57,7 @@ export async function* followEvents(
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
+      await turns.next();
     }
   } finally {
     signal.removeEventListener('abort', stop);
