@@ -64,3 +64,16 @@ it('a line with more values than may be parsed at once ends the connection', asy
   input.write(`${open}${'['.repeat(200_000)}\n`);
   await served;
 });
+
+it('many requests in one piece are answered before the output ends, and others run in between', async () => {
+  const { input, output, served } = serve(async () => ({}));
+  const pings = Array.from({ length: 1000 }, (_, n) => line(n + 1, 'ping')).join('');
+  let turns = 0;
+  const turning = setInterval(() => (turns += 1), 0);
+  input.end(`${open}${pings}`);
+  const answers = text(output);
+  await served;
+  clearInterval(turning);
+  expect((await answers).trim().split('\n')).toHaveLength(1001);
+  expect(turns).toBeGreaterThan(10);
+});

@@ -1,17 +1,24 @@
 /** MCP in lines of JSON on two streams. */
 import { type Readable, Transform, type Writable } from 'node:stream';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { TokenCount } from '../lib/bounded-json.ts';
 import { AnsweringTransport } from './answering.ts';
 import { createServer, loadStdio, type McpParts } from './mcp.ts';
+
+const newline = 0x0a;
+const linesAtOnce = 20;
 
 /** Until the input ends and its requests are answered, or until the input is destroyed, which cancels them. */
 export async function serveStreams(parts: McpParts, input: Readable, output: Writable): Promise<void> {
   const { serveStdio, StdioServerTransport } = await loadStdio();
   // The transport drops what is unanswered when its input ends, so its own input ends later.
-  const lines = input.pipe(countedLines(), { end: false });
+  const lines = input.pipe(
+    countedLines(() => endIfAnswered()),
+    { end: false },
+  );
   let ended = false;
   const endIfAnswered = () => {
-    if (ended && transport.unanswered === 0) lines.end();
+    if (ended && lines.writableLength === 0 && transport.unanswered === 0) lines.end();
   };
   const transport = new AnsweringTransport(new StdioServerTransport(lines, output), endIfAnswered);
   const served = serveStdio(() => createServer(parts), { transport });
@@ -27,14 +34,31 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
 }
 
 /** Ends at a line with more values than may be parsed at once. */
-function countedLines(): Transform {
+function countedLines(onEmpty: () => void): Transform {
   const tokens = new TokenCount('lines');
   const lines = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+    async transform(chunk: Buffer, _encoding, done) {
       tokens.push(chunk);
       if (tokens.refusal !== null) lines.destroy();
-      done(null, chunk);
+      for (const piece of piecesOf(chunk)) {
+        lines.push(piece);
+        await breathe();
+      }
+      done();
+      setImmediate(onEmpty);
     },
   });
   return lines;
+}
+
+/** A few lines each: other requests are answered between them. */
+function* piecesOf(chunk: Buffer): Generator<Buffer> {
+  let [start, count] = [0, 0];
+  for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, end + 1)) {
+    count += 1;
+    if (count % linesAtOnce > 0) continue;
+    yield chunk.subarray(start, end + 1);
+    start = end + 1;
+  }
+  if (start < chunk.length) yield chunk.subarray(start);
 }

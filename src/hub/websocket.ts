@@ -23,6 +23,7 @@ const goingAway = 1001;
 const maxUnanswered = 2000;
 const maxUnreadBytes = 16 * 1024 * 1024;
 const closeMs = 1000;
+const messagesAtOnce = 20;
 
 export interface SocketParts {
   readonly clients: ClientTable;
@@ -144,6 +145,8 @@ class SocketTransport implements Transport {
   readonly #flow: Flow;
   readonly #received: Buffer[] = [];
   #waiting: NodeJS.Timeout | undefined;
+  #delivered = 0;
+  #isPausing = false;
   onmessage?: NonNullable<Transport['onmessage']>;
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -166,16 +169,29 @@ class SocketTransport implements Transport {
     this.#socket.resume();
   }
 
-  /** Delivers messages until a limit is reached; then the connection is not read until there is room again. */
+  /**
+   * Delivers messages until a limit is reached; then the connection is not read until there is room again. Other requests are
+   * answered after every few of them.
+   */
   deliver(): void {
     while (this.#received.length > 0) {
-      if (this.#waiting !== undefined || this.#flow.isFull() || this.#hasToWait()) {
+      if (this.#isPausing || this.#waiting !== undefined || this.#flow.isFull() || this.#hasToWait()) {
         this.#socket.pause();
         return;
       }
       this.#take(this.#received.shift()!);
+      this.#delivered += 1;
+      if (this.#delivered % messagesAtOnce === 0) this.#breathe();
     }
     this.#socket.resume();
+  }
+
+  #breathe(): void {
+    this.#isPausing = true;
+    setImmediate(() => {
+      this.#isPausing = false;
+      this.deliver();
+    });
   }
 
   send(message: JSONRPCMessage): Promise<void> {

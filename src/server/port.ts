@@ -120,7 +120,7 @@ class OpenPort {
     socket.on('error', () => socket.destroy());
     try {
       this.#site.check(request.headers as never);
-      const { pathname } = new URL(request.url ?? '/', 'http://carrel');
+      const pathname = request.url?.split('?', 1)[0] ?? '';
       if (pathname !== mcpPath && (pathname !== spokeUrlPath || this.#parts.spokes === null))
         throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
       const identity = await this.#authenticated(request);

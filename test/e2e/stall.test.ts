@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { SmallDisk } from '../harness/small-disk.ts';
@@ -96,6 +97,66 @@ describe('a request', () => {
     const asking = request({ socketPath: `${carrel.home}/carrel.sock`, path: '/v1/sandboxes', method: 'POST' });
     const [answer] = (await once(asking.end(body), 'response')) as [IncomingMessage];
     return answer.resume().statusCode!;
+  }
+});
+
+describe('many messages', () => {
+  const followers = 200;
+  const pings = Array.from({ length: 10_000 }, (_, n) => `{"jsonrpc":"2.0","id":${n + 1},"method":"ping"}`);
+  const clientInfo = { name: 'flood', version: '1' };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  const opening = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  let address: URL;
+  let headers: { authorization: string };
+
+  beforeAll(async () => {
+    carrel = new Installation();
+    await carrel.ok('up', '-d', '--port', '0');
+    address = new URL((await carrel.json<{ mcp: string }>('status')).mcp);
+    headers = { authorization: `Bearer ${(await carrel.ok('hub', 'token', '--project', '*')).trim()}` };
+    // The first client also loads the SDK.
+    await flood([pings[0]!]);
+  }, 60_000);
+  afterAll(() => carrel.dispose());
+
+  it('to the hub over WebSocket do not stall the daemon', async () => {
+    expectNone(await stallDuring(carrel, () => flood(pings)));
+  });
+
+  it('in one body of brackets to the hub do not stall the daemon', async () => {
+    const send = async () => {
+      const asking = request(address, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } });
+      const [answer] = (await once(asking.end('['.repeat(8_000_000)), 'response')) as [IncomingMessage];
+      expect(answer.resume().statusCode).toBe(400);
+    };
+    expectNone(await stallDuring(carrel, send));
+  });
+
+  it(`to ${followers} followers of events do not stall the daemon`, async () => {
+    const streams = Array.from({ length: followers }, async () => {
+      const asking = request({ socketPath: `${carrel.home}/carrel.sock`, path: '/v1/events/stream' });
+      const [answer] = (await once(asking.end(), 'response')) as [IncomingMessage];
+      return answer.resume();
+    });
+    const opened = await Promise.all(streams);
+    expectNone(await stallDuring(carrel, () => carrel.ok('run', '--rm', '--', 'true')));
+    for (const answer of opened) answer.destroy();
+  });
+
+  /** Until the hub has answered some of them: it reads a client that sends too fast more slowly. */
+  async function flood(messages: readonly string[]): Promise<void> {
+    const socket = new WebSocket(address.href.replace('http', 'ws'), 'mcp', { headers });
+    await once(socket, 'open');
+    let left = Math.min(messages.length, 1000);
+    const answered = new Promise<void>((resolve) => {
+      socket.on('message', () => {
+        left -= 1;
+        if (left < 0) resolve();
+      });
+    });
+    for (const message of [opening, ...messages]) socket.send(message, () => {});
+    await answered;
+    socket.terminate();
   }
 });
 
