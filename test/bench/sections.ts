@@ -18,6 +18,7 @@ import type { Projects } from './projects.ts';
 import { insideArgv, type Raw } from './raw.ts';
 import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { measureReview } from './review.ts';
+import { measureRooms } from './rooms.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
 import { measureSearch } from './search.ts';
 import { measureStall } from './stall.ts';
@@ -55,6 +56,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   code: measureCode,
   search: measureSearch,
   hub: measureHub,
+  rooms: measureRooms,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>

@@ -10,6 +10,8 @@ import { gather, Installation, until } from '../harness/installation.ts';
 let carrel: Installation;
 beforeAll(async () => {
   carrel = new Installation();
+  // All writers of a test are one participant.
+  writeFileSync(join(carrel.home, 'config.yaml'), 'rooms: {burst: 100000}\n');
   await carrel.list();
 });
 afterAll(() => carrel.dispose());

@@ -1,0 +1,36 @@
+/** A room with many messages, written into its database directly: posting them would take minutes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ulidAfter } from '../../src/model/ulid.ts';
+import { Messages } from '../../src/room/messages.ts';
+import type { RoomAbout } from '../../src/room/room.ts';
+import { Meta, openDatabase } from '../../src/room/room-database.ts';
+import { openRooms } from '../../src/room/rooms.ts';
+import { currentBootId } from '../../src/room/views.ts';
+
+const batch = 10_000;
+
+/** Its files say that they are complete; those in processed/ are not there, and opening does not look at them. */
+export async function fillRoom(folder: string, about: RoomAbout, count: number): Promise<void> {
+  const rooms = openRooms();
+  await rooms.open(folder, about);
+  await rooms.close();
+  const db = openDatabase(folder);
+  const meta = new Meta(db);
+  const messages = new Messages(db, meta);
+  const insert = db.transaction((from: number, last: string | null) => {
+    let id = last;
+    for (let seq = from; seq < Math.min(from + batch, count + 1); seq += 1) {
+      id = ulidAfter(id, Date.now() - 1000);
+      const at = new Date().toISOString();
+      const about = { mentions: [], replyTo: null, attachments: [], body: `message ${seq} of the room` };
+      messages.insert({ seq, id, from: 'ann', at, via: 'cli', ...about }, undefined);
+    }
+    return id;
+  });
+  for (let seq = 1, last: string | null = null; seq <= count; seq += batch) last = insert(seq, last);
+  for (const name of ['order.log', 'thread.md']) writeFileSync(join(folder, name), Buffer.alloc(count * 40, '\n'));
+  const bytes = { orderBytes: count * 40, threadBytes: count * 40 };
+  meta.set('views', { bootId: currentBootId(), seq: count, ...bytes });
+  db.close();
+}
