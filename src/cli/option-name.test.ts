@@ -8,7 +8,7 @@ import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
 const resolvedHere = [
-  'user add --account',
+  ...['user add --account', 'hub token --file'],
   ...['hub connect --client', 'hub connect --project', 'hub connect --tools'],
 ];
 
