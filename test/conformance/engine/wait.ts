@@ -10,10 +10,11 @@ export const patienceMs = 40_000;
 export async function until<T>(what: string, ask: () => Promise<T | null>, withinMs = patienceMs): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
+    const from = performance.now();
     const answer = await ask();
     if (answer !== null) return answer;
     if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms for ${what}`);
-    await sleep(5);
+    await sleep(Math.min(Math.max(5, 3 * (performance.now() - from)), 300));
   }
 }
 
