@@ -19,7 +19,9 @@ const shell = { '.sh': 'shellscript', '.bash': 'shellscript', '.bashrc': 'shells
 /** `modules`: the packages of the project; `own`: those that come with Carrel. */
 export function knownServers(modules: string, own: string): readonly ServerSpec[] {
   const native = `@typescript/typescript-linux-${process.arch}/lib/tsc`;
-  const script = (path: string, ...args: string[]) => [process.execPath, `${own}/${path}`, ...args];
+  // A Node with libraries of its own is not started by its own path.
+  const node = process.env.CARREL_NODE ?? process.execPath;
+  const script = (path: string, ...args: string[]) => [node, `${own}/${path}`, ...args];
   return [
     {
       name: 'typescript',

@@ -1,12 +1,19 @@
-/** The program at a project that the hub talks to: on stdin and stdout, or with `--connect [FOLDER]` over a connection that it opens. */
+/**
+ * The program at a project that the hub talks to: on stdin and stdout, or with `--connect [FOLDER]` over a connection that it opens. After
+ * `--` comes the command of a container: the program starts it and ends with it.
+ */
 import { killLeftovers } from './process-tree.ts';
+import { runBeside } from './run-beside.ts';
 import { serve } from './serve.ts';
 
 const workspace = '/workspace';
-const [option, folder = workspace] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const end = args.indexOf('--');
+const [option, folder = workspace] = end < 0 ? args : args.slice(0, end);
 
 if (option === '--connect') {
   const { connect } = await import('./connect.ts');
+  if (end >= 0) runBeside(args.slice(end + 1));
   await connect(folder, process.env);
 }
 // Here all processes of the sandbox are those of one project; elsewhere there may be others.
