@@ -4,6 +4,8 @@ import { z } from 'zod';
 export const buildRequest = z.strictObject({
   /** Left out: the base alone. */
   project: z.string().min(1).max(4096).optional(),
+  /** Instead of it, the image of the hub. */
+  hub: z.boolean().optional(),
   /** The build has no network. */
   offline: z.boolean().optional(),
 });
@@ -12,7 +14,7 @@ export const removeImageRequest = z.strictObject({ name: z.string().min(1).max(5
 
 export const imageView = z.strictObject({
   name: z.string(),
-  source: z.enum(['base', 'project', 'listed']),
+  source: z.enum(['base', 'project', 'hub', 'listed']),
   /** The id behind the name; null: it was not used yet. */
   id: z.string().nullable(),
   project: z.string().nullable(),

@@ -1,7 +1,7 @@
 /**
  * Images are the root filesystems of sandboxes on an engine that has images.
  *
- * Two kinds are built here. The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
+ * Three kinds are built here; the hub's is no root filesystem of sandboxes (`hub/hub-image.ts`). The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
  * image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers need.
  *
  * Life cycle of an image: the input is collected and checked → built by the engine → recorded → used by sandboxes, by
@@ -48,6 +48,8 @@ export interface ImportOrder {
   readonly archive: AsyncIterable<Buffer>;
   readonly tag: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Instructions of a Dockerfile that say how the image is started. */
+  readonly settings?: readonly string[];
 }
 
 /** What an engine reports during a build. */

@@ -19,6 +19,7 @@ let tools: Extra[];
 let needed: Set<string>;
 let images: Images;
 let events: BuildEvent[];
+let program = 'first';
 
 beforeEach(() => {
   above = mkdtempSync(join(tmpdir(), 'carrel-images-'));
@@ -61,6 +62,7 @@ function open(parent = 'parent'): Images {
         yield Buffer.from('packages');
       },
     }),
+    hub: async () => [{ path: 'program', mode: 0o755, text: program }],
     tools: () => tools,
     detect: async (path, base) => detectAt(path, base),
     installation: 'i1',
@@ -75,7 +77,7 @@ function build(path: string | null = project, signal = new AbortController().sig
   const check = (_file: string, text: string) => {
     if (text.includes('hunter2')) throw new Fault('denied', 'a secret');
   };
-  return images.build({ project: path, network, check, say, signal });
+  return images.build({ project: path, hub: false, network, check, say, signal });
 }
 
 const refusal = async (work: Promise<unknown>) =>
@@ -293,4 +295,17 @@ describe('earlier versions', () => {
     await build();
     expect(await engine.find('foreign')).not.toBeNull();
   });
+});
+
+it('the image of the hub is imported under its name, and again only when its files changed', async () => {
+  const signal = new AbortController().signal;
+  const say = async () => {};
+  const hub = () => images.build({ project: null, hub: true, network: true, check: () => {}, say, signal });
+  const first = await hub();
+  expect(first).toMatchObject({ built: true, image: { name: 'carrel-hub:latest', source: 'hub' } });
+  expect(await hub()).toMatchObject({ built: false, image: { id: first.image.id } });
+  expect(engine.builds).toEqual([]);
+  program = 'second';
+  expect((await hub()).built).toBe(true);
+  expect(engine.ids).not.toContain(first.image.id);
 });

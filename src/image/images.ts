@@ -4,13 +4,15 @@ import { Anchor } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { baseImageName, type Image, imagePrefix, projectImageName, withTag } from '../model/image.ts';
+import { baseImageName, type Image, imagePrefix, ownImageTag, projectImageName, withTag } from '../model/image.ts';
 import type { Limits } from '../model/limits.ts';
 import { baseNames, baseSteps, hostParentName, toolFiles } from './base.ts';
 import { collect, type Entry } from './context/collect.ts';
 import { checksumOf, type Extra, pack } from './context/pack.ts';
 import { type BuildStep, recipeFrom } from './dockerfile/recipe.ts';
 import type { HostParent } from './host/parent.ts';
+import { buildHubImage } from './hub/hub-image.ts';
+import type { RootMember } from './hub/root.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { type BuildOf, Progress } from './progress.ts';
 import { slugOf, withHash } from './slug.ts';
@@ -23,6 +25,8 @@ export interface ImageParts {
   readonly parent: () => string;
   /** The packages of this machine as a parent. */
   readonly host: () => HostParent;
+  /** The files of the hub's image. */
+  readonly hub: () => Promise<readonly RootMember[]>;
   /** The files for /opt/carrel/bin. */
   readonly tools: () => readonly Extra[];
   readonly detect: Detect;
@@ -36,6 +40,8 @@ export interface ImageParts {
 export interface BuildRequest {
   /** The real path of its folder; null: the base alone. */
   readonly project: string | null;
+  /** Instead of both: the image of the hub. */
+  readonly hub: boolean;
   readonly network: boolean;
   /** Refuses a Dockerfile with content that no image may have, such as a secret. */
   readonly check: (file: string, text: string) => void;
@@ -76,11 +82,20 @@ export class Images {
     if (this.#turns.isBusy(turn)) await wish.say({ kind: 'phase', text: 'waiting for another build' });
     return this.#turns.run(turn, async () => {
       stopIf(wish.signal);
+      if (wish.hub) return this.#hub(wish);
       const base = await this.#base(wish);
       const built = wish.project === null ? base : await this.#project(wish.project, base, wish);
       await this.#sweep();
       return built;
     });
+  }
+
+  async #hub(wish: BuildRequest): Promise<Built> {
+    const { installation, hub } = this.#parts;
+    const labelsOf = (checksum: string) => ({ [labels.home]: installation, [labels.checksum]: checksum });
+    const built = await buildHubImage(await hub(), { ...this.#parts, labels: labelsOf }, wish);
+    await this.#sweep();
+    return built;
   }
 
   async #base(wish: BuildRequest): Promise<Built> {
@@ -92,7 +107,7 @@ export class Images {
     return this.#make(
       {
         name: baseImageName,
-        tag: `${baseImageName}-${installation}`,
+        tag: ownImageTag(baseImageName, installation),
         source: 'base',
         project: null,
         of: { file, steps: baseSteps(parent, id), hint },
@@ -164,7 +179,7 @@ export class Images {
       const entries = found.filter(({ path }) => path !== ignoreFile);
       const name = this.#nameFor(project, root);
       const of = { file: recipe.file, steps: [...recipe.steps, userStep], hint };
-      const tag = `${name}:${this.#parts.installation}`;
+      const tag = ownImageTag(name, this.#parts.installation);
       const [kind, head, extras] = ['project' as const, recipe.head, []];
       return await this.#make({ name, tag, source: kind, project, of, head, root, entries, extras, notes }, wish);
     } finally {

@@ -1,7 +1,5 @@
 /** The language servers that come with Carrel, mounted into the sandboxes of projects: folders of their packages and of what those need. */
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { packageFolder } from '../lib/package.ts';
+import { packageFolders } from '../lib/package-folders.ts';
 import type { Mount } from '../model/mount.ts';
 import { languageServersPath } from '../model/spoke.ts';
 
@@ -15,39 +13,8 @@ const packages = [
 let known: readonly Mount[] | undefined;
 
 export function languageServers(): readonly Mount[] {
-  known ??= [...foldersOf(packages)].map(([name, source]) => {
+  known ??= [...packageFolders(packages)].map(([name, source]) => {
     return { kind: 'bind', source, target: `${languageServersPath}/node_modules/${name}`, readonly: true };
   });
   return known;
-}
-
-/** By name. A package that npm left out, as it does for platforms that it does not support, is left out here, too. */
-function foldersOf(names: readonly string[]): Map<string, string> {
-  const found = new Map<string, string>();
-  const seen = new Set<string>();
-  const queue = names.map((name) => ({ name, from: packageFolder }));
-  for (const { name, from } of queue) {
-    const folder = lookUp(name, from);
-    if (folder === null || seen.has(folder)) continue;
-    seen.add(folder);
-    // What is in the folder of another package comes with that.
-    if (![...found.values()].some((other) => folder.startsWith(`${other}/`))) found.set(name, folder);
-    queue.push(...dependenciesOf(folder).map((one) => ({ name: one, from: folder })));
-  }
-  return found;
-}
-
-/** As Node finds a package. */
-function lookUp(name: string, from: string): string | null {
-  const folder = join(from, 'node_modules', name);
-  // Some package managers install links, and a mount follows none.
-  if (existsSync(join(folder, 'package.json'))) return realpathSync(folder);
-  return from === dirname(from) ? null : lookUp(name, dirname(from));
-}
-
-function dependenciesOf(folder: string): string[] {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    dependencies?: Readonly<Record<string, string>>;
-  };
-  return Object.keys(dependencies);
 }

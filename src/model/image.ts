@@ -4,8 +4,8 @@ export interface Image {
   readonly name: string;
   /** The engine's id, made from its content. */
   readonly id: string;
-  /** Built here, for all projects or for one; or only in the owner's list. */
-  readonly source: 'base' | 'project' | 'listed';
+  /** Built here, for all projects, for one or for the hub; or only in the owner's list. */
+  readonly source: 'base' | 'project' | 'hub' | 'listed';
   /** The project that it was built for. */
   readonly project: string | null;
   /** The checksum of everything it was built from; null: it was not built here. */
@@ -24,6 +24,11 @@ export function projectImageName(slug: string): string {
 
 export function isOwnImageName(name: string): boolean {
   return name === imagePrefix || name.startsWith(`${imagePrefix}:`) || name.startsWith(`${imagePrefix}-`);
+}
+
+/** By which the engine has an image that was built here: an engine may have those of several installations. */
+export function ownImageTag(name: string, installation: string): string {
+  return name === baseImageName ? `${name}-${installation}` : `${name}:${installation}`;
 }
 
 /** The name with the default tag if it has none. */

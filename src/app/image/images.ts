@@ -20,6 +20,7 @@ import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
+import { hubRoot } from './hub-root.ts';
 
 export interface ImageParts {
   readonly images: Images;
@@ -55,10 +56,11 @@ export class UserImages {
   }
 
   /** Checked before anything is done; what it returns does it. */
-  order({ project, offline }: BuildRequest): (say: Say, signal: AbortSignal) => Promise<BuiltView> {
+  order({ project, hub = false, offline }: BuildRequest): (say: Say, signal: AbortSignal) => Promise<BuiltView> {
     requireOwner(this.#actor);
+    if (hub && project !== undefined) throw new Fault('invalid', 'project: the image of the hub is for all projects');
     const { images, projectFolder, engine, refuseText: check } = this.#parts;
-    const wish = { project: project === undefined ? null : projectFolder(project), network: !offline };
+    const wish = { project: project === undefined ? null : projectFolder(project), hub, network: !offline };
     return async (say, signal) => {
       const { image, built, notes } = await images.build({ ...wish, check, say, signal });
       return { image: madeView(image, await engine.find(image.id)), built, notes: [...notes] };
@@ -192,6 +194,7 @@ export function openImages(
     records,
     parent: () => config.parentImage ?? defaultParent,
     host: () => hostParent(),
+    hub: hubRoot,
     tools: () => toolsOf(home),
     detect,
     installation: home.installation,

@@ -6,6 +6,7 @@ import { absolute } from '../paths.ts';
 import { buildImage } from './image.ts';
 
 interface Options {
+  readonly hub?: boolean;
   readonly offline?: boolean;
 }
 
@@ -14,6 +15,7 @@ export default async function imageBuild(context: Context, { args, options }: In
   const [project] = args;
   const body = {
     ...(project === undefined ? {} : { project: absolute(project, 'PROJECT') }),
+    ...(options.hub ? { hub: true } : {}),
     ...(options.offline ? { offline: true } : {}),
   };
   const began = Date.now();
@@ -26,6 +28,7 @@ export default async function imageBuild(context: Context, { args, options }: In
 }
 
 function useOf({ image }: BuiltView, project: string | undefined): string {
+  if (image.source === 'hub') return 'carrel compose > docker-compose.yml, then docker-compose up -d';
   return ['carrel run --engine docker --image', image.name, ...(project === undefined ? [] : [project]), '-- CMD'].join(
     ' ',
   );

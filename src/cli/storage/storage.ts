@@ -146,7 +146,10 @@ const imageCommands: readonly CommandEntry[] = [
     summary: 'build the image of a project if its inputs changed; without PROJECT, the base image',
     args: '[PROJECT]',
     fields: { project: 'PROJECT' },
-    options: [{ flags: '--offline', summary: 'build without network' }],
+    options: [
+      { flags: '--hub', field: 'hub', summary: 'the image of the hub that carrel compose renders, instead' },
+      { flags: '--offline', summary: 'build without network' },
+    ],
     completes: 'files',
     load: () => import('./image-build.ts'),
   },

@@ -41,6 +41,7 @@ interface ImportOrder {
   readonly archive: AsyncIterable<Buffer>;
   readonly tag: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly settings?: readonly string[];
 }
 
 type Message =
@@ -94,11 +95,12 @@ export class DockerImages {
     yield* this.#messages('/images/create', { fromImage: reference }, undefined, signal);
   }
 
-  async *import({ archive, tag, labels }: ImportOrder, signal: AbortSignal): AsyncGenerator<Message> {
+  async *import({ archive, tag, labels, settings = [] }: ImportOrder, signal: AbortSignal): AsyncGenerator<Message> {
     const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
-    const changes = `LABEL ${Object.entries(labels)
+    const label = `LABEL ${Object.entries(labels)
       .map((pair) => pair.join('='))
       .join(' ')}`;
+    const changes = [...settings, label].join('\n');
     yield* this.#messages('/images/create', { fromSrc: '-', repo, tag: name, changes }, archive, signal);
   }
 
