@@ -51,9 +51,16 @@ interface Whole extends Resources, Parts {
   port: Port | null;
 }
 
-/** `port`: instead of the one in config.yaml. */
-export async function startDaemon(homeFolder: string, rootless: boolean, port: number | null = null): Promise<Daemon> {
-  const resources = openResources(homeFolder, rootless);
+export interface Start {
+  readonly rootless: boolean;
+  /** Instead of the one in config.yaml. */
+  readonly port: number | null;
+  /** In the container of a hub: its names there. Such a daemon makes no sandboxes. */
+  readonly container: { readonly names: readonly string[] } | null;
+}
+
+export async function startDaemon(homeFolder: string, { rootless, port, container }: Start): Promise<Daemon> {
+  const resources = openResources(homeFolder, rootless, container === null);
   const parts = openParts(resources);
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -72,7 +79,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean, port: n
   const own = scopes.of({ name: resources.owner, isOwner: true });
   const whole: Whole = { ...resources, ...parts, scopes, swarms, own, work, servers: [], port: null };
   await recoverAll(own);
-  await answer(whole, port);
+  await answer(whole, { port, container });
   begin(whole);
   leaveWithHome(whole, close);
   return { shutdown, closed };
@@ -93,7 +100,7 @@ function installationOf(
   };
 }
 
-async function answer(whole: Whole, port: number | null): Promise<void> {
+async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>): Promise<void> {
   const { home, config, settings, rootless, store, audit, users, scopes, spaceHints, reserve, servers } = whole;
   const listening: Listening = {
     ...{ routes, settings, store, audit, users, scopes, spaceHints },
@@ -102,7 +109,7 @@ async function answer(whole: Whole, port: number | null): Promise<void> {
     giveUpSpace: () => reserve.giveUp(),
   };
   // First, because it may be refused: then no client has been answered.
-  whole.port = await openHubPort(config.http, port, whole);
+  whole.port = await openHubPort({ settings: config.http, port, container }, whole);
   servers.push(await listen(listening));
   if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);

@@ -33,7 +33,7 @@ process.on('unhandledRejection', (reason) => {
 try {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
   // Root in a user namespace has only the ids that were lent to it.
-  const daemon = await startDaemon(home, isInUserNamespace(), port);
+  const daemon = await startDaemon(home, { rootless: isInUserNamespace(), port, container: null });
   if (log !== null) replaceDescriptor(log, stderr);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
   await daemon.closed;

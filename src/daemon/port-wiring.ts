@@ -28,14 +28,25 @@ export interface HubPortParts {
   readonly hubTokens: Authentication;
 }
 
-/** Null: none is asked for. `asked`: the port of `carrel up --port`. */
-export async function openHubPort(
-  settings: HttpSettings | null,
-  asked: number | null,
-  { users, scopes, hubTokens }: HubPortParts,
-): Promise<Port | null> {
-  if (settings === null && asked === null) return null;
-  const http = { ...(settings ?? defaultHttp), ...(asked === null ? {} : { port: asked }) };
+export interface PortWish {
+  readonly settings: HttpSettings | null;
+  /** Of `carrel up --port`. */
+  readonly port: number | null;
+  readonly container: { readonly names: readonly string[] } | null;
+}
+
+/**
+ * In a container all its addresses, without TLS: only the containers of its projects share a network with it, and its port is published at
+ * 127.0.0.1 of the machine.
+ */
+const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
+
+/** Null: none is asked for. */
+export async function openHubPort(wish: PortWish, { users, scopes, hubTokens }: HubPortParts): Promise<Port | null> {
+  const { settings, port: asked, container } = wish;
+  if (settings === null && asked === null && container === null) return null;
+  const fallback = container === null ? defaultHttp : inContainer;
+  const http = { ...(settings ?? fallback), ...(asked === null ? {} : { port: asked }) };
   const hubOf = ({ user }: Identity) => scopes.of(users.actorOf(user)).hub;
   const partsOf = (identity: Identity) => hubOf(identity).mcp(identity.caller);
   const spokes = new SpokeSockets({
@@ -44,7 +55,7 @@ export async function openHubPort(
     connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
   });
   const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
-  return openPort(addressOf(http), { ...port, spokes });
+  return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes });
 }
 
 /** What the port serves: MCP with the tools of each caller. `onRevoked`: tokens were revoked. */

@@ -30,7 +30,8 @@ const startBytes = 256 * 1024;
 
 export type Resources = ReturnType<typeof openResources>;
 
-export function openResources(homeFolder: string, rootless: boolean) {
+/** `makesSandboxes`: false in a process that has no mount namespace of its own. */
+export function openResources(homeFolder: string, rootless: boolean, makesSandboxes: boolean) {
   // The home itself is closed to others; what is made for sandboxes below it must be open to them.
   process.umask(0o022);
   keepDescriptors();
@@ -44,8 +45,9 @@ export function openResources(homeFolder: string, rootless: boolean) {
   dropGroups(rootless, config.dockerSocket ?? engineSocket());
   const giveUpSpace = () => reserve.giveUp();
   const store = reserve.with(() => openSqliteStore(home.database, { maxEvents: config.maxEvents, giveUpSpace }));
-  const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
-  shieldCrun();
+  const { engine: folder, installation } = home;
+  const local = openLocalEngine({ folder, installation, log: config.log, makesSandboxes });
+  if (makesSandboxes) shieldCrun();
   const engines = new Engines({
     local: { open: () => local, wasUsed: () => true },
     docker: dockerSource(home, config),

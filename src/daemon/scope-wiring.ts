@@ -157,7 +157,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
     ...hubOf(actor, { ...shared, ...parts, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
-      ...{ sandboxes, volumes, volumePrefix, trusts, images },
+      ...{ sandboxes, volumes, volumePrefix, trusts, images, installation: home.installation },
       get limits() {
         return config.limits;
       },

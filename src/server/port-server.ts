@@ -8,6 +8,8 @@ export interface PortAddress {
   readonly address: string;
   /** The contents of the files. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  /** Under which it is known besides its address and the names of the certificate. */
+  readonly names?: readonly string[];
 }
 
 /** How long a client may take to send its headers and a whole request, and how long its connection may be idle. */

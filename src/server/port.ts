@@ -65,7 +65,8 @@ export async function openPort(
 ): Promise<Port> {
   // Accounts of TCP clients are not known: all share one limit.
   const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
-  const opened = new OpenPort(parts, connections, new SameSite(where.address, where.tls?.cert ?? null));
+  const own = [where.address, ...(where.names ?? [])];
+  const opened = new OpenPort(parts, connections, new SameSite(own, where.tls?.cert ?? null));
   const answer = (request: Request, bindings: object) => opened.answer(request, bindings as Bindings);
   const server = createPortServer(where, getRequestListener(answer, { overrideGlobalObjects: false }), times);
   server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));

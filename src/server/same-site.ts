@@ -12,10 +12,10 @@ export class SameSite {
   readonly #names: ReadonlySet<string>;
   readonly #certificate: X509Certificate | null;
 
-  /** `address`: where the port listens. With a certificate its names are right, too. */
-  constructor(address: string, certificate: string | Buffer | null) {
-    const own = address.includes(':') ? `[${address}]` : address;
-    this.#names = new Set([...loopbackNames, own.toLowerCase()]);
+  /** `own`: addresses and names of the port. With a certificate its names are right, too. */
+  constructor(own: readonly string[], certificate: string | Buffer | null) {
+    const names = own.map((name) => (name.includes(':') ? `[${name}]` : name).toLowerCase());
+    this.#names = new Set([...loopbackNames, ...names]);
     this.#certificate = certificate === null ? null : new X509Certificate(certificate);
   }
 

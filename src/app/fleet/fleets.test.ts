@@ -62,6 +62,7 @@ function fleets(
     trusts: { show: () => ({ added: [] }) },
     limits: defaultLimits,
     volumePrefix: 'carrel',
+    installation: 'i1',
     unapplied: async () => lost,
   } as never);
 }

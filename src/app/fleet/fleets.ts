@@ -28,6 +28,7 @@ export interface FleetParts {
   /** For what a declaration leaves out. */
   readonly limits: Limits;
   readonly volumePrefix: string;
+  readonly installation: string;
   /** Its changes and commits that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
 }
@@ -70,10 +71,10 @@ export class Fleets {
   /** Needs nothing of what is there, and is about nothing that is there. */
   compose(fleet: FleetFile): { fleet: string; text: string } {
     const declared = this.#declared(fleet);
-    const { limits, volumePrefix } = this.#parts;
+    const { limits, volumePrefix, installation } = this.#parts;
     return {
       fleet: declared.name,
-      text: compose(declared, { user: this.#actor.name, volumePrefix, limits }),
+      text: compose(declared, { user: this.#actor.name, volumePrefix, installation, limits }),
     };
   }
 

@@ -29,6 +29,7 @@ export interface Context {
   readonly log: LogLimits;
   readonly logs: LogWatch;
   readonly filter: CompiledFilter;
+  readonly makesSandboxes: boolean;
 }
 
 export interface LocalOptions {
@@ -37,6 +38,8 @@ export interface LocalOptions {
   /** Distinguishes this installation's control groups from those of others. */
   readonly installation: string;
   readonly log?: LogLimits;
+  /** False in a process without a mount namespace of its own: it starts none. */
+  readonly makesSandboxes?: boolean;
 }
 
 export function openContext(options: LocalOptions): Context {
@@ -53,6 +56,7 @@ export function openContext(options: LocalOptions): Context {
     log,
     logs: new LogWatch(layout.runs, log.files),
     filter: new CompiledFilter(),
+    makesSandboxes: options.makesSandboxes !== false,
   };
 }
 

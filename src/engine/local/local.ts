@@ -44,7 +44,7 @@ import { begin, create, runtimeGone } from './start.ts';
 export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
 
 export function openLocalEngine(options: LocalOptions): LocalEngineView {
-  openStage();
+  if (options.makesSandboxes !== false) openStage();
   return new LocalEngine(openContext(options));
 }
 
@@ -86,6 +86,7 @@ class LocalEngine implements LocalEngineView {
 
   async start(launch: Launch, onCreated?: OnCreated): Promise<Started> {
     const { id } = launch;
+    if (!this.#context.makesSandboxes) throw noSandboxes();
     this.expect();
     let found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
@@ -321,6 +322,12 @@ function sharesKernelNetwork(runtime: string): boolean {
 function keeperLost(): Fault {
   return new Fault('conflict', 'the keeper of the sandbox was killed, and the streams of its command are gone', {
     hint: 'carrel exec still works; stop and start it for a new keeper.',
+  });
+}
+
+function noSandboxes(): Fault {
+  return new Fault('unsupported', 'a hub in a container makes no sandboxes', {
+    hint: 'Its projects are in containers beside it; carrel compose renders them.',
   });
 }
 

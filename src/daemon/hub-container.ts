@@ -1,0 +1,41 @@
+/**
+ * The first program of the container of a hub (`carrel compose`): a daemon without sandboxes, whose projects are in containers beside it.
+ * Before it answers, it fills the volume with the program that those containers start; then it registers their projects and writes a
+ * token for each, to a volume that only the hub and that container have.
+ */
+import { Client } from '../api/client.ts';
+import { asFault, consequences, type Fault } from '../model/fault.ts';
+import { hubHost, hubProjectsVariable } from '../model/hub-container.ts';
+import { startDaemon } from './daemon.ts';
+import { installTools } from './hub-tools.ts';
+import { SpokeTokens } from './spoke-tokens.ts';
+
+const checkMs = 24 * 60 * 60 * 1000;
+const home = process.env.CARREL_HOME ?? '/home/agent/.carrel';
+const projects = (process.env[hubProjectsVariable] ?? '').split(',').filter((id) => id !== '');
+
+function say(text: string): void {
+  process.stdout.write(`carrel-hub: ${text}\n`);
+}
+
+function complain(about: string, { message, hint }: Fault): void {
+  process.stderr.write(`carrel-hub: ${about}: ${message}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`);
+}
+
+process.on('unhandledRejection', (reason) => complain('unhandled', asFault(reason)));
+
+try {
+  installTools();
+  const daemon = await startDaemon(home, { rootless: true, port: null, container: { names: [hubHost] } });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
+  const tokens = new SpokeTokens(new Client(home), projects, complain);
+  await tokens.provide();
+  say(`ready for ${projects.join(', ') || 'no project'}`);
+  setInterval(() => void tokens.provide(), checkMs).unref();
+  await daemon.closed;
+  process.exit(0);
+} catch (error) {
+  const fault = asFault(error);
+  complain('the hub does not start', fault);
+  process.exit(consequences[fault.code].exit);
+}
