@@ -1,7 +1,18 @@
 /** The services of a compose file: a hub, spokes, and `prepare`, which sets the owner of their volumes. */
-import { baseImageName } from '../model/image.ts';
+import {
+  hubHost,
+  hubImageName,
+  hubProjectsVariable,
+  hubToolsPath,
+  hubToolsVolume,
+  spokeTokenName,
+  spokeTokenPath,
+  spokeTokensPath,
+} from '../model/hub-container.ts';
+import { baseImageName, isOwnImageName, ownImageTag } from '../model/image.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
-import { isShared, isVolumeType, labelKey, nameOfKey, typeKey } from '../model/volume.ts';
+import { spokePath } from '../model/spoke.ts';
+import { isShared, isVolumeType, labelKey, nameOfKey, typeKey, userHash } from '../model/volume.ts';
 import type { Mapping } from './compose-text.ts';
 import type { Declaration, DeclaredSandbox } from './fleet.ts';
 
@@ -9,16 +20,17 @@ export interface ComposeContext {
   /** The owner of the volumes; part of their names. */
   readonly user: string;
   readonly volumePrefix: string;
+  /** Part of the names under which the engine has images that were built here. */
+  readonly installation: string;
   /** Defaults for limits that are not declared. */
   readonly limits: Limits;
 }
 
-export const hubImage = 'carrel-hub:latest';
 export const hubPort = 3000;
 /** The network on which the hub is published; the only one with a route out. */
 export const frontNetwork = 'front';
 /** Service names that sandboxes cannot use. */
-export const ownServices: readonly string[] = ['hub', 'prepare'];
+export const ownServices: readonly string[] = [hubHost, 'prepare'];
 
 const agent = '1000:1000';
 const home = '/home/agent';
@@ -26,8 +38,14 @@ const shmBytes = 512 * 1024 ** 2;
 
 const probe = `fetch("http://127.0.0.1:${hubPort}/health").then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
 
-/** Sandboxes with a project are connected to the hub. */
-export function joinsHub({ project, mode }: DeclaredSandbox): boolean {
+/** The sandboxes that serve their project to the hub: the first of each project. */
+export function joined({ sandboxes }: Declaration): readonly DeclaredSandbox[] {
+  const first = new Map<string, DeclaredSandbox>();
+  for (const one of sandboxes.filter(hasProject)) if (!first.has(one.project!.id)) first.set(one.project!.id, one);
+  return [...first.values()];
+}
+
+export function hasProject({ project, mode }: DeclaredSandbox): boolean {
   return project !== null && mode !== 'none';
 }
 
@@ -35,50 +53,83 @@ export function networkName({ name }: DeclaredSandbox): string {
   return `spoke-${name}`;
 }
 
+/** It reaches files only through the spokes, so it has no project mounted. */
 export function hub(fleet: Declaration, context: ComposeContext): Mapping {
-  const { memoryBytes } = context.limits;
-  const { tmpfs, ...rest } = hardened(context.limits);
+  const spokes = joined(fleet);
   return {
-    image: hubImage,
-    ...rest,
-    environment: { HOME: home, CARREL_HOME: `${home}/.carrel` },
-    tmpfs: [...tmpfs, `${home}:rw,nosuid,nodev,uid=1000,gid=1000,mode=700,size=${Math.floor(memoryBytes / 4)}`],
-    volumes: Object.entries(fleet.projects).map(([id, path]) => bind(path, `/workspaces/${id}`)),
-    networks: Object.fromEntries([frontNetwork, ...fleet.sandboxes.filter(joinsHub).map(networkName)].map(joined)),
+    image: hubImageName,
+    ...hardened(context.limits),
+    environment: {
+      HOME: home,
+      CARREL_HOME: `${home}/.carrel`,
+      [hubProjectsVariable]: spokes.map(({ project }) => project!.id).join(','),
+    },
+    volumes: [
+      volumeMount(hubVolume('home', fleet, context), home, false),
+      volumeMount(hubVolume('tools', fleet, context), hubToolsVolume, false),
+      ...spokes.map((one) => volumeMount(tokenOf(one, fleet, context), `${spokeTokensPath}/${one.project!.id}`, false)),
+    ],
+    networks: Object.fromEntries([frontNetwork, ...spokes.map(networkName)].map(member)),
     ports: [`127.0.0.1:${hubPort}:${hubPort}`],
-    healthcheck: { test: ['CMD', 'node', '-e', probe], interval: '5s', timeout: '10s', retries: 12 },
+    healthcheck: { test: ['CMD', 'node', '-e', probe], interval: '2s', timeout: '10s', retries: 60 },
+    depends_on: prepared,
   };
 }
 
+const prepared = { prepare: { condition: 'service_completed_successfully' } };
+
 export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping {
-  const { name, project, engine, runtime, image, command, secrets } = sandbox;
-  const joins = joinsHub(sandbox);
+  const { name, project, engine, runtime, image, secrets } = sandbox;
+  const joins = joined(fleet).includes(sandbox);
   return {
-    image: image ?? baseImageName,
+    image: imageOf(image, context),
     hostname: name,
     ...hardened(resolveLimits(sandbox.limits, context.limits)),
     runtime: engine === 'docker' ? (runtime ?? undefined) : undefined,
-    entrypoint: command.length === 0 ? ['sleep', 'infinity'] : [...command],
+    entrypoint: joins ? connected(sandbox) : ownCommand(sandbox),
     command: [],
-    working_dir: joins ? '/workspace' : home,
-    environment: { ...variables(sandbox), ...sandbox.env },
-    volumes: [...(joins ? [bind(project!.path, '/workspace')] : []), ...mounts(sandbox, fleet, context)],
+    working_dir: hasProject(sandbox) ? '/workspace' : home,
+    environment: { ...variables(sandbox, joins), ...sandbox.env },
+    volumes: [
+      ...(hasProject(sandbox) ? [bind(project!.path, '/workspace')] : []),
+      ...(joins ? hubMounts(sandbox, fleet, context) : []),
+      ...mounts(sandbox, fleet, context),
+    ],
     secrets: secrets.length === 0 ? undefined : secrets.map((source) => ({ source, target: source })),
-    networks: joins ? Object.fromEntries([joined(networkName(sandbox))]) : undefined,
+    networks: joins ? Object.fromEntries([member(networkName(sandbox))]) : undefined,
     network_mode: joins ? undefined : 'none',
     healthcheck: { disable: true },
-    depends_on: {
-      prepare: { condition: 'service_completed_successfully' },
-      ...(joins ? { hub: { condition: 'service_healthy' } } : {}),
-    },
+    depends_on: { ...prepared, ...(joins ? { hub: { condition: 'service_healthy' } } : {}) },
   };
+}
+
+function imageOf(image: string | null, { installation }: ComposeContext): string {
+  const name = image ?? baseImageName;
+  return isOwnImageName(name) ? ownImageTag(name, installation) : name;
+}
+
+function ownCommand({ command }: DeclaredSandbox): string[] {
+  return command.length === 0 ? ['sleep', 'infinity'] : [...command];
+}
+
+/** The spoke program dials the hub and runs the command beside itself. */
+function connected({ command }: DeclaredSandbox): string[] {
+  return [spokePath, '--connect', '/workspace', ...(command.length === 0 ? [] : ['--', ...command])];
+}
+
+/** No other container has its token. */
+function hubMounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping[] {
+  return [
+    volumeMount(hubVolume('tools', fleet, context), hubToolsPath, true),
+    volumeMount(tokenOf(sandbox, fleet, context), spokeTokenPath, true),
+  ];
 }
 
 /** New volumes belong to root. This service, with CHOWN only, makes the agent their owner and exits. Other volumes keep their owner. */
 export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
   const volumes = volumesOf(fleet, context).filter((name) => name !== nameOf('base-plugins', context));
   return {
-    image: fleet.sandboxes[0]?.image ?? baseImageName,
+    image: imageOf(fleet.sandboxes[0]?.image ?? null, context),
     ...hardened(context.limits),
     user: '0:0',
     cap_add: ['CHOWN'],
@@ -104,10 +155,22 @@ export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
   };
 }
 
-/** The names of all volumes: the declared ones, and a home for each sandbox. */
+/** The names of all volumes: the declared ones, a home for each sandbox, and those of the hub. */
 export function volumesOf(fleet: Declaration, context: ComposeContext): string[] {
   const declared = fleet.volumes.filter((type) => type !== 'home').map((type) => nameOf(type, context));
-  return [...declared, ...fleet.sandboxes.map((sandbox) => homeOf(sandbox, fleet, context))];
+  const homes = fleet.sandboxes.map((sandbox) => homeOf(sandbox, fleet, context));
+  const spokes = joined(fleet);
+  const ofHub = spokes.length === 0 ? [] : (['home', 'tools'] as const).map((one) => hubVolume(one, fleet, context));
+  return [...declared, ...homes, ...ofHub, ...spokes.map((sandbox) => tokenOf(sandbox, fleet, context))];
+}
+
+/** The home has the keys and records of tokens; the tools are what spokes start. */
+function hubVolume(what: 'home' | 'tools' | 'token', { name }: Declaration, context: ComposeContext): string {
+  return `${context.volumePrefix}-compose-hub-${what}-${userHash(context.user)}-${name}`;
+}
+
+function tokenOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeContext): string {
+  return `${hubVolume('token', fleet, context)}-${name}`;
 }
 
 function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeContext): string {
@@ -143,16 +206,14 @@ function hardened(limits: Limits) {
   } satisfies Mapping;
 }
 
-function variables(sandbox: DeclaredSandbox): Mapping {
-  const common = { HOME: home, IS_SANDBOX: '1' };
-  if (!joinsHub(sandbox)) return common;
-  const url = `ws://hub:${hubPort}/mcp`;
+function variables(sandbox: DeclaredSandbox, joins: boolean): Mapping {
+  const url = `ws://${hubHost}:${hubPort}/mcp`;
   return {
-    ...common,
-    AGENT_CWD: '/workspace',
-    PROJECT_ID: sandbox.project!.id,
-    CARREL_HUB_URL: url,
-    CODEBUDDY_URL: url,
+    HOME: home,
+    IS_SANDBOX: '1',
+    ...(hasProject(sandbox) ? { AGENT_CWD: '/workspace', PROJECT_ID: sandbox.project!.id } : {}),
+    ...(joins ? { CARREL_HUB_URL: url, CODEBUDDY_URL: url } : {}),
+    ...(joins ? { CODEBUDDY_TOKEN_FILE: `${spokeTokenPath}/${spokeTokenName}` } : {}),
   };
 }
 
@@ -172,6 +233,6 @@ function bind(source: string, target: string): Mapping {
   return { type: 'bind', source, target, bind: { propagation: 'rprivate' } };
 }
 
-function joined(network: string): readonly [string, Mapping] {
+function member(network: string): readonly [string, Mapping] {
   return [network, {}];
 }

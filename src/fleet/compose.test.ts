@@ -5,7 +5,7 @@ import { compose } from './compose.ts';
 import { yamlLines } from './compose-text.ts';
 import { declare } from './declare.ts';
 
-const context = { user: 'ann', volumePrefix: 'carrel', limits: defaultLimits };
+const context = { user: 'ann', volumePrefix: 'carrel', installation: 'i1', limits: defaultLimits };
 const render = (content: object) => compose(declare({ name: 'shop', ...content }, '/work'), context);
 
 const fleet = {
@@ -33,20 +33,44 @@ const composed = parse(render(fleet)) as Composed;
 const mounted = (name: string) => composed.services[name]!.volumes.map(({ source, target }) => `${source} ${target}`);
 
 describe('hub and spokes', () => {
-  it('the hub has every project, a spoke its own', () => {
+  it('a spoke has its own project and token, the hub no project and all tokens', () => {
     expect(mounted('hub')).toEqual([
-      '/work/app /workspaces/app',
-      '/work/api /workspaces/api',
-      '/work/lib /workspaces/lib',
+      'carrel-compose-hub-home-49915e0d-shop /home/agent',
+      'carrel-compose-hub-tools-49915e0d-shop /run/carrel/tools',
+      'carrel-compose-hub-token-49915e0d-shop-app /run/carrel/spokes/app',
+      'carrel-compose-hub-token-49915e0d-shop-api /run/carrel/spokes/api',
     ]);
     expect(mounted('app')).toEqual([
       '/work/app /workspace',
+      'carrel-compose-hub-tools-49915e0d-shop /opt/carrel',
+      'carrel-compose-hub-token-49915e0d-shop-app /run/carrel/hub',
       'carrel-compose-home-49915e0d-shop-app /home/agent',
       'carrel-compose-memory-bank-49915e0d /data/memory-bank',
       'carrel-compose-base-plugins /plugins',
     ]);
     expect(mounted('alone')).toEqual(['carrel-compose-home-49915e0d-shop-alone /home/agent']);
-    expect(composed.services.app!.volumes[3]).toMatchObject({ read_only: true });
+    const readonly = composed.services.app!.volumes.filter((one) => one.read_only).map(({ target }) => target);
+    expect(readonly).toEqual(['/opt/carrel', '/run/carrel/hub', '/plugins']);
+    expect(composed.services.hub).toMatchObject({
+      image: 'carrel-hub:latest',
+      environment: { CARREL_HUB_PROJECTS: 'app,api' },
+      depends_on: { prepare: { condition: 'service_completed_successfully' } },
+    });
+    expect(composed.services.hub).not.toHaveProperty('entrypoint');
+  });
+
+  it('of several sandboxes of a project the first serves it; the others reach nothing', () => {
+    const two = parse(
+      render({ projects: { app: 'app' }, sandboxes: { a: { project: 'app' }, b: { project: 'app' } } }),
+    ) as Composed;
+    expect(two.services.hub!.environment).toMatchObject({ CARREL_HUB_PROJECTS: 'app' });
+    expect(two.services.b).toMatchObject({ network_mode: 'none', entrypoint: ['sleep', 'infinity'] });
+    expect(two.services.b!.volumes[0]).toMatchObject({ source: '/work/app', target: '/workspace' });
+  });
+
+  it('images that were built here have the names under which the engine has them', () => {
+    expect(composed.services.app).toMatchObject({ image: 'carrel-sandbox:base-i1' });
+    expect(composed.services.api).toMatchObject({ image: 'python:3.11' });
   });
 
   it('a spoke shares an internal network with the hub only', () => {
@@ -59,21 +83,22 @@ describe('hub and spokes', () => {
     expect(published.map(([name, { ports }]) => [name, ports])).toEqual([['hub', ['127.0.0.1:3000:3000']]]);
   });
 
-  it('the hub uses the command of its image', () => {
-    expect(composed.services.hub).not.toHaveProperty('entrypoint');
-    expect(render(fleet)).not.toContain('--port');
-  });
-
   it('spokes have the variables of their project and wait for the hub', () => {
     expect(composed.services.app).toMatchObject({
-      environment: { PROJECT_ID: 'app', CODEBUDDY_URL: 'ws://hub:3000/mcp', AGENT_CWD: '/workspace' },
+      environment: {
+        PROJECT_ID: 'app',
+        CODEBUDDY_URL: 'ws://hub:3000/mcp',
+        CODEBUDDY_TOKEN_FILE: '/run/carrel/hub/token',
+        AGENT_CWD: '/workspace',
+      },
+      entrypoint: ['/opt/carrel/bin/carrel-spoke', '--connect', '/workspace'],
       depends_on: { hub: { condition: 'service_healthy' }, prepare: { condition: 'service_completed_successfully' } },
       working_dir: '/workspace',
     });
     expect(composed.services.api).toMatchObject({
       image: 'python:3.11',
       runtime: 'sysbox-runc',
-      entrypoint: ['pylsp'],
+      entrypoint: ['/opt/carrel/bin/carrel-spoke', '--connect', '/workspace', '--', 'pylsp'],
     });
   });
 
@@ -114,6 +139,12 @@ it('is the same text every time, and without projects there is no hub', () => {
   expect(alone).not.toHaveProperty('networks');
 });
 
+it('its first lines say how to build the hub, how to get a token, and which projects it does not offer', () => {
+  expect(render(fleet)).toContain('carrel image build --hub builds carrel-hub:latest');
+  expect(render(fleet)).toContain('docker-compose -p shop exec -T hub carrel hub token --project app,api');
+  expect(render(fleet)).toContain('Without a sandbox, and so not in the hub: lib.');
+});
+
 it('its first lines say what a compose file cannot express', () => {
   const [reviewed, reach] = ['nothing is reviewed', 'Spokes reach the hub and nothing else'];
   expect(render(fleet)).toContain(reviewed);
@@ -126,6 +157,10 @@ it('its first lines say what a compose file cannot express', () => {
 it.each([
   [{}, 'there is no sandbox to render'],
   [{ sandboxes: { hub: {} } }, 'sandboxes.hub: hub is the name of a service'],
+  [
+    { projects: { ['a'.repeat(49)]: 'a' }, sandboxes: { a: { project: 'a'.repeat(49) } } },
+    'is longer than an id of the hub',
+  ],
 ])('%j is refused', (content, message) => {
   expect(() => render(content)).toThrow(message);
 });

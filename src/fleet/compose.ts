@@ -1,19 +1,21 @@
 /**
- * Renders a fleet as a docker-compose.yml that runs without Carrel: a hub with every project, and a spoke for each sandbox with
- * its own project. Pure: the same declaration gives the same text.
+ * Renders a fleet as a docker-compose.yml that runs without Carrel: a hub, and a spoke for each sandbox with its own project, which dials
+ * the hub with a token that the hub writes into a volume of the two (decision 58). Pure: the same declaration gives the same text.
  *
  * Each spoke shares a network with the hub only, so spokes cannot reach each other. Services are hardened like sandboxes of the
  * docker engine, except for the seccomp filter, which is Docker's default. The first lines of the file list what a compose
  * file cannot express.
  */
+import { hubImageName } from '../model/hub-container.ts';
 import { baseImageName } from '../model/image.ts';
+import { projectIdPattern } from '../model/project.ts';
 import {
   type ComposeContext,
   frontNetwork,
+  hasProject,
   hub,
-  hubImage,
   hubPort,
-  joinsHub,
+  joined,
   networkName,
   ownServices,
   prepare,
@@ -26,9 +28,9 @@ import { problem, refusal } from './problem.ts';
 
 export function compose(fleet: Declaration, context: ComposeContext): string {
   refuseUnfit(fleet);
-  const joined = fleet.sandboxes.filter(joinsHub);
+  const spokes = joined(fleet);
   const services = {
-    ...(joined.length === 0 ? {} : { hub: hub(fleet, context) }),
+    ...(spokes.length === 0 ? {} : { hub: hub(fleet, context) }),
     prepare: prepare(fleet, context),
     ...Object.fromEntries(fleet.sandboxes.map((sandbox) => [sandbox.name, spoke(sandbox, fleet, context)])),
   };
@@ -37,17 +39,24 @@ export function compose(fleet: Declaration, context: ComposeContext): string {
     ...preface(fleet),
     'services:',
     ...Object.entries(services).flatMap(([name, service]) => ['', ...yamlLines({ [name]: service }, 1)]),
-    ...section('networks', networks(joined)),
+    ...section('networks', networks(spokes)),
     ...section('volumes', Object.fromEntries(volumesOf(fleet, context).map((name) => [name, { name }]))),
     ...section('secrets', Object.fromEntries(secrets.map((name) => [name, { file: `./secrets/${name}` }]))),
     '',
   ].join('\n');
 }
 
-function refuseUnfit({ sandboxes }: Declaration): void {
+function refuseUnfit(fleet: Declaration): void {
+  const { sandboxes } = fleet;
   if (sandboxes.length === 0) throw refusal([problem('invalid', [], 'there is no sandbox to render')]);
   const taken = sandboxes.filter(({ name }) => ownServices.includes(name));
   if (taken.length > 0) throw refusal(taken.map(takenName));
+  const long = joined(fleet).filter(({ project }) => !projectIdPattern.test(project!.id));
+  if (long.length > 0) throw refusal(long.map(({ project }) => tooLong(project!.id)));
+}
+
+function tooLong(id: string): Problem {
+  return problem('invalid', ['projects', id], `${id} is longer than an id of the hub, which has at most 48 characters`);
 }
 
 function takenName({ name }: DeclaredSandbox): Problem {
@@ -55,9 +64,9 @@ function takenName({ name }: DeclaredSandbox): Problem {
   return problem('conflict', ['sandboxes', name], message, 'Choose another name.');
 }
 
-function networks(joined: readonly DeclaredSandbox[]): Mapping {
-  if (joined.length === 0) return {};
-  const own = joined.map((sandbox) => [networkName(sandbox), { internal: true }]);
+function networks(spokes: readonly DeclaredSandbox[]): Mapping {
+  if (spokes.length === 0) return {};
+  const own = spokes.map((sandbox) => [networkName(sandbox), { internal: true }]);
   return { [frontNetwork]: {}, ...Object.fromEntries(own) };
 }
 
@@ -70,12 +79,13 @@ function reachesMore({ network, credentials, services }: DeclaredSandbox): boole
   return credentials.length + services.length > 0 || Array.isArray(network);
 }
 
-function preface({ name, sandboxes }: Declaration): string[] {
-  const reviewed = sandboxes.some((sandbox) => joinsHub(sandbox) && sandbox.mode !== 'bind');
+function preface(fleet: Declaration): string[] {
+  const { name, sandboxes } = fleet;
+  const reviewed = sandboxes.some((sandbox) => hasProject(sandbox) && sandbox.mode !== 'bind');
   return [
     `# The fleet ${name}, rendered by carrel compose. To start it: docker-compose -p ${name} up -d`,
     '#',
-    ...(sandboxes.some(joinsHub) ? aboutHub(name, sandboxes) : []),
+    ...(joined(fleet).length > 0 ? aboutHub(fleet) : []),
     `# carrel image build builds ${baseImageName}.`,
     '# Services run as uid 1000: it has to own the projects and be able to read each ./secrets/NAME, which holds the value.',
     ...(reviewed ? [unreviewed] : []),
@@ -84,14 +94,16 @@ function preface({ name, sandboxes }: Declaration): string[] {
   ];
 }
 
-function aboutHub(fleet: string, sandboxes: readonly DeclaredSandbox[]): string[] {
-  const names = sandboxes.map(({ name }) => name).join(' ');
+function aboutHub(fleet: Declaration): string[] {
+  const ids = joined(fleet).map(({ project }) => project!.id);
+  const unserved = Object.keys(fleet.projects).filter((id) => !ids.includes(id));
+  const inHub = `docker-compose -p ${fleet.name} exec`;
   return [
-    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for the hub.`,
-    `# Provide the image ${hubImage} yourself; carrel does not build it. It needs node, and its command, run as uid 1000,`,
-    `# has to serve /health and /mcp at port ${hubPort}.`,
-    '# To start the spokes without a hub:',
-    `#   docker-compose -p ${fleet} up prepare && docker-compose -p ${fleet} up -d --no-deps ${names}`,
+    `# carrel image build --hub builds ${hubImageName}: the hub, an MCP server at http://127.0.0.1:${hubPort}/mcp. Each spoke has its project at`,
+    '# /workspace and dials the hub. A token for an MCP client, or the command of a client that speaks MCP on stdin and stdout:',
+    `#   ${inHub} -T hub carrel hub token --project ${ids.join(',')}`,
+    `#   ${inHub} -T hub carrel hub serve`,
+    ...(unserved.length > 0 ? [`# Without a sandbox, and so not in the hub: ${unserved.join(', ')}.`] : []),
   ];
 }
 

@@ -1,0 +1,137 @@
+/** A rendered fleet with its hub, brought up by the real docker-compose as it stands: an MCP client reaches the projects in their containers. */
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Client } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TokenView } from '../../src/api/hub.ts';
+import type { BuiltView } from '../../src/api/image.ts';
+import { run } from '../../src/lib/run.ts';
+import { openClient } from '../fixtures/mcp-port.ts';
+import { image } from '../harness/dockerd.ts';
+import { Installation } from '../harness/installation.ts';
+import { NetworkedDockerd } from '../harness/networked-dockerd.ts';
+
+const agent = 1000;
+const containers = ['hub', 'app', 'api', 'prepare'].map((service) => `shop_${service}_1`);
+let dockerd: NetworkedDockerd;
+let carrel: Installation;
+let folder: string;
+let mcp: string;
+let built: BuiltView;
+
+beforeAll(async () => {
+  dockerd = await NetworkedDockerd.open();
+  carrel = new Installation(null, dockerd);
+  folder = carrel.folder('fleet');
+  chmodSync(folder, 0o755);
+  for (const id of ['app', 'api']) {
+    const project = join(folder, id);
+    mkdirSync(project);
+    writeFileSync(join(project, 'a.ts'), `export const ${id} = 1;\n`);
+    for (const path of [project, join(project, 'a.ts')]) chownSync(path, agent, agent);
+  }
+  // The image of the projects has a static busybox and nothing else.
+  const common = `engine: docker\nimage: ${image}\nprojects: {app: app, api: api}\n`;
+  const api = '  api: {project: api, command: [sh, -c, "echo began; exec sleep 600"]}\n';
+  writeFileSync(join(folder, 'carrel.yaml'), `name: shop\n${common}sandboxes:\n  app: {project: app}\n${api}`);
+  built = await carrel.json<BuiltView>('image', 'build', '--hub');
+  const { stdout } = await carrel.run(['compose'], { cwd: folder });
+  writeFileSync(join(folder, 'docker-compose.yml'), stdout);
+  const env = { PATH: process.env.PATH, DOCKER_HOST: `unix://${dockerd.socketPath}` };
+  await promisify(execFile)('docker-compose', ['--ansi', 'never', '-p', 'shop', 'up', '-d'], { cwd: folder, env });
+  mcp = `http://127.0.0.1:${await dockerd.reach(3000)}/mcp`;
+}, 120_000);
+afterAll(async () => {
+  await dockerd.docker('rm', '--force', ...containers);
+  await carrel.dispose();
+  await dockerd.dispose();
+}, 60_000);
+
+const inHub = (...args: string[]) => dockerd.docker('exec', 'shop_hub_1', 'carrel', ...args);
+const token = (project: string) => inHub('hub', 'token', '--project', project);
+
+async function logsOf(service: string): Promise<string> {
+  const { stdout, stderr } = await run([
+    'docker',
+    '--host',
+    `unix://${dockerd.socketPath}`,
+    'logs',
+    `shop_${service}_1`,
+  ]);
+  return stdout + stderr;
+}
+
+/** What the tool answers, or the text of its refusal. */
+async function call(client: Client, name: string, input: object): Promise<unknown> {
+  const { structuredContent, content } = await client.callTool({ name, arguments: { ...input } });
+  return structuredContent ?? JSON.stringify(content);
+}
+
+const read = (client: Client, project: string) => call(client, 'read_file', { project, path: 'a.ts' });
+const isAnswering = (client: Client, project: string) =>
+  expect
+    .poll(() => call(client, 'health_check', { project }), { timeout: 20_000 })
+    .toMatchObject({ project, healthy: true });
+
+it('an MCP client lists the projects, and reads, searches and runs in their containers', async () => {
+  expect(built).toMatchObject({ built: true, image: { name: 'carrel-hub:latest', source: 'hub', state: 'ready' } });
+  const client = await openClient(mcp, 'HTTP', true, await token('app,api'));
+  expect(await call(client, 'list_projects', {})).toMatchObject({
+    projects: [
+      { id: 'app', path: '/workspaces/app', mode: 'elsewhere' },
+      { id: 'api', path: '/workspaces/api', mode: 'elsewhere' },
+    ],
+  });
+  for (const id of ['app', 'api']) await isAnswering(client, id);
+  expect(await read(client, 'api')).toMatchObject({ content: 'export const api = 1;\n' });
+  const command = ['sh', '-c', 'id -u; echo x > made; ls'];
+  expect(await call(client, 'run_command', { project: 'app', command })).toMatchObject({
+    stdout: '1000\na.ts\nmade\n',
+  });
+  expect(await call(client, 'search_text', { project: 'app', pattern: 'const app' })).toMatchObject({
+    matches: [{ path: '/workspaces/app/a.ts' }],
+  });
+  const symbols = await call(client, 'get_document_symbols', { project: 'app', path: 'a.ts' });
+  expect(symbols).toMatchObject({ status: 'complete', server: 'typescript' });
+  expect(await logsOf('api')).toMatch(/^began$/m);
+  await client.close();
+});
+
+it('a token of one project reaches no other, and no token is in the settings of a container', async () => {
+  const client = await openClient(mcp, 'WebSocket', false, await token('app'));
+  expect(await read(client, 'app')).toMatchObject({ content: 'export const app = 1;\n' });
+  expect(await read(client, 'api')).toMatch(/no project api/);
+  await client.close();
+  expect(await dockerd.docker('inspect', ...containers)).not.toContain('eyJ');
+});
+
+it('a revoked token ends the connection of its project, until another one is in its file', async () => {
+  const tokens = JSON.parse(await inHub('--json', 'hub', 'token', 'ls')) as TokenView[];
+  const { id } = tokens.find(({ projects, groups }) => groups[0] === 'spoke' && projects[0] === 'app')!;
+  const client = await openClient(mcp, 'HTTP', true, await token('app'));
+  await inHub('hub', 'token', 'rm', id);
+  expect(await read(client, 'app')).toMatch(/not connected/);
+  await expect
+    .poll(() => logsOf('app'), { timeout: 10_000 })
+    .toMatch(/the hub refuses: the token is refused: it was revoked/);
+  const file = '/run/carrel/spokes/app/token';
+  await inHub('hub', 'token', '--project', 'app', '--tools', 'spoke', '--expires', '366d', '--file', file);
+  await isAnswering(client, 'app');
+  await client.close();
+});
+
+it('the projects register again after a restart of the hub, whose tokens stay valid', async () => {
+  const secret = await token('*');
+  await dockerd.docker('restart', '--time', '5', 'shop_hub_1');
+  const health = () =>
+    fetch(new URL('/health', mcp)).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(health, { timeout: 20_000 }).toBe(true);
+  const client = await openClient(mcp, 'HTTP', true, secret);
+  for (const id of ['app', 'api']) await isAnswering(client, id);
+  await client.close();
+});
