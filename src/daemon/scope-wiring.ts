@@ -16,6 +16,7 @@ import { outputOf } from '../app/sandbox/output.ts';
 import { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { Scopes } from '../app/scopes.ts';
 import { UserSecrets } from '../app/secret/secrets.ts';
+import type { GivenShares } from '../app/share/given.ts';
 import type { AgentNeeds } from '../app/swarm/agent-needs.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
 import { UserVolumes } from '../app/volume/volumes.ts';
@@ -117,9 +118,8 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     projectFolder: (path) => sandboxes.project(path),
     refuseText: (where, text) => userSecrets.refuseText(where, text),
   });
-  const sharing = sharesOf(actor, shared, () => accountOf(actor, shared));
-  const { shares } = sharing;
-  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, shares, images, trusts });
+  const { given, ...sharing } = sharesOf(actor, shared, () => accountOf(actor, shared));
+  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, given, images, trusts });
   const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = {
@@ -215,12 +215,12 @@ function accountOf(actor: Actor, { rootless, users }: Shared): number | null | '
   return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
 }
 
-type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'shares' | 'images' | 'trusts'>;
+type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
 
 function sandboxesOf(
   actor: Actor,
   shared: Shared,
-  { secrets, credentials, volumes, shares, images, trusts }: UserParts,
+  { secrets, credentials, volumes, given, images, trusts }: UserParts & { readonly given: GivenShares },
 ): Sandboxes {
   const { home, config, store, engineOf, reconciler, loop, networks, data, now, steadyMs } = shared;
   return new Sandboxes({
@@ -233,8 +233,8 @@ function sandboxesOf(
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
     volumeMounts: (asked) => volumes.mounts(asked),
-    shareMounts: (request) => shares.mounts(request),
-    requireShares: (spec) => shares.require(spec),
+    shareMounts: (request) => given.mounts(actor.name, request),
+    requireShares: (spec) => given.require(spec),
     roomGrants: (asked) => {
       if (asked.length > 0) volumes.requireMountable();
       return shared.sandboxRooms.grants(actor.name, asked);

@@ -1,5 +1,6 @@
 /** The shares of a user, put together. */
 
+import { GivenShares } from '../app/share/given.ts';
 import { Observer } from '../app/share/observe.ts';
 import { Revocations } from '../app/share/revocations.ts';
 import type { ShareScope } from '../app/share/share.ts';
@@ -7,8 +8,9 @@ import { groupIds, Shares } from '../app/share/shares.ts';
 import { verify } from '../app/share/verify.ts';
 import { engineSockets } from '../engine/docker/socket.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
+import { actsAsOwner } from '../launch/compose.ts';
 import { outsideId, readIdMap } from '../lib/id-map.ts';
-import { boundFolders } from '../model/sandbox.ts';
+import { boundFolders, type Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Resources } from './resources.ts';
 import type { Parts } from './wiring.ts';
@@ -16,20 +18,22 @@ import type { Parts } from './wiring.ts';
 /** `account`: whose folders this user may share. */
 export function sharesOf(
   actor: Actor,
-  { store, home, config, engineOf, reconciler, report, now }: Resources & Parts,
+  { store, home, config, engineOf, reconciler, rootless, report, now }: Resources & Parts,
   account: () => number | null | 'any',
-): ShareScope {
+): ShareScope & { readonly given: GivenShares } {
   const observer = new Observer({ store, engineOf, dockerSocket: () => config.dockerSocket });
   const open = () => store.list('sandbox').flatMap(({ value }) => boundFolders(value.spec));
   const sockets = () => [...(config.dockerSocket === null ? [] : [config.dockerSocket]), ...engineSockets(process.env)];
+  const canAdd = (sandbox: Sandbox) => !rootless || actsAsOwner(sandbox, home);
+  const given = new GivenShares({ store, now, reconciler, canAdd });
   const shares = new Shares(actor, {
-    ...{ store, now, report, observer },
+    ...{ store, now, report, observer, given },
     rules: () => ({ home: home.home, open: open(), sockets: sockets(), account: account() }),
     firstGroupId: () => firstGroupId(store.find('user', '', actor.name)?.value.slot ?? 0),
   });
   const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
   const revocations = new Revocations({ store, now, report, observer, reconciler, user: actor.name });
-  return { shares, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
+  return { shares, given, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
 }
 
 /** At the end of the range of the user, as the host has it: no account has these ids. */

@@ -87,6 +87,8 @@ export interface Launch {
   readonly runtime: string | null;
   readonly root: Root;
   readonly mounts: readonly Mount[];
+  /** Without root, agent has the id of the account of the daemon also if no mount maps its owner. */
+  readonly asOwner?: boolean;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;

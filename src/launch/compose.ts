@@ -42,6 +42,12 @@ export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surro
   };
 }
 
+/** Whether agent works on folders of the host as their owner. */
+export function actsAsOwner(sandbox: Sandbox, places: Places): boolean {
+  const { mounts } = surroundingsOf(sandbox, places);
+  return sandbox.spec.asOwner || mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner === true);
+}
+
 export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, places: Places): Promise<Launch> {
   for (const hook of hooks) hook.prepare?.(sandbox, places);
   const { spec } = sandbox;
@@ -50,6 +56,7 @@ export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, pl
     id: sandbox.id,
     hostname: sandbox.name,
     ...options,
+    asOwner: spec.asOwner ?? false,
     runtime: spec.runtime,
     root: spec.image
       ? { kind: 'image', reference: spec.imageId ?? spec.image }

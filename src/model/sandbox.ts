@@ -77,6 +77,8 @@ export interface SandboxSpec {
   readonly volumes?: readonly VolumeMount[];
   /** Folders of the host that it has in common with other consumers. */
   readonly shares?: readonly ShareMount[];
+  /** It had a share that was revoked: without root, its files belong to the account of the daemon, and agent keeps that id. */
+  readonly asOwner?: boolean;
   /** Rooms at /rooms/NAME. */
   readonly rooms?: readonly RoomGrant[];
   /** Its home is the user's home volume itself, not an overlay on it. */
@@ -139,6 +141,13 @@ export interface Sandbox {
 }
 
 const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
+
+/** Without these shares, and with the id that agent had by them. */
+export function withoutShares(spec: SandboxSpec, isGone: (share: ShareMount) => boolean): Partial<SandboxSpec> {
+  const { shares = [] } = spec;
+  if (!shares.some(isGone)) return {};
+  return { shares: shares.filter((one) => !isGone(one)), asOwner: true };
+}
 
 /** The folders of the host that a sandbox can write. */
 export function boundFolders({ mode, project, shares = [] }: SandboxSpec): string[] {

@@ -1,8 +1,13 @@
 /** Visits: short-lived sandboxes in the surroundings of sandboxes that do not run. */
 import type { Handle } from '../engine/engine.ts';
-import { type Sandbox, withSpec } from '../model/sandbox.ts';
+import { type Sandbox, type SandboxSpec, withoutShares, withSpec } from '../model/sandbox.ts';
 import { launchOf, type StepParts } from './step.ts';
 import { visitId } from './visit-id.ts';
+
+/** What it may not have while it does not run. */
+function bare({ spec }: Sandbox): Partial<SandboxSpec> {
+  return { secrets: [], credentials: [], services: [], ...withoutShares(spec, () => true) };
+}
 
 export class Visits {
   readonly #parts: StepParts;
@@ -23,7 +28,7 @@ export class Visits {
     try {
       // A visit that a crash left has the surroundings of that time.
       await engine.remove(id, null);
-      const launch = await launchOf(this.#parts, withSpec(sandbox, { secrets: [], credentials: [], services: [] }));
+      const launch = await launchOf(this.#parts, withSpec(sandbox, bare(sandbox)));
       const idle = { command: [], demanded: [], stdin: false, terminal: null, console: false };
       const { handle } = await engine.start({ ...launch, id, ...idle });
       return await task(id, handle);

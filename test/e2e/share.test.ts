@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView } from '../../src/api/share.ts';
+import type { RevokeView, ShareView, VerdictView } from '../../src/api/share.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 describe('shares', () => {
@@ -52,6 +52,54 @@ describe('shares', () => {
     await carrel.ok('stop', 'box');
     await carrel.ok('start', 'box');
     expect(await states()).toEqual(['sandbox:box mounted']);
+  });
+
+  it('changes the path of a share in a sandbox only while the sandbox does not run', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path);
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox');
+    const { exitCode, stderr } = await carrel.run(['share', 'add', 'inbox', path, '--at', 'box=/other']);
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('carrel stop box')]);
+    await carrel.ok('stop', 'box');
+    await carrel.ok('share', 'add', 'inbox', path, '--at', 'box=/other:ro');
+    await carrel.ok('start', 'box');
+    expect(await inside('box', 'ls -d /other /shares/inbox 2>/dev/null; touch /other/x || echo ro')).toBe(
+      '/other\nro\n',
+    );
+  });
+
+  it('takes a share from the fork of a sandbox, too', async () => {
+    await carrel.ok('share', 'add', 'inbox', folder());
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox');
+    await carrel.ok('fork', 'box', 'twin');
+    await carrel.ok('start', 'twin');
+    expect(await states()).toEqual(['sandbox:box mounted', 'sandbox:twin mounted']);
+    const { revoked } = await carrel.json<RevokeView>('share', 'revoke', 'inbox');
+    expect(revoked).toEqual(['sandbox:box', 'sandbox:twin']);
+    for (const name of ['box', 'twin']) expect(await inside(name, 'touch /shares/inbox/x || echo gone')).toBe('gone\n');
+  });
+
+  it('revokes a share whose folder is gone', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path, '--at', 'person:nobody', '--at', 'box=/in');
+    renameSync(path, `${path}-away`);
+    expect(await carrel.json('share', 'revoke', 'inbox')).toMatchObject({ revoked: ['person:nobody', 'sandbox:box'] });
+  });
+
+  it('probes a guest through pct, and says what to run where there is none', async () => {
+    const path = folder();
+    const args = ['share', 'add', 'inbox', path, '--at', `lxc:100=${path}`];
+    await carrel.ok(...args);
+    const [none] = await carrel.json<VerdictView[]>('share', 'verify', 'inbox');
+    expect(none).toMatchObject({ result: 'not verified', cure: expect.stringContaining('pct exec 100') });
+    const programs = folder();
+    const pct =
+      '#!/bin/sh\n[ "$1 $2 $3" = "exec 100 --" ] || exit 9\nshift 3\nexec setpriv --reuid=100000 --regid=100000 --clear-groups -- "$@"\n';
+    writeFileSync(join(programs, 'pct'), pct, { mode: 0o755 });
+    await carrel.ok('down');
+    await carrel.process(['up', '-d'], { env: { PATH: `${programs}:${process.env.PATH}` } });
+    expect(await carrel.json<VerdictView[]>('share', 'verify', 'inbox')).toMatchObject([{ result: 'verified' }]);
+    expect(await carrel.ok('share', 'render', 'inbox', '--for', 'lxc')).toBe(`pct set 100 -mp0 ${path},mp=${path}\n`);
   });
 
   it('takes a share from a running sandbox at once, and the sandbox starts without it', async () => {

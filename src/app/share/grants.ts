@@ -3,22 +3,45 @@
 import { within } from '../../lib/anchor.ts';
 import { insideId, readIdMap } from '../../lib/id-map.ts';
 import { SysError } from '../../lib/sys.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, isFault } from '../../model/fault.ts';
 import { type Consumer, consumerText, isOutside, type Share } from '../../model/share.ts';
 import { cannotGrant, changeGrants, type Grant } from '../../share/acl.ts';
 import { openFolder } from '../../share/folder.ts';
 
 /** Repeat-safe. Changes nothing where only sandboxes are concerned: to these the folder's owner is `agent`. */
-export function grantAccess(share: Share, revoked: readonly Consumer[]): void {
-  const [granted, gone] = [grantsOf(share, share.consumers), grantsOf(share, revoked)];
-  if (granted.length + gone.length === 0) return;
-  within(openFolder(share), ({ fd }) => {
-    try {
-      changeGrants(fd, granted, gone);
-    } catch (error) {
-      throw error instanceof SysError ? cannotGrant(share.folder, error) : error;
-    }
-  });
+export function grantAccess(share: Share): void {
+  const granted = grantsOf(share, share.consumers);
+  if (granted.length > 0) within(openFolder(share), ({ fd }) => change(share, fd, granted, []));
+}
+
+/** Refuses what could not be granted, before anything is recorded. */
+export function checkGrants(share: Share): void {
+  grantsOf(share, share.consumers);
+}
+
+/** Repeat-safe. `share` is without that consumer. False: the folder is not there any more, so it gives access to none. */
+export function takeAccess(share: Share, revoked: Consumer): boolean {
+  try {
+    const [left, gone] = [share.consumers, [revoked]].map((some) => grantsOf(share, some.filter(isKnown)));
+    within(openFolder(share), ({ fd }) => change(share, fd, left!, gone!));
+    return true;
+  } catch (error) {
+    if (isFault(error, 'not_found') || isFault(error, 'denied')) return false;
+    throw error;
+  }
+}
+
+function change(share: Share, fd: number, granted: readonly Grant[], gone: readonly Grant[]): void {
+  try {
+    changeGrants(fd, granted, gone);
+  } catch (error) {
+    throw error instanceof SysError ? cannotGrant(share.folder, error) : error;
+  }
+}
+
+/** Whether the daemon can name the account in an ACL; access was never granted to another. */
+function isKnown({ uid }: Consumer): boolean {
+  return uid === null || insideId(readIdMap('uid'), uid) !== null;
 }
 
 /** One for each id: containers have the group in common, and guests often the same user. The one that may write decides. */

@@ -5,7 +5,7 @@ import { ForeignContainer } from '../../engine/docker/foreign-container.ts';
 import type { EngineOf } from '../../engine/engine.ts';
 import { asFault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { Sandbox } from '../../model/sandbox.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import { type Consumer, consumerText, type Share, sandboxOf } from '../../model/share.ts';
 import { openFolder } from '../../share/folder.ts';
 import { mountedAt } from '../../share/mounted.ts';
@@ -75,12 +75,24 @@ export class Observer {
     const found = this.#parts.store.find('sandbox', owner, name)?.value;
     if (!found) return waiting(`there is no sandbox ${name} yet`);
     if (found.status.state !== 'running') return waiting(`it is ${found.status.state}`);
-    const access = mountedAt(await this.pidOf(found), path);
+    const access = mountedAt(await this.#pidOf(found), path);
     return access === null ? missing(`carrel stop ${name}; carrel start ${name}`) : mounted;
   }
 
-  /** A process in the mount namespace of a running sandbox. */
-  async pidOf(sandbox: Sandbox): Promise<number> {
+  /**
+   * A process in the mount namespace of a sandbox; null: it does not run. The engine is asked, as a crash may have kept a start from being
+   * recorded; one that was created and has not begun is removed, and created again by its next start. The caller holds the sandbox by `alone`.
+   */
+  async runningPid(sandbox: Sandbox): Promise<number | null> {
+    const { id, spec, status } = sandbox;
+    if (hasEnded(status) && spec.attempt === status.attempt) return null;
+    const engine = this.#parts.engineOf(sandbox);
+    const { kind } = await engine.inspect(id, status.handle);
+    if (kind === 'created') await engine.stop(id, status.handle, 0);
+    return kind === 'running' || kind === 'paused' ? this.#pidOf(sandbox) : null;
+  }
+
+  async #pidOf(sandbox: Sandbox): Promise<number> {
     return (await this.#parts.engineOf(sandbox).network(sandbox.id, sandbox.status.handle)).pid;
   }
 }

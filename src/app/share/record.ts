@@ -17,3 +17,7 @@ export function noConsumer(share: string, consumer: string, known: readonly stri
   const hint = known.length === 0 ? 'It has none.' : `It has: ${known.join(', ')}`;
   return new Fault('not_found', `${printable(consumer)} is not a consumer of ${share}`, { hint });
 }
+
+export function isRevoking(name: string): Fault {
+  return new Fault('conflict', `the share ${name} is being revoked`, { hint: 'See: carrel share ls' });
+}

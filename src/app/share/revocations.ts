@@ -8,8 +8,8 @@
 import type { RevokeView } from '../../api/share.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
-import { asFault, Fault, isFault } from '../../model/fault.ts';
-import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
+import { asFault, Fault } from '../../model/fault.ts';
+import { type Sandbox, withoutShares, withSpec } from '../../model/sandbox.ts';
 import {
   type Consumer,
   consumerText,
@@ -21,8 +21,8 @@ import {
 } from '../../model/share.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import { takeAway, usersOf } from '../../share/mounted.ts';
-import type { Row, Store } from '../../store/store.ts';
-import { grantAccess } from './grants.ts';
+import type { Store } from '../../store/store.ts';
+import { takeAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
 import { findShare, noConsumer, type ShareRow } from './record.ts';
 
@@ -35,9 +35,6 @@ export interface RevocationParts {
   readonly report: (subject: string, fault: Fault) => void;
 }
 
-/** One revocation of a share at a time. */
-const locks = new Exclusive();
-
 interface Outcome {
   readonly revoked: string[];
   readonly stopped: string[];
@@ -47,6 +44,8 @@ interface Outcome {
 
 export class Revocations {
   readonly #parts: RevocationParts;
+  /** One revocation of a share at a time. */
+  readonly #locks = new Exclusive();
 
   constructor(parts: RevocationParts) {
     this.#parts = parts;
@@ -57,7 +56,7 @@ export class Revocations {
     const { store, report } = this.#parts;
     for (const { id, name, value } of store.list('share')) {
       if (!value.revoking) continue;
-      await locks
+      await this.#locks
         .run(id, () => this.#carryOut(id, value.revoking!))
         .catch((error: unknown) => report(`share ${name}`, asFault(error)));
     }
@@ -70,7 +69,7 @@ export class Revocations {
     const { store, user } = this.#parts;
     const { id } = findShare(store, user, name);
     const consumer = asked.consumer === undefined ? null : consumerText(parseConsumer(asked.consumer));
-    const { refusals, ...view } = await locks.run(id, () =>
+    const { refusals, ...view } = await this.#locks.run(id, () =>
       this.#begin(name, { consumer, force: asked.force ?? false }),
     );
     if (refusals.length > 0) throw refusals.length === 1 ? refusals[0]! : several(name, refusals);
@@ -132,9 +131,11 @@ export class Revocations {
   /** Without its entry in the ACL the folder is closed to it, whatever it has mounted. */
   #takeOutside(share: Share, consumer: Consumer): string {
     const consumers = share.consumers.filter((one) => one !== consumer && consumerText(one) !== consumerText(consumer));
-    grantAccess({ ...share, consumers }, [consumer]);
+    const isDone = takeAccess({ ...share, consumers }, consumer);
     crashPoint('revoke:denied');
-    return leftToDo(share, consumer);
+    return isDone
+      ? leftToDo(share, consumer)
+      : `${share.folder} is not the folder that was shared; a copy elsewhere keeps its ACL`;
   }
 
   async #takeSandbox(row: ShareRow, consumer: Consumer, force: boolean, { stopped }: Outcome): Promise<void> {
@@ -156,36 +157,37 @@ export class Revocations {
     const refusal = await this.#detach(found.value, mount.target, row.name);
     crashPoint('revoke:detached');
     if (refusal !== null && !force) throw refusal;
-    this.#change(
-      found,
-      row,
-      refusal === null ? {} : { desired: 'stopped', stopReason: `share ${row.name} was revoked` },
-    );
+    this.#change(row, sandboxId, refusal !== null);
     crashPoint('revoke:removed');
     return refusal !== null;
   }
 
   /** Why the sandbox still has it; null: it has not. */
   async #detach(sandbox: Sandbox, target: string, share: string): Promise<Fault | null> {
-    if (sandbox.status.handle === null || hasEnded(sandbox.status)) return null;
     try {
-      const pid = await this.#parts.observer.pidOf(sandbox);
-      return takeAway(pid, target) === 'done' ? null : inUse(sandbox.name, share, usersOf(pid, target));
+      const pid = await this.#parts.observer.runningPid(sandbox);
+      if (pid === null || takeAway(pid, target) === 'done') return null;
+      return inUse(sandbox.name, share, usersOf(pid, target));
     } catch (error) {
-      if (isFault(error, 'not_ready')) return null;
-      const fault = asFault(error);
-      return new Fault('conflict', `${share} cannot be taken from ${sandbox.name} while it runs: ${fault.message}`, {
+      const { message } = asFault(error);
+      return new Fault('conflict', `${share} cannot be taken from ${sandbox.name} while it runs: ${message}`, {
         hint: `Stop the sandbox and take it: carrel share revoke ${share} ${sandbox.name} --force`,
         cause: error,
       });
     }
   }
 
-  #change(found: Row<'sandbox'>, { id, name }: ShareRow, more: Partial<SandboxSpec>): void {
+  /** One write: a sandbox that is to be stopped does not start with the share again. */
+  #change({ id, name }: ShareRow, sandboxId: string, stops: boolean): void {
     const { store, now } = this.#parts;
-    const shares = (found.value.spec.shares ?? []).filter((one) => one.id !== id);
+    const found = store.get('sandbox', sandboxId);
+    if (found === null) return;
+    const stop = { desired: 'stopped', graceMs: 0, stopReason: `share ${name} was revoked` } as const;
     const data = { name: found.name, user: found.owner, share: name };
-    const value = withSpec(found.value, { shares, ...more });
+    const value = withSpec(found.value, {
+      ...withoutShares(found.value.spec, (one) => one.id === id),
+      ...(stops && found.value.spec.desired === 'running' ? stop : {}),
+    });
     store.update(found, value, { at: now(), type: 'sandbox.unshared', subject: found.id, data });
   }
 

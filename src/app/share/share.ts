@@ -79,7 +79,7 @@ export const share = noun({
     }),
   ],
   recover: async ({ shares, revocations }) => {
-    shares.recover();
+    await shares.recover();
     await revocations.recover();
   },
   examine: async ({ shares }) => shares.examine(),

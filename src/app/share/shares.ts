@@ -1,34 +1,28 @@
-/** The shares of one user: added, listed, and given to sandboxes. */
+/** The shares of one user: added and listed. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import type { SandboxRequest } from '../../api/sandbox.ts';
 import type { AddShareRequest, ShareView } from '../../api/share.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { isInside } from '../../lib/host-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import {
   type Consumer,
   checkConsumerRequest,
   checkTarget,
   consumerText,
-  defaultTarget,
   isOutside,
   type Share,
-  type ShareMount,
-  type ShareRequest,
-  sandboxOf,
 } from '../../model/share.ts';
 import { type Actor, requireOwner } from '../../model/user.ts';
 import { shareFolder } from '../../share/folder.ts';
 import type { FolderRules } from '../../share/share.ts';
-import type { Row, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { uidOf } from './account.ts';
-import { grantAccess } from './grants.ts';
+import type { GivenShares } from './given.ts';
+import { checkGrants, grantAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
-import { findShare, type ShareRow } from './record.ts';
+import { findShare, isRevoking, type ShareRow } from './record.ts';
 
 export interface ShareParts {
   readonly store: Store;
@@ -39,6 +33,7 @@ export interface ShareParts {
   /** The first of the ids of groups for shares of this user, as the host has them. */
   readonly firstGroupId: () => number;
   readonly observer: Observer;
+  readonly given: GivenShares;
 }
 
 const maxPerUser = 100;
@@ -55,15 +50,10 @@ export class Shares {
   }
 
   /** Gives every user's sandboxes and consumers what an earlier daemon had recorded and not given yet. */
-  recover(): void {
+  async recover(): Promise<void> {
     const { store, report } = this.#parts;
-    for (const row of store.list('share')) {
-      try {
-        if (!row.value.revoking) this.#give(row);
-      } catch (error) {
-        report(`share ${row.name}`, asFault(error));
-      }
-    }
+    for (const row of store.list('share').filter(({ value }) => !value.revoking))
+      await this.#give(row).catch((error: unknown) => report(`share ${row.name}`, asFault(error)));
   }
 
   find(name: string): Share {
@@ -92,7 +82,7 @@ export class Shares {
     const known = this.#parts.store.find('share', this.#actor.name, request.name);
     const row = known === null ? this.#insert(request, consumers) : this.#extend(known, request, consumers);
     crashPoint('share:recorded');
-    this.#give(row);
+    await this.#giveOrUndo(row, known);
     return this.#parts.observer.view(row);
   }
 
@@ -116,7 +106,8 @@ export class Shares {
       consumers: placed(consumers, found.folder),
       createdAt: at,
     };
-    this.#checkGiven(value);
+    checkGrants(value);
+    this.#parts.given.check(this.#actor.name, value);
     const event = { at, type: 'share.added', subject: name, data: { name, user: this.#actor.name } };
     return store.insert(
       { kind: 'share', id: randomBytes(8).toString('hex'), owner: this.#actor.name, name, value },
@@ -130,9 +121,11 @@ export class Shares {
     const { folder } = this.#folder(request, row);
     if (folder !== row.value.folder) throw isTaken(row.value);
     const fresh = placed(added, folder);
+    for (const one of fresh) refuseOtherUid(row.value, one);
     const kept = row.value.consumers.filter((one) => !fresh.some((other) => consumerText(other) === consumerText(one)));
     const value = { ...row.value, consumers: [...kept, ...fresh] };
-    this.#checkGiven(value);
+    checkGrants(value);
+    this.#parts.given.check(this.#actor.name, value);
     const event = { at: now(), type: 'share.changed', subject: row.name, data: { name: row.name, user: row.owner } };
     return store.update(row, value, event);
   }
@@ -152,78 +145,24 @@ export class Shares {
     });
   }
 
-  /** Refuses before anything is recorded what the mounts of an existing sandbox leave no room for. */
-  #checkGiven(share: Share): void {
-    for (const { value } of this.#consumersOf({ owner: this.#actor.name, value: share }))
-      for (const mount of this.#mountsFor({ id: '', value: share }, value.name))
-        refuseOverlap(mount.target, targetsOf(value.spec, share.name));
+  /** Access that cannot be granted leaves the share as it was. */
+  async #giveOrUndo(row: ShareRow, before: ShareRow | null): Promise<void> {
+    const { store, now } = this.#parts;
+    try {
+      await this.#give(row);
+    } catch (error) {
+      const event = { at: now(), type: 'share.changed', subject: row.name, data: { name: row.name, user: row.owner } };
+      if (before === null) store.remove(row, { ...event, type: 'share.revoked' });
+      else store.update(row, before.value, event);
+      throw error;
+    }
   }
 
   /** Repeat-safe. */
-  #give(row: ShareRow): void {
-    grantAccess(row.value, []);
+  async #give(row: ShareRow): Promise<void> {
+    grantAccess(row.value);
     crashPoint('share:granted');
-    for (const sandbox of this.#consumersOf(row)) this.#putIn(sandbox, row);
-  }
-
-  #putIn(sandbox: Row<'sandbox'>, row: ShareRow): void {
-    const { store, now } = this.#parts;
-    const [mount] = this.#mountsFor(row, sandbox.name);
-    const { shares = [] } = sandbox.value.spec;
-    const old = shares.find(({ id }) => id === row.id);
-    if (!mount || (old?.target === mount.target && old.readonly === mount.readonly)) return;
-    const value = withSpec(sandbox.value, { shares: [...shares.filter(({ id }) => id !== row.id), mount] });
-    const data = { name: sandbox.name, user: row.owner, share: row.name };
-    store.update(sandbox, value, { at: now(), type: 'sandbox.shared', subject: sandbox.id, data });
-    crashPoint('share:given');
-  }
-
-  /** Existing sandboxes that the share names. */
-  #consumersOf({ owner, value }: Pick<ShareRow, 'owner' | 'value'>): Row<'sandbox'>[] {
-    const names = value.consumers.flatMap((one) => sandboxOf(one) ?? []);
-    return names.flatMap((name) => this.#parts.store.find('sandbox', owner, name) ?? []);
-  }
-
-  #mountsFor({ id, value }: Pick<ShareRow, 'id' | 'value'>, sandbox: string): ShareMount[] {
-    const { name, folder, identity, consumers } = value;
-    const asked = consumers.filter((one) => sandboxOf(one) === sandbox);
-    return asked.map(({ path: target, readonly }) => ({ id, name, folder, identity, target, readonly }));
-  }
-
-  /** What a new sandbox gets: what it asks for, and the shares that name it. */
-  mounts({ name, shares: asked = [], volumes = [] }: SandboxRequest): ShareMount[] {
-    const wanted = asked.map((request) => this.#asked(request, name));
-    const named = this.#rows().flatMap((row) =>
-      name === undefined || row.value.revoking || asked.some(({ share }) => share === row.name)
-        ? []
-        : this.#mountsFor(row, name),
-    );
-    const all = [...wanted, ...named];
-    const taken = volumes.map(({ target }) => target);
-    all.forEach(({ target }, at) => {
-      refuseOverlap(target, [...taken, ...all.slice(0, at).map((other) => other.target)]);
-    });
-    return all;
-  }
-
-  #asked({ share, target, readonly }: ShareRequest, sandbox: string | undefined): ShareMount {
-    const { id, value } = this.#row(share);
-    if (value.revoking) throw isRevoking(share);
-    const declared = sandbox === undefined ? undefined : this.#mountsFor({ id, value }, sandbox)[0];
-    const { name, folder, identity } = value;
-    return {
-      ...{ id, name, folder, identity },
-      target: checkTarget(target ?? declared?.target ?? defaultTarget(name)),
-      readonly: readonly ?? declared?.readonly ?? false,
-    };
-  }
-
-  /** Refuses to record a sandbox with a share that was revoked since its spec was made. */
-  require({ shares = [] }: Sandbox['spec']): void {
-    for (const { id, name } of shares) {
-      const row = this.#parts.store.get('share', id);
-      if (row === null || row.value.revoking) throw isRevoking(name);
-    }
+    await this.#parts.given.give(row);
   }
 
   #rows(): readonly ShareRow[] {
@@ -250,29 +189,18 @@ function placed(consumers: readonly Consumer[], folder: string): Consumer[] {
   return consumers.map((one) => (one.kind === 'person' ? { ...one, path: folder } : one));
 }
 
-function targetsOf({ volumes = [], shares = [] }: Sandbox['spec'], except: string): string[] {
-  return [...volumes, ...shares.filter(({ name }) => name !== except)].map(({ target }) => target);
-}
-
-/** A share in a folder that agents can write could not be taken away safely. */
-function refuseOverlap(target: string, taken: readonly string[]): void {
-  const other = taken.find((one) => isInside(one, target) || isInside(target, one));
-  if (other === undefined) return;
-  throw new Fault(
-    'invalid',
-    `a share cannot be at ${printable(target)}: ${printable(other)} is mounted there or around it`,
-    {
-      hint: 'Choose a path of its own: --share NAME:PATH',
-    },
-  );
+/** The entry of the account that it has would stay in the ACL. */
+function refuseOtherUid({ name, consumers }: Share, fresh: Consumer): void {
+  const known = consumers.find((one) => consumerText(one) === consumerText(fresh));
+  if (known === undefined || known.uid === fresh.uid) return;
+  const text = consumerText(fresh);
+  throw new Fault('conflict', `${text} is a consumer of ${name} with another uid`, {
+    hint: `First: carrel share revoke ${name} ${text}`,
+  });
 }
 
 function isTaken({ name, folder }: Share): Fault {
   return new Fault('conflict', `the share ${name} is ${printable(folder)}`, {
     hint: `Choose another name, or first: carrel share revoke ${name}`,
   });
-}
-
-function isRevoking(name: string): Fault {
-  return new Fault('conflict', `the share ${name} is being revoked`, { hint: 'See: carrel share ls' });
 }

@@ -135,9 +135,9 @@ export function initMount(layout: Layout) {
 }
 
 /** The ids that the sandbox runs with. */
-function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts'>): Identity {
+function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts' | 'asOwner'>): Identity {
   const identity = identityOf(launch.slot, context.space);
-  const mapsOwner = launch.mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner);
+  const mapsOwner = launch.asOwner || launch.mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner);
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 

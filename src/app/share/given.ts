@@ -1,0 +1,146 @@
+/** Which shares a sandbox gets: those that it is created with, and those that name it. */
+import type { SandboxRequest } from '../../api/sandbox.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { isInside } from '../../lib/host-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
+import {
+  checkTarget,
+  defaultTarget,
+  type Share,
+  type ShareMount,
+  type ShareRequest,
+  sandboxOf,
+} from '../../model/share.ts';
+import type { Reconciler } from '../../reconcile/reconcile.ts';
+import type { Row, Store } from '../../store/store.ts';
+import { findShare, isRevoking, type ShareRow } from './record.ts';
+
+export interface GivenParts {
+  readonly store: Store;
+  readonly now: () => string;
+  readonly reconciler: Pick<Reconciler, 'alone'>;
+  /** Whether an existing sandbox can get a share: its files stay the agent's own. */
+  readonly canAdd: (sandbox: Sandbox) => boolean;
+}
+
+export class GivenShares {
+  readonly #parts: GivenParts;
+
+  constructor(parts: GivenParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses before anything is recorded what an existing sandbox cannot get. */
+  check(owner: string, value: Share): void {
+    for (const row of this.#named(owner, value)) this.#checkOne(row.value, mountFor({ id: '', value }, row.name)!);
+  }
+
+  #checkOne(sandbox: Sandbox, mount: ShareMount): void {
+    const { volumes = [], shares = [] } = sandbox.spec;
+    if (!this.#parts.canAdd(sandbox)) throw cannotAdd(sandbox.name, mount.name);
+    const others = shares.filter(({ name }) => name !== mount.name);
+    refuseOverlap(
+      mount.target,
+      [...volumes, ...others].map(({ target }) => target),
+    );
+    const old = shares.find(({ name }) => name === mount.name);
+    if (old && !isSame(old, mount) && isLive(sandbox)) throw cannotMove(sandbox.name, mount.name);
+  }
+
+  /** Repeat-safe. A sandbox that runs gets a new share at its next start. */
+  async give(row: ShareRow): Promise<void> {
+    // The spec of a start that is under way does not change meanwhile.
+    for (const { id } of this.#named(row.owner, row.value))
+      await this.#parts.reconciler.alone(id, async () => this.#put(id, row));
+  }
+
+  #put(sandboxId: string, row: ShareRow): void {
+    const { store, now } = this.#parts;
+    const found = store.get('sandbox', sandboxId);
+    const mount = found && mountFor(row, found.name);
+    if (!found || !mount || store.get('share', row.id)?.revision !== row.revision) return;
+    const { shares = [] } = found.value.spec;
+    if (shares.some((one) => isSame(one, mount))) return;
+    this.#checkOne(found.value, mount);
+    const value = withSpec(found.value, { shares: [...shares.filter(({ id }) => id !== row.id), mount] });
+    const data = { name: found.name, user: row.owner, share: row.name };
+    store.update(found, value, { at: now(), type: 'sandbox.shared', subject: found.id, data });
+    crashPoint('share:given');
+  }
+
+  /** Existing sandboxes that the share names. */
+  #named(owner: string, { consumers }: Share): Row<'sandbox'>[] {
+    const names = consumers.flatMap((one) => sandboxOf(one) ?? []);
+    return names.flatMap((name) => this.#parts.store.find('sandbox', owner, name) ?? []);
+  }
+
+  /** What a new sandbox of a user gets. */
+  mounts(owner: string, { name, shares: asked = [], volumes = [] }: SandboxRequest): ShareMount[] {
+    const wanted = asked.map((request) => this.#asked(owner, request, name));
+    const rows = this.#parts.store.list('share', owner).filter(({ value }) => !value.revoking);
+    const others = rows.filter((row) => !asked.some(({ share }) => share === row.name));
+    const all = [...wanted, ...others.flatMap((row) => (name === undefined ? [] : (mountFor(row, name) ?? [])))];
+    const taken = volumes.map(({ target }) => target);
+    for (const [at, { target }] of all.entries())
+      refuseOverlap(target, [...taken, ...all.slice(0, at).map((other) => other.target)]);
+    return all;
+  }
+
+  #asked(owner: string, { share, target, readonly }: ShareRequest, sandbox: string | undefined): ShareMount {
+    const { id, value } = findShare(this.#parts.store, owner, share);
+    if (value.revoking) throw isRevoking(share);
+    const declared = sandbox === undefined ? null : mountFor({ id, value }, sandbox);
+    const { name, folder, identity } = value;
+    return {
+      ...{ id, name, folder, identity },
+      target: checkTarget(target ?? declared?.target ?? defaultTarget(name)),
+      readonly: readonly ?? declared?.readonly ?? false,
+    };
+  }
+
+  /** Refuses to record a sandbox with a share that was revoked since its spec was made. */
+  require({ shares = [] }: SandboxSpec): void {
+    for (const { id, name } of shares) {
+      const row = this.#parts.store.get('share', id);
+      if (row === null || row.value.revoking) throw isRevoking(name);
+    }
+  }
+}
+
+/** Null: the share does not name the sandbox. */
+function mountFor({ id, value }: Pick<ShareRow, 'id' | 'value'>, sandbox: string): ShareMount | null {
+  const { name, folder, identity, consumers } = value;
+  const found = consumers.find((one) => sandboxOf(one) === sandbox);
+  return found ? { id, name, folder, identity, target: found.path, readonly: found.readonly } : null;
+}
+
+function isSame(one: ShareMount, other: ShareMount): boolean {
+  return one.name === other.name && one.target === other.target && one.readonly === other.readonly;
+}
+
+/** It runs, or is about to. */
+function isLive({ spec, status }: Sandbox): boolean {
+  return !hasEnded(status) || spec.attempt !== status.attempt;
+}
+
+/** A share in a folder that agents can write could not be taken away safely. */
+function refuseOverlap(target: string, taken: readonly string[]): void {
+  const other = taken.find((one) => isInside(one, target) || isInside(target, one));
+  if (other === undefined) return;
+  const message = `a share cannot be at ${printable(target)}: ${printable(other)} is mounted there or around it`;
+  throw new Fault('invalid', message, { hint: 'Choose a path of its own: --share NAME:PATH' });
+}
+
+/** Without root, agent would get another id, and its own files would be those of another. */
+function cannotAdd(sandbox: string, share: string): Fault {
+  const message = `without root, ${sandbox} cannot get a share later: it was created without a folder of the host`;
+  return new Fault('unsupported', message, { hint: `Create a sandbox with it: carrel create --share ${share}` });
+}
+
+function cannotMove(sandbox: string, share: string): Fault {
+  return new Fault('conflict', `${sandbox} runs with ${share} at another path or with other access`, {
+    hint: `First: carrel share revoke ${share} ${sandbox}, or carrel stop ${sandbox}`,
+  });
+}
