@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } from '../../model/sandbox.ts';
+import { parseConsumerRequest, type Share } from '../../model/share.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { GivenShares } from './given.ts';
+
+let store: Store;
+let canAdd = true;
+beforeEach(() => {
+  store = createMemoryStore();
+  canAdd = true;
+});
+
+const event = { at: '', type: 'test', subject: '', data: {} };
+const given = () =>
+  new GivenShares({ store, now: () => '', reconciler: { alone: (_, task) => task() }, canAdd: () => canAdd });
+
+function share(name: string, at: readonly string[] = [], more: Partial<Share> = {}) {
+  const value: Share = {
+    ...{ name, folder: `/srv/${name}`, groupId: 1, createdAt: '' },
+    identity: { device: '1', inode: '2', bootId: '' },
+    consumers: at.map(parseConsumerRequest).map((one) => ({ ...one, path: one.path ?? '' })),
+    ...more,
+  };
+  return store.insert({ kind: 'share', id: `id-${name}`, owner: 'ann', name, value }, event);
+}
+
+function sandbox(name: string, spec: Partial<SandboxSpec> = {}, status: Partial<SandboxStatus> = {}) {
+  const value = {
+    id: `id-${name}`,
+    name,
+    createdAt: '',
+    spec: { attempt: 1, ...spec },
+    status: { ...initialStatus, ...status },
+  };
+  return store.insert({ kind: 'sandbox', id: value.id, owner: 'ann', name, value: value as unknown as Sandbox }, event);
+}
+
+const targets = (request: Parameters<GivenShares['mounts']>[1]) =>
+  given()
+    .mounts('ann', request)
+    .map(({ name, target, readonly }) => `${name} ${target}${readonly ? ' ro' : ''}`);
+
+describe('a new sandbox', () => {
+  it('gets the shares that name it, and those that it asks for at the path that is named first', () => {
+    share('one', ['box=/one:ro']);
+    share('two');
+    share('three', ['box=/three:ro']);
+    expect(targets({ name: 'box', shares: [{ share: 'two' }, { share: 'three', target: '/x' }] })).toEqual([
+      'two /shares/two',
+      'three /x ro',
+      'one /one ro',
+    ]);
+    expect(targets({ name: 'other' })).toEqual([]);
+    expect(targets({})).toEqual([]);
+  });
+
+  it('is refused a share that is not there, is being revoked, or belongs to another user', () => {
+    share('gone', ['box=/gone'], { revoking: { consumer: null, force: false } });
+    expect(() => targets({ shares: [{ share: 'none' }] })).toThrow('no share "none"');
+    expect(() => targets({ shares: [{ share: 'gone' }] })).toThrow('is being revoked');
+    expect(targets({ name: 'box' })).toEqual([]);
+    expect(() => given().mounts('bob', { shares: [{ share: 'gone' }] })).toThrow('no share');
+  });
+
+  it.each([
+    ['/data', '/data/in'],
+    ['/data/in/x', '/data/in'],
+    ['/data/in', '/data/in'],
+  ])('is refused a share that overlaps a volume: %s and %s', (volume, target) => {
+    share('in');
+    const request = { volumes: [{ volume: 'cache', target: volume }], shares: [{ share: 'in', target }] };
+    expect(() => targets(request)).toThrow('is mounted there or around it');
+  });
+
+  it('is not recorded with a share that was revoked since its spec was made', () => {
+    const row = share('in');
+    const shares = given().mounts('ann', { shares: [{ share: 'in' }] });
+    given().require({ shares } as unknown as SandboxSpec);
+    store.remove(row, event);
+    expect(() => given().require({ shares } as unknown as SandboxSpec)).toThrow('is being revoked');
+  });
+});
+
+describe('an existing sandbox', () => {
+  const specOf = (name: string) => store.find('sandbox', 'ann', name)!.value.spec.shares;
+
+  it('gets a share that names it, once', async () => {
+    sandbox('box');
+    const row = share('in', ['box=/in']);
+    await given().give(row);
+    const { revision } = store.find('sandbox', 'ann', 'box')!;
+    await given().give(row);
+    expect(specOf('box')).toMatchObject([{ id: 'id-in', target: '/in' }]);
+    expect(store.find('sandbox', 'ann', 'box')!.revision).toBe(revision);
+  });
+
+  it('does not get what was changed or revoked since', async () => {
+    sandbox('box');
+    const row = share('in', ['box=/in']);
+    store.update(row, { ...row.value, revoking: { consumer: null, force: false } }, event);
+    await given().give(row);
+    expect(specOf('box')).toBeUndefined();
+  });
+
+  it('keeps the path of a share while it runs or is about to', async () => {
+    share('in', ['box=/new']);
+    const { value } = store.find('share', 'ann', 'in')!;
+    const old = { ...given().mounts('ann', { name: 'box' })[0]!, target: '/old' };
+    sandbox('box', { shares: [old], attempt: 2 }, { state: 'stopped', attempt: 1 });
+    expect(() => given().check('ann', value)).toThrow('at another path');
+  });
+
+  it('is refused a share where agent would get another id', () => {
+    canAdd = false;
+    sandbox('box');
+    const { value } = share('in', ['box=/in']);
+    expect(() => given().check('ann', value)).toThrow('without root');
+  });
+});
