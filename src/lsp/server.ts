@@ -6,7 +6,6 @@ import {
   createMessageConnection,
   type MessageConnection,
   ResponseError,
-  StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import type { InitializeParams, InitializeResult, ServerCapabilities } from 'vscode-languageserver-protocol';
 import { Fault } from '../model/fault.ts';
@@ -21,6 +20,7 @@ import { ServerProcess } from './server-process.ts';
 import type { ChangeKind, Changes } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
 import { Watchers } from './watchers.ts';
+import { WholeWriter } from './whole-writer.ts';
 import { within } from './within.ts';
 import { Work } from './work.ts';
 
@@ -52,8 +52,8 @@ export class Server {
     this.spec = spec;
     this.#root = root;
     this.process = new ServerProcess(command, root);
-    const writer = new StreamMessageWriter(this.process.stdin);
-    this.#connection = createMessageConnection(new BoundedReader(this.process.stdout), writer);
+    const { stdin, stdout } = this.process;
+    this.#connection = createMessageConnection(new BoundedReader(stdout), new WholeWriter(stdin));
     this.ended = this.process.ended.then((how) => this.#end(how));
     this.documents = new OpenDocuments(
       (method, params) => this.#notify(method, params),
