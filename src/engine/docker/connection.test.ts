@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect as describeObject } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from './connection.ts';
 
@@ -48,6 +49,18 @@ describe('find', () => {
     answer = { status: 500, body: { cause: 'database is locked', message: 'inspecting one: database is locked' } };
     await expect(inspect()).rejects.toMatchObject({ code: 'unavailable' });
   });
+});
+
+it('a request is described in few words, which the client library does for every request', async () => {
+  answer = { status: 200, body: { Id: 'one' } };
+  const described = connection.ask(async (docker) => {
+    const pending = docker.getContainer('one').inspect();
+    const { agent } = docker.modem as unknown as { readonly agent: object };
+    const text = describeObject(agent, { showHidden: true, depth: null });
+    await pending;
+    return text;
+  });
+  expect(await described).toBe('EngineAgent');
 });
 
 it.each([400, 500])("a refusal of the runtime is reported with the engine's words: %i", async (status) => {

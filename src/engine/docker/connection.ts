@@ -5,6 +5,7 @@ import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
+import { inspect } from 'node:util';
 import type Docker from 'dockerode';
 import { inTime } from '../../lib/in-time.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
@@ -119,6 +120,11 @@ export class Connection {
  * the client library would wait for the rest for ever, so this becomes an error of the request.
  */
 class EngineAgent extends Agent {
+  /** The client library describes each request for its debug log, with every object that the agent refers to. */
+  [inspect.custom](): string {
+    return 'EngineAgent';
+  }
+
   addRequest(request: ClientRequest, ...rest: unknown[]): void {
     request.once('response', (answer) => {
       answer.once(
