@@ -22,6 +22,7 @@ export class Settings {
   readonly #path: string;
   readonly #atStart: Config;
   #last: Config;
+  #asked: Config;
   #stamp: string | null;
   #waiting: readonly string[] = [];
   #noticed = '';
@@ -35,6 +36,7 @@ export class Settings {
     this.#stamp = stampOf(path);
     this.#last = readConfig(path);
     this.#atStart = this.#last;
+    this.#asked = this.#last;
     this.config = liveView(() => this.#last);
   }
 
@@ -43,12 +45,18 @@ export class Settings {
     return this.#waiting;
   }
 
+  /** As the file has them, also those that wait for the next start. */
+  get asked(): Config {
+    return this.#asked;
+  }
+
   refresh(): void {
     const stamp = stampOf(this.#path);
     if (stamp !== null && stamp === this.#stamp) return;
     const read = this.#read();
     const changed = keysAtStart.filter((key) => JSON.stringify(read[key]) !== JSON.stringify(this.#atStart[key]));
     this.#waiting = changed.map((key) => atStart[key]!);
+    this.#asked = read;
     this.#last = { ...read, ...Object.fromEntries(keysAtStart.map((key) => [key, this.#atStart[key]])) };
     this.#stamp = stamp;
     this.onChange();

@@ -18,7 +18,7 @@ import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { mcpPath, type Port } from '../server/port.ts';
 import { settleEdits } from './hub-wiring.ts';
-import { openHubPort } from './port-wiring.ts';
+import { openHubPort, portRefusal } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
@@ -96,6 +96,7 @@ function installationOf(
     ...{ version, rootless, settings, shutdown, home: home.home, startedAtMs: Date.now() },
     lastSeq: () => store.lastSeq(),
     mcp: () => (origin() === null ? null : `${origin()}${mcpPath}`),
+    port: { asked: () => settings.asked.http, refusal: portRefusal },
     document: () => openapi(version, routes),
   };
 }

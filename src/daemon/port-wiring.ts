@@ -12,9 +12,9 @@ import { Rate } from '../hub/rate.ts';
 import { SpokeSockets } from '../hub/spoke-socket.ts';
 import { McpSockets } from '../hub/websocket.ts';
 import { packageVersion } from '../lib/package.ts';
-import { Fault } from '../model/fault.ts';
+import { asFault, Fault } from '../model/fault.ts';
 import { maxBodyBytes, openPort, type Port, type PortParts } from '../server/port.ts';
-import type { PortAddress } from '../server/port-server.ts';
+import { bindPort, createPortServer, type PortAddress, portTimes } from '../server/port-server.ts';
 
 /** Sessions and WebSockets of one token, and of all. */
 const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };
@@ -56,6 +56,18 @@ export async function openHubPort(wish: PortWish, { users, scopes, hubTokens }: 
   });
   const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
   return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes });
+}
+
+/** Why no port can be opened with these settings. It is opened and closed again. */
+export async function portRefusal(http: HttpSettings): Promise<Fault | null> {
+  try {
+    const server = createPortServer(addressOf(http), () => {}, portTimes);
+    await bindPort(server, http, 1);
+    server.close();
+    return null;
+  } catch (error) {
+    return asFault(error);
+  }
 }
 
 /** What the port serves: MCP with the tools of each caller. `onRevoked`: tokens were revoked. */

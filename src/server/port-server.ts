@@ -51,7 +51,9 @@ function announcing(listener: Listener, { idleMs }: PortTimes): http.RequestList
   };
 }
 
-export function bindPort(server: http.Server, { port, address }: PortAddress, backlog: number): Promise<void> {
+type Place = Pick<PortAddress, 'port' | 'address'>;
+
+export function bindPort(server: http.Server, { port, address }: Place, backlog: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindFault(error, `${address}:${port}`)));
     server.listen({ port, host: address, backlog }, resolve);

@@ -54,7 +54,7 @@ describe('doctor as root', () => {
   it('looks at the machine', () => {
     const looked = ['kernel', 'user-namespaces', 'subordinate-ids', 'conmon', 'init', 'cgroups', 'overlay'];
     const further = ['seccomp-kernel', 'idmapped-mounts', 'disk-space', 'disk-inodes', 'inotify', 'git', 'ripgrep'];
-    for (const name of [...looked, ...further, 'unshare', 'leftovers', 'sandbox']) named(rows, name);
+    for (const name of [...looked, ...further, 'unshare', 'leftovers', 'sandbox', 'mcp-port']) named(rows, name);
     expect(rows.some(({ name, detail }) => /^runtime-/.test(name) && /^\w+ [\d.]+ at \//.test(detail))).toBe(true);
     for (const row of rows) {
       expect(Object.keys(row)).toEqual(['name', 'level', 'detail', 'hint']);

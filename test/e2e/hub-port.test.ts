@@ -162,6 +162,23 @@ describe('a daemon that cannot have its port does not start', () => {
     expect(await other.json('status')).toEqual({ running: false });
   });
 
+  it('doctor says so beforehand, of a taken port and of missing TLS', async () => {
+    await other.ok('ls');
+    other.write('home/config.yaml', `http: {port: ${port}}\n`);
+    const rows = JSON.parse((await other.run(['--json', 'doctor'])).stdout) as { name: string }[];
+    expect(rows.find(({ name }) => name === 'mcp-port')).toMatchObject({
+      level: 'warning',
+      detail: `off; another program listens on 127.0.0.1:${port}`,
+      hint: expect.stringContaining('--port'),
+    });
+    other.write('home/config.yaml', 'http: {address: 0.0.0.0}\n');
+    expect(await other.run(['doctor'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('http.tls is required'),
+    });
+    await other.ok('down');
+  });
+
   it('an address that other machines reach needs TLS', async () => {
     other.write('home/config.yaml', 'http: {address: 0.0.0.0, port: 0}\n');
     expect(await other.run(['ls'])).toMatchObject({

@@ -5,6 +5,7 @@ import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
 import { installationConfig } from './config.ts';
+import { type PortParts, portRow } from './port-row.ts';
 
 export interface Installation {
   readonly version: string;
@@ -15,6 +16,7 @@ export interface Installation {
   lastSeq(): number;
   /** The address of MCP at the port; null: none is open. */
   mcp(): string | null;
+  readonly port: PortParts;
   /** The OpenAPI document of all routes. */
   document(): object;
   /** Names of the sandboxes it stopped. */
@@ -86,6 +88,7 @@ export const installation = noun({
       },
     }),
   ],
+  examine: async ({ installation: { mcp, port } }) => [await portRow(mcp(), port)],
 });
 
 function uptimeSeconds({ startedAtMs }: Installation): number {
