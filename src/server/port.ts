@@ -14,6 +14,7 @@ import { firstBytes } from '../lib/collect.ts';
 import { maxDescriptors } from '../lib/process.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
+import { CallerLimit } from './caller-limit.ts';
 import { Connections, limitsFor } from './connections.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';
 import { refusalText } from './refusal.ts';
@@ -65,8 +66,9 @@ export async function openPort(
 ): Promise<Port> {
   // Accounts of TCP clients are not known: all share one limit.
   const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
+  const callers = new CallerLimit(Math.ceil(limits.total / 2));
   const own = [where.address, ...(where.names ?? [])];
-  const opened = new OpenPort(parts, connections, new SameSite(own, where.tls?.cert ?? null));
+  const opened = new OpenPort(parts, { connections, callers }, new SameSite(own, where.tls?.cert ?? null));
   const answer = (request: Request, bindings: object) => opened.answer(request, bindings as Bindings);
   const server = createPortServer(where, getRequestListener(answer, { overrideGlobalObjects: false }), times);
   server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));
@@ -90,15 +92,22 @@ function originOf({ address, tls }: PortAddress, { port }: AddressInfo): string 
   return `${tls ? 'https' : 'http'}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
+interface Guards {
+  readonly connections: Connections;
+  readonly callers: CallerLimit;
+}
+
 class OpenPort {
   readonly #parts: PortParts;
   readonly #connections: Connections;
+  readonly #callers: CallerLimit;
   readonly #site: SameSite;
   origin = '';
 
-  constructor(parts: PortParts, connections: Connections, site: SameSite) {
+  constructor(parts: PortParts, { connections, callers }: Guards, site: SameSite) {
     this.#parts = parts;
     this.#connections = connections;
+    this.#callers = callers;
     this.#site = site;
   }
 
@@ -125,6 +134,7 @@ class OpenPort {
       if (pathname !== mcpPath && (pathname !== spokeUrlPath || this.#parts.spokes === null))
         throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
       const identity = await this.#authenticated(request);
+      this.#callers.take(identity.caller.name, socket);
       if (pathname === mcpPath) await this.#parts.mcp.upgrade(request, socket, head, identity);
       else await this.#parts.spokes!.accept(request, socket, head, identity);
     } catch (error) {
@@ -137,6 +147,7 @@ class OpenPort {
     const identity = await this.#authenticated(incoming);
     const waitMs = this.#parts.rate.take(identity.caller.name);
     if (waitMs > 0) return tooFast(waitMs);
+    this.#callers.take(identity.caller.name, outgoing);
     const ended = new Promise<void>((resolve) => outgoing.once('close', resolve));
     const drop = () => void outgoing.destroy();
     if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended, drop });

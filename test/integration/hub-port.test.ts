@@ -258,6 +258,19 @@ describe('sizes and times', () => {
     expect(portTimes.idleMs).toBe(60_000);
   });
 
+  it('a token has at most half of all connections', async () => {
+    const small = await openTestPort(tokens, {}, { connections: 8 });
+    const open = (token: string) => openClient(`${small.origin}/mcp`, 'WebSocket', false, token);
+    try {
+      const opened = await Promise.all(['a', 'a', 'a', 'a'].map(open));
+      await expect(open('a')).rejects.toThrow('503');
+      opened.push(await open('b'));
+      await Promise.all(opened.map((client) => client.close()));
+    } finally {
+      await small.close();
+    }
+  });
+
   it('a token that sends more than its rate gets 429 and when to try again', async () => {
     const slow = await openTestPort(tokens, {}, { perSecond: 1 });
     const ask = () =>

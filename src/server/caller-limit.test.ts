@@ -1,0 +1,14 @@
+import { EventEmitter } from 'node:events';
+import { expect, it } from 'vitest';
+import { CallerLimit } from './caller-limit.ts';
+
+it('the connections of one caller are limited, those of others are not, and a closed one makes room', () => {
+  const limit = new CallerLimit(2);
+  const first = new EventEmitter();
+  limit.take('ada', first);
+  limit.take('ada', new EventEmitter());
+  expect(() => limit.take('ada', new EventEmitter())).toThrow('this token has 2 connections open');
+  limit.take('bob', new EventEmitter());
+  first.emit('close');
+  limit.take('ada', new EventEmitter());
+});
