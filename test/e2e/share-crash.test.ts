@@ -1,7 +1,10 @@
 /** The daemon is killed between every two steps of adding and revoking a share; the next one ends what was begun. */
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ShareView } from '../../src/api/share.ts';
-import { Installation } from '../harness/installation.ts';
+import { readAttribute } from '../../src/lib/sys-attribute.ts';
+import { Installation, until } from '../harness/installation.ts';
 
 describe('shares and crashes', () => {
   let carrel: Installation;
@@ -47,6 +50,34 @@ describe('shares and crashes', () => {
       await carrel.ok('stop', 'box');
       await carrel.ok('start', 'box');
       expect(await states()).toEqual(['sandbox:box mounted']);
+    },
+  );
+
+  it.each(['revoke:recorded', 'revoke:denied', 'revoke:forgotten'])(
+    'closes the folder to a person after a crash at %s',
+    async (point) => {
+      const path = folder();
+      await carrel.ok('share', 'add', 'inbox', path, '--at', 'person:nobody');
+      await carrel.crashDuring(point, 'share', 'revoke', 'inbox', 'person:nobody');
+      expect(await states()).toEqual([]);
+      const fd = openSync(path, 'r');
+      expect(readAttribute(fd, 'system.posix_acl_default')).toBeNull();
+      closeSync(fd);
+    },
+  );
+
+  it.each(['revoke:detached', 'revoke:removed'])(
+    'stops a sandbox that uses the share after a crash of revoke --force at %s',
+    async (point) => {
+      const path = folder();
+      await carrel.ok('share', 'add', 'inbox', path);
+      const held = 'exec 3>/in/file; touch /in/ready; sleep 1000';
+      await carrel.ok('create', '--name', 'box', '--share', 'inbox:/in', '--', 'sh', '-c', held);
+      await until(() => existsSync(join(path, 'ready')), 'the holder');
+      await carrel.crashDuring(point, 'share', 'revoke', 'inbox', '--force');
+      await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
+      expect(await carrel.show('box')).toMatchObject({ shares: [] });
+      expect(await shares()).toEqual([]);
     },
   );
 });
