@@ -168,6 +168,46 @@ describe('order', () => {
   });
 });
 
+describe('processes that are killed', () => {
+  it('R4, R5: writers and followers leave each message once, and a follower continues after its last line', async () => {
+    await carrel.ok('room', 'create', 'killed');
+    const first = await post(carrel.client, 'killed', 'start');
+    const seen: MessageView[] = [];
+    const followUntilKilled = async (wanted: number) => {
+      const after = seen.at(-1)?.id ?? first.id;
+      const follower = carrel.spawn(['--json', 'room', 'follow', 'killed', '--after', after]);
+      const printed = gather(follower.stdout!);
+      await until(() => printed().split('\n').length > wanted, 'lines of the follower');
+      follower.kill('SIGKILL');
+      await once(follower, 'close');
+      const lines = printed().split('\n').slice(0, -1);
+      seen.push(...lines.map((line) => JSON.parse(line) as MessageView));
+    };
+    const acknowledged: string[] = [];
+    const writeUntilKilled = async (n: number) => {
+      const writer = carrel.spawn(['room', 'post', 'killed', `m${n}`]);
+      const printed = gather(writer.stdout!);
+      const ended = once(writer, 'close');
+      // Some are killed before they connect, some while they wait, some after the answer.
+      setTimeout(() => writer.kill('SIGKILL'), 100 + n * 60);
+      await ended;
+      if (printed().endsWith('\n')) acknowledged.push(printed().trim());
+    };
+    const writers = Promise.all(Array.from({ length: 8 }, (_, n) => writeUntilKilled(n)));
+    await post(carrel.client, 'killed', 'one');
+    await followUntilKilled(1);
+    await writers;
+    await post(carrel.client, 'killed', 'last');
+    await followUntilKilled(1);
+    const all = await carrel.json<MessageView[]>('room', 'read', 'killed', '--after', first.id);
+    const rest = all.filter(({ id }) => id > seen.at(-1)!.id);
+    expect([...seen, ...rest].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    const bodies = all.map(({ body }) => body);
+    expect(new Set(bodies).size).toBe(bodies.length);
+    for (const id of acknowledged) expect(all.map((message) => message.id)).toContain(id);
+  });
+});
+
 describe('folders', () => {
   it('R6: a second daemon is refused a room that the first one has, and names its process', async () => {
     const folder = join(carrel.folder('elsewhere'), 'room');

@@ -4,6 +4,7 @@ import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/room.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
 import type { Message } from '../../model/room.ts';
+import { ulidPattern } from '../../model/ulid.ts';
 import { declare, named, type Sent, stated } from '../route.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
@@ -85,7 +86,8 @@ export const room = noun({
       act: null,
       handle: async ({ scope, name, query, lastEventId, signal }) => {
         scope.rooms.find(name);
-        return sent(scope.rooms.follow(name, lastEventId ?? query.after, signal));
+        const after = lastEventId !== undefined && ulidPattern.test(lastEventId) ? lastEventId : query.after;
+        return sent(scope.rooms.follow(name, after, signal));
       },
     }),
     route('GET /v1/rooms/{name}/members', {
