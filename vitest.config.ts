@@ -16,6 +16,7 @@ const needRoot = [
   'test/e2e/docker*.test.ts',
   'test/e2e/doctor.test.ts',
   'test/e2e/home-on-overlay.test.ts',
+  'test/e2e/hub-rootless.test.ts',
   'test/e2e/image*.test.ts',
   'test/e2e/isolation-*.test.ts',
   'test/e2e/network*.test.ts',
