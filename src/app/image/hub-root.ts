@@ -111,7 +111,9 @@ function toolFiles(): RootMember[] {
 }
 
 function serverFiles(source: string, target: string): RootMember[] {
-  const paths = filesBelow(source).filter((path) => !path.endsWith('.map'));
+  // Declarations are sources, but for a TypeScript server they are the library.
+  const left = target.includes('/@typescript/') ? /\.(map|md)$/ : /\.(map|md|[cm]?ts)$/;
+  const paths = filesBelow(source).filter((path) => !left.test(path));
   return paths.map((path) => file(`${target}/${path}`, join(source, path), modeOf(join(source, path))));
 }
 
