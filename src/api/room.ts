@@ -62,6 +62,46 @@ export const memberView = z.strictObject({
 export const positionRequest = z.strictObject({ id: messageId });
 export const positionView = z.strictObject({ position: z.string() });
 
+const argv = z.array(z.string().min(1).max(100_000)).min(1).max(1000);
+
+/** One of `run`, `webhook` and `wake`. */
+export const watchRequest = z
+  .strictObject({
+    /** The participant whose mentions it handles; with `wake` the name of a sandbox. */
+    who: participantName,
+    /** Every message, not mentions only. */
+    all: z.boolean().optional(),
+    run: argv.optional(),
+    webhook: z
+      .url({ protocol: /^https?$/ })
+      .max(2000)
+      .optional(),
+    /** Signs the requests of a webhook. */
+    secret: z.string().min(1).max(64).optional(),
+    wake: z.strictObject({ agent: z.string().max(64).optional(), command: argv.optional() }).optional(),
+  })
+  .refine(({ run, webhook, wake }) => [run, webhook, wake].filter((one) => one !== undefined).length === 1, {
+    message: 'has one of run, webhook and wake',
+  })
+  .refine(({ webhook, secret }) => secret === undefined || webhook !== undefined, { message: 'secret is for webhook' });
+
+export const watchView = z.strictObject({
+  who: z.string(),
+  kind: z.enum(['run', 'webhook', 'wake']),
+  command: z.array(z.string()).optional(),
+  url: z.string().optional(),
+  all: z.boolean(),
+  createdAt: z.string(),
+  /** Why it does nothing now. */
+  paused: z.string().nullable(),
+  handling: z.strictObject({ message: z.string(), attempts: z.int() }).nullable(),
+  handled: z.int(),
+  /** Messages that it gave up; they are in dead/. */
+  failed: z.int(),
+});
+
+export const watcherRequest = z.strictObject({ who: participantName });
+
 export const roomView = z.strictObject({
   name: z.string(),
   user: z.string(),
@@ -95,6 +135,8 @@ export const removedRoomView = z.strictObject({
   isFolderRemoved: z.boolean(),
 });
 
+export type WatchRequest = z.output<typeof watchRequest>;
+export type WatchView = z.output<typeof watchView>;
 export type RoomRequest = z.input<typeof roomRequest>;
 export type MessageRequest = z.input<typeof messageRequest>;
 export type MessageView = z.output<typeof messageView>;

@@ -10,6 +10,7 @@ import type { SandboxView } from '../api/sandbox.ts';
 import { recoverAll, routes, type Scope } from '../app/app.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
+import type { Watchers } from '../app/room/watchers.ts';
 import type { Scopes } from '../app/scopes.ts';
 import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
@@ -43,6 +44,7 @@ export interface Daemon {
 interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
+  readonly watchers: Watchers;
   /** What the owner of the installation can reach. */
   readonly own: Scope;
   readonly work: Work;
@@ -72,12 +74,12 @@ export async function startDaemon(homeFolder: string, { rootless, port, containe
     return names;
   };
   const work = new Work();
-  const { scopes, swarms } = await openScopes(resources, parts, {
+  const { scopes, swarms, watchers } = await openScopes(resources, parts, {
     installation: installationOf(resources, shutdown, () => whole.port),
     work,
   });
   const own = scopes.of({ name: resources.owner, isOwner: true });
-  const whole: Whole = { ...resources, ...parts, scopes, swarms, own, work, servers: [], port: null };
+  const whole: Whole = { ...resources, ...parts, scopes, swarms, watchers, own, work, servers: [], port: null };
   await recoverAll(own);
   await answer(whole, { port, container });
   begin(whole);
@@ -130,7 +132,7 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms } = whole;
+  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms, watchers } = whole;
   void inTime(settleMs, loop.start(), () => {}).then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
@@ -138,6 +140,7 @@ function begin(whole: Whole): void {
   diskWatch.start();
   swarms.start();
   liveRooms.start();
+  watchers.start();
   settleEdits(whole);
 }
 
@@ -160,6 +163,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   watch.stop();
   diskWatch.stop();
   swarms.dispose();
+  await whole.watchers.dispose();
   await whole.port?.close();
   for (const server of whole.servers) {
     server.close();

@@ -10,6 +10,7 @@ import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
+import type { Watchers } from '../app/room/watchers.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
 import { OpenCommands } from '../app/sandbox/open-commands.ts';
 import { outputOf } from '../app/sandbox/output.ts';
@@ -33,7 +34,7 @@ import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
 import type { Resources } from './resources.ts';
-import { roomsOf } from './room-wiring.ts';
+import { openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
 import { sharesOf } from './share-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
@@ -46,6 +47,7 @@ export interface Process {
 
 interface Shared extends Resources, Parts, Process {
   readonly swarms: Swarms;
+  readonly watchers: Watchers;
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
   readonly scopes: { of(actor: Actor): Scope };
@@ -57,20 +59,21 @@ export async function openScopes(
   resources: Resources,
   parts: Parts,
   running: Process,
-): Promise<{ scopes: Scopes<Scope>; swarms: Swarms }> {
+): Promise<{ scopes: Scopes<Scope>; swarms: Swarms; watchers: Watchers }> {
   const { store, threads, config, now, report } = resources;
   const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
   const swarms = new Swarms({ store, threads, config, swarmsOf, now, report });
+  const watchers = openWatchers({ ...resources, ...parts }, (user) => scopes.of(parts.users.actorOf(user)));
   const refusesOverlay = await overlayTrial(resources);
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
   const own = () => scopes.of({ name: resources.owner, isOwner: true });
   const engineViews = openEngineViews(resources, own);
   const doctor = openDoctor(resources, parts, own);
   const shared: Shared = {
-    ...{ ...resources, ...parts, ...running, swarms, refusesOverlay, scopes, engineViews, doctor },
+    ...{ ...resources, ...parts, ...running, swarms, watchers, refusesOverlay, scopes, engineViews, doctor },
     steadyMs: steadyClock(),
   };
-  return { scopes, swarms };
+  return { scopes, swarms, watchers };
 }
 
 function openEngineViews({ local, engines, config, store }: Resources, own: () => Scope): EngineViews {
@@ -146,6 +149,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     reviews,
     applies: new Applies(parts),
     rooms: roomsOf(actor, shared),
+    watches: watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets }),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now },

@@ -25,6 +25,7 @@ import type { HubToken } from '../model/hub-token.ts';
 import type { Image } from '../model/image.ts';
 import type { Project } from '../model/project.ts';
 import type { RoomRecord } from '../model/room.ts';
+import type { RoomWatch } from '../model/room-watch.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Share } from '../model/share.ts';
 import type { Swarm, SwarmContainer } from '../model/swarm.ts';
@@ -48,6 +49,7 @@ export interface Kinds {
   edit: Edit;
   hubToken: HubToken;
   room: RoomRecord;
+  roomWatch: RoomWatch;
   share: Share;
 }
 

@@ -8,9 +8,11 @@ import { ulidPattern } from '../../model/ulid.ts';
 import { declare, named, type Sent, stated } from '../route.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
+import type { UserWatches } from './user-watches.ts';
 
 export interface RoomScope {
   readonly rooms: UserRooms;
+  readonly watches: UserWatches;
 }
 
 const { noun, route } = declare<RoomScope>();
@@ -117,6 +119,43 @@ export const room = noun({
       answer: shape.positionView,
       act: null,
       handle: ({ scope, name, body }) => scope.rooms.setPosition(name, body.id),
+    }),
+    route('GET /v1/rooms/{name}/watchers', {
+      id: 'listWatchers',
+      summary: 'The watchers of a room',
+      answer: z.array(shape.watchView),
+      act: null,
+      handle: async ({ scope, name }) => scope.watches.list(scope.rooms.row(name)),
+    }),
+    route('POST /v1/rooms/{name}/watchers', {
+      id: 'watchRoom',
+      summary:
+        'Handle messages from now on: by a program of the host, a webhook (both for the owner), or an agent in a sandbox',
+      body: shape.watchRequest,
+      answer: shape.watchView,
+      act: ({ name, body: { who, run, webhook, wake } }) => ({
+        verb: 'room.watch',
+        names: [name, who],
+        words: { 'the command': [...(run ?? []), ...(wake?.command ?? []), webhook] },
+        detail: stated({ program: run?.[0] ?? wake?.command?.[0] ?? wake?.agent, webhook }),
+      }),
+      handle: ({ scope, name, body }) => scope.watches.add(scope.rooms.row(name), body),
+    }),
+    route('POST /v1/rooms/{name}/watchers/remove', {
+      id: 'unwatchRoom',
+      summary: 'Remove a watcher; what it does now is ended',
+      body: shape.watcherRequest,
+      answer: shape.watchView,
+      act: ({ name, body: { who } }) => ({ verb: 'room.unwatch', names: [name, who] }),
+      handle: ({ scope, name, body }) => scope.watches.remove(scope.rooms.row(name), body.who),
+    }),
+    route('POST /v1/rooms/{name}/watchers/resume', {
+      id: 'resumeWatcher',
+      summary: 'Let a paused watcher continue with the messages after the one at which it paused',
+      body: shape.watcherRequest,
+      answer: shape.watchView,
+      act: ({ name, body: { who } }) => ({ verb: 'room.resume', names: [name, who] }),
+      handle: async ({ scope, name, body }) => scope.watches.resume(scope.rooms.row(name), body.who),
     }),
   ],
   examine: async ({ rooms }) => (await rooms.list()).filter(({ trouble }) => trouble !== null).map(problem),

@@ -150,7 +150,7 @@ export class UserRooms {
 
   async remove(name: string, force: boolean): Promise<RemovedRoomView> {
     const { store, live, now, usedBy } = this.#parts;
-    const row = this.#row(name);
+    const row = this.row(name);
     const users = usedBy(name);
     if (users.length > 0 && !force) throw inUse(name, users);
     const { folder, isElsewhere, owner } = row.value;
@@ -161,7 +161,7 @@ export class UserRooms {
   }
 
   find(name: string): RoomRecord {
-    return this.#row(name).value;
+    return this.row(name).value;
   }
 
   get #self(): Participant {
@@ -182,7 +182,7 @@ export class UserRooms {
     return folder;
   }
 
-  #row(name: string): Row<'room'> {
+  row(name: string): Row<'room'> {
     const { store } = this.#parts;
     const row = store.find('room', this.#actor.name, checkRoomName(name));
     if (row !== null) return row;

@@ -85,6 +85,27 @@ const commands: readonly CommandEntry[] = [
     load: () => import('./room-members.ts'),
   },
   {
+    name: 'room watch',
+    summary: 'list watchers, or let one handle the messages that mention WHO',
+    args: '<NAME> [WHO] [COMMAND...]',
+    usage: '[options] NAME [WHO] [-- COMMAND…]',
+    options: [
+      { flags: '--run', summary: 'run COMMAND on this machine, with the message on stdin' },
+      { flags: '--webhook <URL>', field: 'webhook', summary: 'send the message to URL, again if it fails' },
+      { flags: '--secret <NAME>', field: 'secret', summary: 'the secret that signs what the webhook gets' },
+      {
+        flags: '--wake',
+        summary: 'start the sandbox WHO, run an agent or COMMAND in it with the message on stdin, post its output',
+      },
+      { flags: '--agent <NAME>', field: 'wake.agent', summary: 'the agent to run: claude (default) or codex' },
+      { flags: '--all', summary: 'all messages, not only those that mention WHO' },
+      { flags: '--resume', summary: 'let the paused watcher of WHO continue' },
+      { flags: '--rm', summary: 'remove the watcher of WHO' },
+    ],
+    completes: 'rooms',
+    load: () => import('./room-watch.ts'),
+  },
+  {
     name: 'room rm',
     summary: 'remove a room and all its messages; a folder that --at named stays',
     args: '<NAME>',

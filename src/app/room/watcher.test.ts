@@ -1,0 +1,223 @@
+import { expect, test } from 'vitest';
+import { Fault } from '../../model/fault.ts';
+import type { Message } from '../../model/room.ts';
+import { maxAttempts, maxChain, type RoomWatch } from '../../model/room-watch.ts';
+import type { NewMessage, Room } from '../../room/room.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import { Watcher, type WatcherParts } from './watcher.ts';
+
+const at = '2026-11-16T12:00:00.000Z';
+
+/** The part of a room that a watcher uses. */
+class Board {
+  readonly messages: Message[] = [];
+  readonly refusals: { name: string; reason: string }[] = [];
+  readonly #keys = new Set<string>();
+  #wake = () => {};
+
+  async post({ from, via, body, replyTo = null, key }: NewMessage): Promise<Message> {
+    if (key !== undefined && this.#keys.has(key)) return this.messages.at(-1)!;
+    if (key !== undefined) this.#keys.add(key);
+    const mentions = [...body.matchAll(/@([\w:+]+)/g)].map(([, name]) => name!);
+    const id = String(this.messages.length + 1).padStart(4, '0');
+    const message = { id, from: from.name, at, via, mentions, replyTo, attachments: [], body };
+    this.messages.push(message);
+    this.#wake();
+    return message;
+  }
+
+  async get(id: string) {
+    return this.messages.find((one) => one.id === id) ?? null;
+  }
+
+  async refuse(refusal: { name: string; reason: string }) {
+    this.refusals.push(refusal);
+  }
+
+  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
+    for (let last = after ?? ''; !signal.aborted; ) {
+      const next = this.messages.find(({ id }) => id > last);
+      if (next === undefined) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        continue;
+      }
+      last = next.id;
+      yield next;
+    }
+  }
+}
+
+type Act = WatcherParts['act'];
+
+class Scene {
+  readonly store = createMemoryStore();
+  readonly board = new Board();
+  readonly acted: string[] = [];
+  watcher: Watcher | null = null;
+
+  constructor(change: Partial<RoomWatch> = {}) {
+    const value: RoomWatch = {
+      ...{ room: 'r', who: 'bot', action: { kind: 'wake', argv: ['agent'] }, isForAll: false, createdAt: at },
+      ...{ paused: null, position: null, delivery: null, handled: 0, failed: 0, wakes: [] },
+      ...change,
+    };
+    const event = { at, type: 'room.watch', subject: 'bot', data: {} };
+    this.store.insert({ kind: 'roomWatch', id: 'w', owner: 'ada', name: 'r/bot', value }, event);
+  }
+
+  get watch(): RoomWatch {
+    return this.store.get('roomWatch', 'w')!.value;
+  }
+
+  start(act: Act): Watcher {
+    let nowMs = 0;
+    this.watcher = new Watcher('w', {
+      store: this.store,
+      open: async () => this.board as unknown as Room,
+      act: async (watch, owner, message, signal) => {
+        this.acted.push(message.id);
+        return act(watch, owner, message, signal);
+      },
+      now: () => at,
+      // Every look at the clock is a minute later, so that no attempt waits.
+      nowMs: () => (nowMs += 60_000),
+      report: () => {},
+    });
+    return this.watcher;
+  }
+
+  /** Until the row of the watcher says so. */
+  async until(isSo: (watch: RoomWatch) => boolean): Promise<void> {
+    if (isSo(this.watch)) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.store.subscribe(() => {
+        if (!isSo(this.watch)) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  say(body: string) {
+    return this.board.post({ from: { kind: 'person', name: 'ada' }, via: 'cli', body });
+  }
+
+  async end(): Promise<void> {
+    this.watcher!.end();
+    await this.watcher!.ended;
+  }
+}
+
+test('a watcher handles messages that mention it, in order, and posts the answers as replies', async () => {
+  const scene = new Scene();
+  await scene.say('@bot one');
+  await scene.say('two');
+  await scene.say('@bot three');
+  scene.start(async (_watch, _owner, { body }) => `re: ${body.slice(5)}`);
+  await scene.until(({ handled }) => handled === 2);
+  expect(scene.acted).toEqual(['0001', '0003']);
+  expect(scene.board.messages.slice(3)).toMatchObject([
+    { from: 'bot', via: 'watch', replyTo: '0001', body: 're: one' },
+    { from: 'bot', via: 'watch', replyTo: '0003', body: 're: three' },
+  ]);
+  await scene.end();
+});
+
+test('a watcher of a scheme handles mentions below it, and none of its own messages', async () => {
+  const scene = new Scene({ who: 'sms', isForAll: false });
+  await scene.say('@sms:+4930 hello');
+  await scene.board.post({ from: { kind: 'service', name: 'sms:+4930' }, via: 'webhook', body: '@sms hi' });
+  await scene.say('@smsx hello');
+  await scene.say('@all hello');
+  scene.start(async () => null);
+  await scene.until(({ handled }) => handled === 2);
+  expect(scene.acted).toEqual(['0001', '0004']);
+  await scene.end();
+});
+
+test('a watcher for all messages handles each of them but its own', async () => {
+  const scene = new Scene({ isForAll: true });
+  await scene.say('one');
+  await scene.say('two');
+  scene.start(async () => 'answer');
+  await scene.until(({ handled }) => handled === 2);
+  expect(scene.acted).toEqual(['0001', '0002']);
+  await scene.end();
+});
+
+test('a failure is tried again, and a message that keeps failing goes to dead/ with the reason', async () => {
+  const scene = new Scene();
+  await scene.say('@bot one');
+  await scene.say('@bot two');
+  scene.start(async (_watch, _owner, { id }) => {
+    if (id === '0001') throw new Fault('unavailable', 'the line is cut');
+    return null;
+  });
+  await scene.until(({ handled }) => handled === 1);
+  expect(scene.acted).toEqual([...Array(maxAttempts).fill('0001'), '0002']);
+  expect(scene.board.refusals).toMatchObject([
+    { name: '0001-for-bot.md', reason: expect.stringMatching('line is cut') },
+  ]);
+  expect(scene.watch).toMatchObject({ failed: 1, handled: 1, delivery: null, position: '0002' });
+  await scene.end();
+});
+
+test('after a restart attempts go on counting, and messages that came meanwhile are handled once', async () => {
+  const scene = new Scene({ position: '0001', delivery: { id: '0002', attempts: maxAttempts - 1 } });
+  await scene.say('@bot old');
+  await scene.say('@bot failing');
+  await scene.say('@bot new');
+  scene.start(async (_watch, _owner, { id }) => {
+    if (id === '0002') throw new Fault('unavailable', 'no');
+    return null;
+  });
+  await scene.until(({ handled }) => handled === 1);
+  expect(scene.acted).toEqual(['0002', '0003']);
+  await scene.end();
+});
+
+test('watchers that answer each other are paused after a chain of answers', async () => {
+  const scene = new Scene();
+  const first = await scene.say('@bot begin');
+  let last = first.id;
+  for (let n = 0; n < maxChain; n += 1) {
+    const from = { kind: 'sandbox' as const, name: 'other' };
+    last = (await scene.board.post({ from, via: 'watch', body: n === maxChain - 1 ? '@bot' : 'x', replyTo: last })).id;
+  }
+  scene.start(async () => 'answer');
+  await scene.until(({ paused }) => paused !== null);
+  expect(scene.acted).toEqual([first.id]);
+  expect(scene.watch.paused).toMatch('answered each other');
+  expect(scene.board.messages.at(-1)!.body).toMatch('paused');
+  await scene.watcher!.ended;
+});
+
+test('a watcher that is woken too often within an hour is paused', async () => {
+  const scene = new Scene({ wakes: Array(60).fill('2026-11-16T11:30:00.000Z') });
+  await scene.say('@bot one');
+  scene.start(async () => null);
+  await scene.until(({ paused }) => paused !== null);
+  expect(scene.acted).toEqual([]);
+  await scene.watcher!.ended;
+});
+
+test('the end of a watcher ends what it does, and the message stays to be handled', async () => {
+  const scene = new Scene();
+  await scene.say('@bot one');
+  let began = () => {};
+  const beginning = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  scene.start((_watch, _owner, _message, signal) => {
+    began();
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(new Fault('cancelled', 'end'))),
+    );
+  });
+  await beginning;
+  await scene.end();
+  expect(scene.watch).toMatchObject({ handled: 0, delivery: { id: '0001', attempts: 1 }, position: null });
+});
