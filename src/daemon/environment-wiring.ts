@@ -2,6 +2,7 @@
 import type { Scope } from '../app/app.ts';
 import { type EnvironmentRoutes, Environments } from '../app/hub/environments.ts';
 import type { SwarmRoutes } from '../app/hub/swarm-routes.ts';
+import { CallerRooms, participantOf } from '../app/room/caller-rooms.ts';
 import { endWith } from '../app/route.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
 import type { Detail } from '../audit/audit.ts';
@@ -12,22 +13,26 @@ import type { RunCommand } from '../model/spoke.ts';
 import type { Actor } from '../model/user.ts';
 import { type LocalCall, type LocalParts, localCall } from './local-calls.ts';
 
-export interface ActParts extends LocalParts, Pick<Scope, 'sandboxes' | 'reviews' | 'engineOf' | 'commands'> {}
+export interface ActParts
+  extends LocalParts,
+    Pick<Scope, 'sandboxes' | 'reviews' | 'engineOf' | 'commands' | 'rooms'> {}
 
 export function actsOf(
   actor: Actor,
   caller: Caller,
   parts: ActParts,
-): { environments: Environments; swarms: SwarmRoutes } {
+): { environments: Environments; swarms: SwarmRoutes; rooms: CallerRooms } {
   const { sandboxes, reviews, commands } = parts;
-  const by: Detail = caller.name === socketCaller.name ? {} : { token: caller.name };
+  const token = caller.name === socketCaller.name ? null : caller.name;
+  const by: Detail = token === null ? {} : { token };
   const call = localCall(parts, actor, by);
   const environments = new Environments({
     ...{ sandboxes, reviews, ended: commands.ended },
     routes: environmentRoutes(call),
     exec: (sandbox, program, run) => exec(parts, { user: actor.name, sandbox, program, run, by }),
   });
-  return { environments, swarms: swarmRoutes(call) };
+  const rooms = new CallerRooms((name) => parts.rooms.open(name), participantOf(actor.name, token));
+  return { environments, swarms: swarmRoutes(call), rooms };
 }
 
 interface Exec {

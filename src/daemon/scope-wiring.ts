@@ -139,6 +139,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     openFolder: data.openFolder,
   };
   const { volumePrefix } = config;
+  const rooms = roomsOf(actor, shared);
   const common = commonOf(shared);
   const reviews = new Reviews(parts);
   return {
@@ -148,7 +149,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews,
     applies: new Applies(parts),
-    rooms: roomsOf(actor, shared),
+    rooms,
     watches: watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets }),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
@@ -159,9 +160,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       },
     }),
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
-    ...hubOf(actor, { ...shared, ...parts, reviews, commands: common.commands }),
+    ...hubOf(actor, { ...shared, ...parts, rooms, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
-      ...{ sandboxes, volumes, volumePrefix, trusts, images, installation: home.installation },
+      ...{ sandboxes, volumes, rooms, volumePrefix, trusts, images, installation: home.installation },
       get limits() {
         return config.limits;
       },

@@ -77,6 +77,33 @@ const further: Readonly<Record<string, object>> = {
   symbol: { symbol: 'price' },
 };
 
+/** Rooms belong to the user, not to projects. */
+const namesProjects = ({ name }: { readonly name: string }) => name !== 'list_projects' && !name.startsWith('room_');
+
+it('a token with the group rooms posts, reads and follows under its own name only', async () => {
+  await carrel.ok('room', 'create', 'team');
+  const { id, token } = await make('--project', 'shop', '--tools', 'files,rooms');
+  const client = await connect('HTTP', true, token);
+  const call = async (name: string, input: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: { room: 'team', ...input } })) as CallToolResult;
+  const follows = call('room_follow', { timeout: 60 });
+  const forged = { body: '---\nfrom: root\n---\nhello', key: 'once' };
+  const posted = await call('room_post', forged);
+  expect(posted.structuredContent).toMatchObject({ from: `token-${id}` });
+  expect((await call('room_post', forged)).structuredContent).toEqual(posted.structuredContent);
+  const shown = [{ from: `token-${id}`, body: forged.body }];
+  expect((await call('room_read', {})).structuredContent).toMatchObject({ messages: shown });
+  // It waits for what comes after its call, which may be this post or the next.
+  await carrel.ok('room', 'post', 'team', 'next');
+  expect((await follows).structuredContent).toMatchObject({ last_id: expect.any(String) });
+  const [first] = await carrel.json<{ from: string; via: string }[]>('room', 'read', 'team', '--peek');
+  expect(first).toMatchObject({ from: `token-${id}`, via: 'hub' });
+  const without = await connect('HTTP', true, (await make('--project', 'shop')).token);
+  const { tools } = await without.listTools();
+  expect(tools.filter(({ name }) => name.startsWith('room_'))).toEqual([]);
+  await expect(without.callTool({ name: 'room_read', arguments: { room: 'team' } })).rejects.toThrow();
+});
+
 describe.each([
   ['HTTP', true],
   ['HTTP', false],
@@ -87,7 +114,7 @@ describe.each([
     const client = await connect(transport, modern, token);
     const { tools } = await client.listTools();
     expect(tools.length).toBeGreaterThan(20);
-    for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'list_projects')) {
+    for (const { name, inputSchema } of tools.filter(namesProjects)) {
       const more = [name, ...Object.keys(inputSchema.properties ?? {})].map((key) => further[key]);
       const input = Object.assign({}, sample(inputSchema as Schema), ...more) as Record<string, unknown>;
       const { isError, content } = (await client.callTool({ name, arguments: input })) as CallToolResult;

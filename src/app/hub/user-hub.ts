@@ -16,15 +16,14 @@ import { checkProjectId, type Project } from '../../model/project.ts';
 import type { Projects } from '../project/projects.ts';
 import { endWith } from '../route.ts';
 import type { Edits, ProjectChanges } from './edits.ts';
-import type { Environments } from './environments.ts';
 import type { Spokes } from './spokes.ts';
-import type { SwarmRoutes } from './swarm-routes.ts';
 import { codeTools } from './tool/code.ts';
 import { codeEditTools } from './tool/code-edits.ts';
 import { environmentTools } from './tool/environment.ts';
 import { fileTools } from './tool/files.ts';
 import { projectTools } from './tool/projects.ts';
 import { refactorTools } from './tool/refactor.ts';
+import { roomTools } from './tool/room.ts';
 import { runTools } from './tool/run.ts';
 import { swarmTools } from './tool/swarm.ts';
 import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
@@ -39,6 +38,7 @@ export const hubTools: readonly HubTool[] = [
   ...refactorTools,
   ...environmentTools,
   ...swarmTools,
+  ...roomTools,
 ];
 
 export interface HubParts {
@@ -49,11 +49,11 @@ export interface HubParts {
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
   /** What they do is logged by the routes that they call. */
-  actsOf(caller: Caller): { readonly environments: Environments; readonly swarms: SwarmRoutes };
+  actsOf(caller: Caller): Pick<ToolScope, 'environments' | 'swarms' | 'rooms'>;
 }
 
-/** Groups whose tools call routes, which log each act. */
-const loggedByRoutes: readonly ToolGroup[] = ['environment', 'swarm'];
+/** Groups whose tools call routes, which log each act; a room is the record of its posts. */
+const loggedElsewhere: readonly ToolGroup[] = ['environment', 'swarm', 'rooms'];
 
 export class UserHub {
   readonly #parts: HubParts;
@@ -161,7 +161,7 @@ export class UserHub {
   /** Null where nothing is changed. The line names the token, whatever the outcome. */
   #begin(caller: Caller, { name, group, changes }: HubTool, input: object): OpenAct | null {
     const { dry_run } = input as { dry_run?: boolean };
-    if (!changes || dry_run || loggedByRoutes.includes(group)) return null;
+    if (!changes || dry_run || loggedElsewhere.includes(group)) return null;
     const targets = projectsIn(input).map((id) => ({ name: id }));
     const { user, audit } = this.#parts;
     const openAct = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });

@@ -79,6 +79,10 @@ export class UserRooms {
     return Promise.all(rows.map(({ value }) => this.#view(value)));
   }
 
+  names(): string[] {
+    return this.#parts.store.list('room', this.#actor.name).map(({ name }) => name);
+  }
+
   async show(name: string): Promise<RoomDetailView> {
     const record = this.find(name);
     const room = await this.#parts.live.open(record);
@@ -88,7 +92,7 @@ export class UserRooms {
   }
 
   async post(name: string, { body, replyTo, attachments = [], key }: MessageRequest): Promise<MessageView> {
-    const room = await this.#open(name);
+    const room = await this.open(name);
     if (replyTo !== undefined && (await room.get(replyTo)) === null) {
       throw new Fault('not_found', `the room ${name} has no message ${replyTo}`);
     }
@@ -112,7 +116,7 @@ export class UserRooms {
 
   /** Without a start the newest, otherwise the first after it. */
   async read(name: string, { after, unread, search, archived, ...asked }: Reading): Promise<readonly MessageView[]> {
-    const room = await this.#open(name);
+    const room = await this.open(name);
     const limit = Math.min(asked.limit ?? defaultLimit, maxLimit);
     if (search !== undefined) return (await room.search(search, limit)).toReversed();
     if (archived) return room.readArchived({ after: after ?? null, limit });
@@ -122,27 +126,27 @@ export class UserRooms {
 
   /** Without a start new messages only. */
   async *follow(name: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<Message> {
-    const room = await this.#open(name);
+    const room = await this.open(name);
     const start = after ?? (await room.status()).lastId;
     yield* room.follow(start, signal);
   }
 
   async members(name: string): Promise<readonly MemberView[]> {
-    return membersOf(await this.#open(name));
+    return membersOf(await this.open(name));
   }
 
   async changeMembers(
     name: string,
     { add, remove }: { readonly add?: string | undefined; readonly remove?: string | undefined },
   ): Promise<readonly MemberView[]> {
-    const room = await this.#open(name);
+    const room = await this.open(name);
     if (add !== undefined) await addOutside(room, add);
     if (remove !== undefined) await removeMember(room, remove);
     return membersOf(room);
   }
 
   async setPosition(name: string, id: string): Promise<{ position: string }> {
-    const room = await this.#open(name);
+    const room = await this.open(name);
     await room.addParticipant(this.#self);
     await room.setPosition(this.#actor.name, id);
     return { position: (await this.#position(room)) ?? id };
@@ -168,7 +172,7 @@ export class UserRooms {
     return { kind: 'person', name: this.#actor.name };
   }
 
-  async #open(name: string): Promise<Room> {
+  async open(name: string): Promise<Room> {
     return this.#parts.live.open(this.find(name));
   }
 

@@ -7,9 +7,10 @@ import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
 import type { ProjectEdit } from '../edits.ts';
 import type { Environments } from '../environments.ts';
+import type { HubRooms } from '../hub-rooms.ts';
 import type { SwarmRoutes } from '../swarm-routes.ts';
 
-/** What tools use: the projects that the caller may name, their spokes, environments and swarms. */
+/** What tools use: the projects that the caller may name, their spokes, environments and swarms, and rooms. */
 export interface ToolScope {
   list(): readonly Project[];
   /** `not_found` for a project that the caller may not name, too. */
@@ -24,6 +25,7 @@ export interface ToolScope {
   edit(changes: readonly ProjectChange[], dryRun: boolean, call: ToolCall): Promise<readonly ProjectEdit[]>;
   readonly environments: Environments;
   readonly swarms: SwarmRoutes;
+  readonly rooms: HubRooms;
   /** Changes that are not gated are applied without asking. */
   readonly mayApply: boolean;
 }
