@@ -29,6 +29,7 @@ const id = z.string();
 
 export const fleetStep = z.discriminatedUnion('act', [
   z.strictObject({ act: z.literal('init-volumes'), volumes: z.array(z.string()) }),
+  z.strictObject({ act: z.literal('init-rooms'), rooms: z.array(z.string()) }),
   z.strictObject({ act: z.literal('create'), name, request: sandboxRequest }),
   z.strictObject({
     act: z.literal('replace'),

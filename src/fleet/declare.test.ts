@@ -121,6 +121,7 @@ describe('is refused with the path of the field', () => {
     [one({ env: { '1A': '' } }), 'sandboxes.a.env.1A: "1A" is not a name'],
     [one({ secrets: ['KEY'] }), 'sandboxes.a.secrets.0: KEY is not declared'],
     [one({ volumes: ['session:/s'] }), 'sandboxes.a.volumes.0: "session" is not declared'],
+    [one({ rooms: ['team:rw'] }), 'sandboxes.a.rooms.0: "team:rw" does not name a room'],
     [one({ volumes: ['session'] }), 'sandboxes.a.volumes.0: "session" does not say which volume goes where'],
     [
       one({ volumes: ['session:/s', 'memory-bank:/s'] }, { volumes: ['session', 'memory-bank'] }),

@@ -6,6 +6,7 @@ import { asFault, Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import { usableRule } from '../model/network.ts';
+import { distinctRooms, parseRoomRequest } from '../model/room-grant.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, FieldPath, Problem } from './fleet.ts';
@@ -94,6 +95,7 @@ function sandboxOf(
     credentials: credentialsOf(entry.credentials ?? [], at('credentials'), found),
     services: [...new Set(entry.services ?? [])],
     volumes: volumesOf(entry.volumes ?? [], defaults, at('volumes'), found),
+    rooms: distinctRooms(checked(entry.rooms ?? [], at('rooms'), parseRoomRequest, found)),
     network: networkOf(entry, defaults, at(), found),
     limits: { ...limitsOf(defaults.limits), ...limitsOf(entry.limits) },
   };

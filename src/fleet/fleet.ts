@@ -14,11 +14,12 @@
  *   one has a declared name, that is a problem.
  * - Sandboxes that are as declared are not touched. One whose declaration changed is replaced, one that is no longer declared
  *   is removed; neither while it has changes that were not applied.
- * - Volumes are created and never removed. Secrets are named; their values are not in the file.
+ * - Volumes and rooms are created and never removed. Secrets are named; their values are not in the file.
  * - Everything that can be checked is refused before the first step.
  */
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
+import type { RoomRequest } from '../model/room-grant.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
 import type { VolumeRequest } from '../model/volume.ts';
 
@@ -49,6 +50,7 @@ export interface DeclaredSandbox {
   readonly credentials: readonly string[];
   readonly services: readonly string[];
   readonly volumes: readonly VolumeRequest[];
+  readonly rooms: readonly RoomRequest[];
   /** Null: not declared. */
   readonly network: 'none' | readonly string[] | null;
   /** Only the declared ones; the installation has defaults for the others. */
@@ -67,6 +69,7 @@ export type FieldPath = readonly (string | number)[];
 export interface Existing {
   readonly sandboxes: readonly ExistingSandbox[];
   readonly volumes: readonly string[];
+  readonly rooms: readonly string[];
   readonly secrets: readonly string[];
 }
 
@@ -95,6 +98,7 @@ export interface FleetRequest {
   services?: string[];
   network?: 'none' | string[];
   volumes?: { volume: string; target: string; readonly: boolean }[];
+  rooms?: { room: string; readonly: boolean }[];
   limits?: Partial<Limits>;
   labels: Record<string, string>;
 }
@@ -108,6 +112,7 @@ export interface Difference {
 
 export type PlanStep =
   | { readonly act: 'init-volumes'; readonly volumes: readonly string[] }
+  | { readonly act: 'init-rooms'; readonly rooms: readonly string[] }
   | { readonly act: 'create'; readonly name: string; readonly request: FleetRequest }
   | {
       readonly act: 'replace';

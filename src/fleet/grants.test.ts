@@ -8,14 +8,14 @@ const place = (folder: string) => ({
 });
 
 describe('grants of a carrel.yaml', () => {
-  test('name hosts, folders, secrets, volumes, credentials and services', () => {
+  test('name hosts, folders, secrets, volumes, rooms, credentials and services', () => {
     const content = {
       network: ['Registry.npmjs.org'],
       projects: { app: 'app', other: '../other', far: '/srv/far' },
       secrets: ['KEY'],
       sandboxes: {
         one: { project: 'app', mode: 'bind' as const, secrets: ['KEY'], volumes: ['memory-bank:/data:ro'] },
-        two: { network: ['a.example:8443'], credentials: ['claude'], services: ['notes'] },
+        two: { network: ['a.example:8443'], credentials: ['claude'], services: ['notes'], rooms: ['team', 'news:ro'] },
         three: null,
       },
     };
@@ -29,6 +29,8 @@ describe('grants of a carrel.yaml', () => {
       'two: network a.example:8443',
       'two: credential claude',
       'two: service notes',
+      'two: room team',
+      'two: room news:ro',
     ]);
   });
 

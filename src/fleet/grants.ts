@@ -1,5 +1,5 @@
 /**
- * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, folders outside of the file's
+ * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, rooms, folders outside of the file's
  * own folder, and real folders that an agent can write. Commands, variables and limits are not grants: their effect stays
  * inside the sandbox.
  */
@@ -30,7 +30,7 @@ export function networkGrants(network: FleetContent['network']): string[] {
 }
 
 function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, place: FileFolder): string[] {
-  const { network, credentials = [], services = [], secrets = [], volumes = [], mode, project } = sandbox;
+  const { network, credentials = [], services = [], secrets = [], volumes = [], rooms = [], mode, project } = sandbox;
   const bound = mode === 'bind' && project !== undefined ? projects[project] : undefined;
   return [
     ...networkGrants(network),
@@ -38,6 +38,7 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
     ...services.map((name) => `service ${name}`),
     ...secrets.map((name) => `secret ${name}`),
     ...volumes.map((text) => `volume ${text}`),
+    ...rooms.map((text) => `room ${text}`),
     ...(bound === undefined ? [] : [`writes ${place.leadsOut(bound) ?? resolve(place.folder, bound)}`]),
   ];
 }

@@ -42,8 +42,22 @@ function recorded(text: string | undefined): Fields | null {
 }
 
 function fieldsOf(sandbox: DeclaredSandbox): Fields {
-  const { project, mode, base, engine, runtime, image, command, env, secrets, credentials, services, volumes, limits } =
-    sandbox;
+  const {
+    project,
+    mode,
+    base,
+    engine,
+    runtime,
+    image,
+    command,
+    env,
+    secrets,
+    credentials,
+    services,
+    volumes,
+    rooms,
+    limits,
+  } = sandbox;
   const fields: Record<string, string | number | undefined> = {
     project: project?.path,
     mode: mode === (project ? 'overlay' : 'none') ? undefined : mode,
@@ -58,6 +72,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     credentials: unlessEmpty([...credentials].sort()),
     services: unlessEmpty([...services].sort()),
     volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
+    rooms: unlessEmpty(rooms.map(({ room, readonly }) => `${room}${readonly ? ':ro' : ''}`).sort()),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,
     'limits.swap': limits.swapBytes,

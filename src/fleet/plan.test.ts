@@ -3,13 +3,14 @@ import { declare } from './declare.ts';
 import type { Existing, ExistingSandbox, Plan, PlanStep } from './fleet.ts';
 import { plan } from './plan.ts';
 
-const nothing: Existing = { sandboxes: [], volumes: [], secrets: [] };
+const nothing: Existing = { sandboxes: [], volumes: [], rooms: [], secrets: [] };
 const shop = (sandboxes: object, top: object = {}) =>
   declare({ name: 'shop', projects: { app: 'app', api: 'api' }, ...top, sandboxes }, '/work');
 
 /** The observed state after a step. */
 function after(existing: Existing, step: PlanStep): Existing {
   if (step.act === 'init-volumes') return { ...existing, volumes: [...existing.volumes, ...step.volumes] };
+  if (step.act === 'init-rooms') return { ...existing, rooms: [...existing.rooms, ...step.rooms] };
   const old = existing.sandboxes.find(({ name }) => name === step.name);
   const others = existing.sandboxes.filter((one) => one !== old);
   return { ...existing, sandboxes: step.act === 'remove' ? others : [...others, made(old, step)] };
@@ -18,7 +19,7 @@ function after(existing: Existing, step: PlanStep): Existing {
 let count = 0;
 function made(
   old: ExistingSandbox | undefined,
-  step: Exclude<PlanStep, { act: 'init-volumes' | 'remove' }>,
+  step: Exclude<PlanStep, { act: 'init-volumes' | 'init-rooms' | 'remove' }>,
 ): ExistingSandbox {
   if (step.act === 'start') return { ...old!, state: 'running' };
   if (step.act === 'network') {
@@ -30,7 +31,10 @@ function made(
 
 const reached = (steps: readonly PlanStep[], from = nothing) => steps.reduce(after, from);
 const linesOf = ({ steps }: Plan) =>
-  steps.map((step) => (step.act === 'init-volumes' ? `volumes ${step.volumes}` : `${step.act} ${step.name}`));
+  steps.map((step) => {
+    if (step.act === 'init-rooms') return `rooms ${step.rooms}`;
+    return step.act === 'init-volumes' ? `volumes ${step.volumes}` : `${step.act} ${step.name}`;
+  });
 const inState = (existing: Existing, name: string, state: ExistingSandbox['state']): Existing => ({
   ...existing,
   sandboxes: existing.sandboxes.map((one) => (one.name === name ? { ...one, state } : one)),
@@ -38,6 +42,14 @@ const inState = (existing: Existing, name: string, state: ExistingSandbox['state
 
 const declared = shop({ a: { project: 'app' }, b: { command: ['x'] } }, { volumes: ['session'] });
 const there = reached(plan(declared, nothing).steps);
+
+it('rooms that are missing are created first, each once', () => {
+  const found = plan(shop({ a: { rooms: ['team', 'news:ro'] }, b: { rooms: ['team'] } }), {
+    ...nothing,
+    rooms: ['news'],
+  });
+  expect(linesOf(found)).toEqual(['rooms team', 'create a', 'create b']);
+});
 
 describe('on an empty machine', () => {
   it('everything is created in the order of the file', () => {
@@ -99,7 +111,7 @@ describe('a sandbox that was declared otherwise is replaced', () => {
   const before = { project: 'app', command: ['x'], env: { A: '1' }, limits: { memory: '1g' } };
   const existing = reached(plan(shop({ a: before }), nothing).steps);
   const top = { secrets: ['K'], volumes: ['session'] };
-  const ready = { ...existing, secrets: ['K'], volumes: ['session' as const] };
+  const ready = { ...existing, secrets: ['K'], volumes: ['session' as const], rooms: ['team', 'news'] };
 
   it.each([
     ['project', { project: 'api' }, '/work/app', '/work/api'],
@@ -113,6 +125,7 @@ describe('a sandbox that was declared otherwise is replaced', () => {
     ['credentials', { credentials: ['claude'] }, null, '["claude"]'],
     ['services', { services: ['notes'] }, null, '["notes"]'],
     ['volumes', { volumes: ['session:/s'] }, null, '["session:/s"]'],
+    ['rooms', { rooms: ['team', 'news:ro', 'team:ro'] }, null, '["news:ro","team"]'],
     ['limits.memory', { limits: { memory: '2g' } }, '1073741824', '2147483648'],
     ['limits.memory', { limits: {} }, '1073741824', null],
   ])('%s: %j', (field, change, was, is) => {

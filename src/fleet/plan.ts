@@ -21,7 +21,12 @@ export function plan(declared: Declaration, existing: Existing): Plan {
   const steps = free.map((sandbox) => stepsFor(fleet, sandbox, there.get(sandbox.name)));
   const same = free.filter((_, index) => steps[index]!.length === 0).map(({ name }) => name);
   return {
-    steps: [...volumeSteps(declared, existing), ...steps.flat(), ...removals(declared, existing)],
+    steps: [
+      ...volumeSteps(declared, existing),
+      ...roomSteps(declared, existing),
+      ...steps.flat(),
+      ...removals(declared, existing),
+    ],
     same,
     completed: same.filter((name) => there.get(name)!.state === 'completed'),
     problems: [...unsetSecrets(declared, existing), ...taken.map(({ name }) => takenName(fleet, name))],
@@ -57,6 +62,12 @@ function networkSteps({ name, network }: DeclaredSandbox, { allow }: ExistingSan
 function volumeSteps({ volumes }: Declaration, existing: Existing): PlanStep[] {
   const missing = volumes.filter((volume) => !existing.volumes.includes(volume));
   return missing.length === 0 ? [] : [{ act: 'init-volumes', volumes: missing }];
+}
+
+function roomSteps({ sandboxes }: Declaration, existing: Existing): PlanStep[] {
+  const wanted = new Set(sandboxes.flatMap(({ rooms }) => rooms.map(({ room }) => room)));
+  const missing = [...wanted].filter((room) => !existing.rooms.includes(room));
+  return missing.length === 0 ? [] : [{ act: 'init-rooms', rooms: missing }];
 }
 
 function removals({ name: fleet, sandboxes }: Declaration, existing: Existing): PlanStep[] {
@@ -97,6 +108,7 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     credentials,
     services,
     volumes,
+    rooms,
     limits,
   } = sandbox;
   const { network } = sandbox;
@@ -115,6 +127,7 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     services: [...services],
     ...(network === null ? {} : { network: network === 'none' ? network : [...network] }),
     volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
+    ...(rooms.length === 0 ? {} : { rooms: rooms.map((one) => ({ ...one })) }),
     limits,
     labels: marksOf(fleet, sandbox),
   };

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
 import { sandboxNamePattern, variableNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
+import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
 import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
@@ -170,6 +171,15 @@ const sandbox = z.strictObject({
     .meta({
       description: 'Entries of `volumes` that it gets, as NAME:PATH or NAME:PATH:ro. Default: none.',
       examples: [['cache:/cache', 'memory-bank:/data/memory-bank:ro']],
+    }),
+  rooms: z
+    .array(line.max(80))
+    .max(maxRooms)
+    .optional()
+    .meta({
+      description:
+        'Rooms of yours that it gets at /rooms/NAME, as NAME, or NAME:ro to read only. `carrel up` creates those that are missing and removes none. Default: none.',
+      examples: [['team', 'news:ro']],
     }),
   limits: limits.optional(),
   network: network.optional(),

@@ -50,9 +50,11 @@ function fleets(
   };
   const volumes = { list: () => [], check: () => {}, checkDeclared: () => {} };
   const secrets = { list: () => [{ name: 'SET' }] };
+  const rooms = { names: () => [] };
   return new Fleets({ name: user, isOwner }, {
     sandboxes,
     volumes,
+    rooms,
     secrets,
     images: {
       prove: async (image: string) => {

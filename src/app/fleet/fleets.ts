@@ -22,6 +22,7 @@ import type { Trusts } from './trusts.ts';
 export interface FleetParts {
   readonly sandboxes: Sandboxes;
   readonly volumes: UserVolumes;
+  readonly rooms: { names(): string[] };
   readonly secrets: UserSecrets;
   readonly images: Pick<UserImages, 'prove'>;
   readonly trusts: Pick<Trusts, 'show'>;
@@ -94,10 +95,11 @@ export class Fleets {
   }
 
   async #existing(): Promise<Existing> {
-    const { sandboxes, volumes, secrets } = this.#parts;
+    const { sandboxes, volumes, rooms, secrets } = this.#parts;
     return {
       sandboxes: (await sandboxes.list()).map((view) => ({ ...view, allow: view.network.allow })),
       volumes: volumes.list(false).map(({ type, label }) => label ?? type),
+      rooms: rooms.names(),
       secrets: secrets.list().map(({ name }) => name),
     };
   }
@@ -171,6 +173,7 @@ export class Fleets {
 
   async #viewOf(step: PlanStep): Promise<FleetStep> {
     if (step.act === 'init-volumes') return { ...step, volumes: [...step.volumes] };
+    if (step.act === 'init-rooms') return { ...step, rooms: [...step.rooms] };
     if (step.act === 'replace')
       return { ...step, differences: [...step.differences], unapplied: await this.#unapplied(step) };
     if (step.act === 'network') return { ...step, allow: [...step.allow], deny: [...step.deny] };

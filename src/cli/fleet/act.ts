@@ -20,6 +20,9 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
     const names = volumes.filter((volume) => !isVolumeType(volume));
     await client.call('POST /v1/volumes', { body: { names } });
   },
+  'init-rooms': async ({ client }, { rooms }) => {
+    for (const name of rooms) await client.call('POST /v1/rooms', { body: { name } });
+  },
   create,
   replace: async (hands, step) => {
     await remove(hands, step);

@@ -58,10 +58,17 @@ export class Progress {
   }
 }
 
-/** A sandbox needs the volumes it mounts, and the earlier steps about itself. */
+/** A sandbox needs the volumes and rooms it mounts, and the earlier steps about itself. */
 function needs(step: FleetStep, failed: FleetStep): boolean {
-  if (step.act === 'init-volumes') return false;
-  if (failed.act !== 'init-volumes') return failed.name === step.name;
-  const mounted = 'request' in step ? (step.request.volumes ?? []) : [];
-  return mounted.some(({ volume }) => failed.volumes.includes(volume));
+  if (isMaking(step)) return false;
+  if (!isMaking(failed)) return failed.name === step.name;
+  const { volumes = [], rooms = [] } = 'request' in step ? step.request : {};
+  if (failed.act === 'init-rooms') return rooms.some(({ room }) => failed.rooms.includes(room));
+  return volumes.some(({ volume }) => failed.volumes.includes(volume));
+}
+
+type Making = Extract<FleetStep, { act: 'init-volumes' | 'init-rooms' }>;
+
+function isMaking(step: FleetStep): step is Making {
+  return step.act === 'init-volumes' || step.act === 'init-rooms';
 }

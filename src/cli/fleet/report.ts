@@ -9,6 +9,7 @@ type Act = FleetStep['act'];
 
 const verbs: { readonly [act in Act]: readonly [future: string, past: string] } = {
   'init-volumes': ['make', 'made'],
+  'init-rooms': ['make', 'made'],
   create: ['create', 'created'],
   replace: ['replace', 'replaced'],
   network: ['change', 'changed'],
@@ -58,8 +59,12 @@ function asDeclared(count: number): string {
 }
 
 function subject(step: FleetStep): string {
-  if (step.act !== 'init-volumes') return plain(step.name);
-  return `${step.volumes.length === 1 ? 'volume' : 'volumes'} ${step.volumes.map(plain).join(', ')}`;
+  if (step.act === 'init-volumes') return listed('volume', step.volumes);
+  return step.act === 'init-rooms' ? listed('room', step.rooms) : plain(step.name);
+}
+
+function listed(noun: string, names: readonly string[]): string {
+  return `${names.length === 1 ? noun : `${noun}s`} ${names.map(plain).join(', ')}`;
 }
 
 function detail(step: FleetStep): string {

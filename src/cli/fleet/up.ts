@@ -119,7 +119,7 @@ async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: Fl
 
 /** Steps of the same key stand for each other. */
 function keyOf(step: FleetStep): string {
-  if (step.act === 'init-volumes') return step.act;
+  if (step.act === 'init-volumes' || step.act === 'init-rooms') return step.act;
   return step.act === 'network' ? `network of ${step.name}` : `sandbox ${step.name}`;
 }
 
