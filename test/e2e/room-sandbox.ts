@@ -166,9 +166,8 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     async () => {
       const count = all ? 1_000_000 : 2500;
       const { refused, messages: before } = await shown();
-      const made = inside(
-        `cd /rooms/team/inbox; i=0; while [ $i -lt ${count} ]; do echo flood > f$i.md; i=$((i+1)); done; echo done`,
-      );
+      const loop = `i=0; while [ $i -lt ${count} ]; do echo flood > /rooms/team/inbox/f$i.md; i=$((i+1)); done`;
+      await carrel.ok('create', '--name', 'flooder', '--room', 'team', '--', 'sh', '-c', loop);
       let slowest = 0;
       const handled = async () => {
         const began = performance.now();
@@ -176,11 +175,11 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
         slowest = Math.max(slowest, performance.now() - began);
         return now[0]!.messages! + now[0]!.refused! - before! - refused!;
       };
-      expect((await made).stdout).toBe('done\n');
       await until(async () => (await handled()) >= count, 'all files to be handled', all ? 3_600_000 : 60_000);
       expect(await handled()).toBe(count);
       expect(slowest).toBeLessThan(5000);
       await carrel.ok('room', 'post', 'team', 'after the flood');
+      await carrel.ok('rm', 'flooder');
     },
     all ? 3_700_000 : 120_000,
   );
