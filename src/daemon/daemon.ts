@@ -163,7 +163,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   watch.stop();
   diskWatch.stop();
   swarms.dispose();
-  await whole.watchers.dispose();
+  await inTime(idleMs, whole.watchers.dispose(), () => {});
   await whole.port?.close();
   for (const server of whole.servers) {
     server.close();

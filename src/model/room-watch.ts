@@ -1,4 +1,5 @@
 /** Watchers of rooms: what a message to a participant makes the daemon do. */
+import { everyone } from './mention.ts';
 import type { Message } from './room.ts';
 
 export type WatchAction =
@@ -40,7 +41,7 @@ export const maxWakesPerHour = 60;
 /** `@sms:+49…` is for the watcher `sms`. Its own messages never are. */
 export function isFor({ who, isForAll }: RoomWatch, { from, mentions }: Message): boolean {
   if (isNamed(who, from)) return false;
-  return isForAll || mentions.some((name) => name === 'all' || isNamed(who, name));
+  return isForAll || mentions.some((name) => name === everyone || isNamed(who, name));
 }
 
 function isNamed(who: string, name: string): boolean {
