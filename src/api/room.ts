@@ -121,7 +121,17 @@ export const roomView = z.strictObject({
   trouble: z.string().nullable(),
 });
 
+const webhookView = z.strictObject({
+  path: z.string(),
+  verify: z.enum(['twilio', 'hmac', 'bearer']),
+  accepted: z.int(),
+  refused: z.int(),
+  lastRefusal: z.strictObject({ at: z.string(), reason: z.string() }).nullable(),
+});
+
 export const roomDetailView = roomView.extend({
+  /** Requests from outside that become messages; for the owner of the installation. */
+  webhooks: z.array(webhookView),
   members: z.array(memberView).readonly(),
   last: messageView.nullable(),
   /** Files of the folder that differed from the room and were written again. */
@@ -137,6 +147,7 @@ export const removedRoomView = z.strictObject({
 
 export type WatchRequest = z.output<typeof watchRequest>;
 export type WatchView = z.output<typeof watchView>;
+export type WebhookView = z.output<typeof webhookView>;
 export type RoomRequest = z.input<typeof roomRequest>;
 export type MessageRequest = z.input<typeof messageRequest>;
 export type MessageView = z.output<typeof messageView>;

@@ -26,6 +26,7 @@ export interface HubPortParts {
   readonly users: Pick<Users, 'actorOf'>;
   readonly scopes: Scopes<Scope>;
   readonly hubTokens: Authentication;
+  readonly webhooks: PortParts['hooks'];
 }
 
 export interface PortWish {
@@ -42,7 +43,10 @@ export interface PortWish {
 const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
 
 /** Null: none is asked for. */
-export async function openHubPort(wish: PortWish, { users, scopes, hubTokens }: HubPortParts): Promise<Port | null> {
+export async function openHubPort(
+  wish: PortWish,
+  { users, scopes, hubTokens, webhooks }: HubPortParts,
+): Promise<Port | null> {
   const { settings, port: asked, container } = wish;
   if (settings === null && asked === null && container === null) return null;
   const fallback = container === null ? defaultHttp : inContainer;
@@ -55,7 +59,7 @@ export async function openHubPort(wish: PortWish, { users, scopes, hubTokens }: 
     connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
   });
   const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
-  return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes });
+  return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes, hooks: webhooks });
 }
 
 /** Why no port can be opened with these settings. It is opened and closed again. */
@@ -98,7 +102,7 @@ export function mcpPort(
       await endpoint.close();
     },
   };
-  return { authentication, rate, health, mcp, spokes: null };
+  return { authentication, rate, health, mcp, spokes: null, hooks: null };
 }
 
 function addressOf({ port, address, tls }: HttpSettings): PortAddress {

@@ -150,6 +150,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     reviews,
     applies: new Applies(parts),
     rooms,
+    webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
     watches: watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets }),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {

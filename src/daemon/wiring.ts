@@ -10,6 +10,7 @@ import { openImages } from '../app/image/images.ts';
 import { Networks } from '../app/network/networks.ts';
 import { LiveRooms } from '../app/room/live-rooms.ts';
 import { SandboxRooms } from '../app/room/sandbox-rooms.ts';
+import { Webhooks } from '../app/room/webhooks.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
 import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
@@ -109,6 +110,12 @@ export function openParts(resources: Resources) {
     hubTokens,
     images,
     liveRooms: rooms,
+    webhooks: new Webhooks({
+      ...{ store, owner, now },
+      hooks: () => config.webhooks,
+      openRoom: (record) => rooms.open(record),
+      secret: (name) => secrets.read(owner, name),
+    }),
   };
 }
 

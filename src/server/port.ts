@@ -1,6 +1,6 @@
 /**
- * The TCP port of the daemon: `GET /health`, the public documents of authentication, and MCP at `/mcp`. A request passes in this order: Host and
- * Origin, path, token, rate, body. Every size and time is limited. Off loopback it speaks TLS only.
+ * The TCP port of the daemon: `GET /health`, the public documents of authentication, MCP at `/mcp`, and webhooks below `/hooks/`. A request
+ * passes in this order: Host and Origin, path, token, rate, body. Webhooks prove their sender by the body, and come from other sites through proxies. Every size and time is limited. Off loopback it speaks TLS only.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -34,6 +34,14 @@ export interface PortParts {
     accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
     close(): void;
   };
+  /** Webhooks; null: there are none. */
+  readonly hooks: null | { answer(name: string, request: HookRequest): Promise<Response> };
+}
+
+/** What the port passes on of a webhook. */
+export interface HookRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
 }
 
 export interface Port {
@@ -46,7 +54,9 @@ export interface Port {
 }
 
 export const mcpPath = '/mcp';
+const hooksPath = '/hooks/';
 export const maxBodyBytes = 8 * 1024 * 1024;
+const maxHookBytes = 256 * 1024;
 /** HTTP clients open one for each request that they wait for. */
 const maxConnections = 4096;
 const tooManyRequests = 429;
@@ -113,8 +123,9 @@ class OpenPort {
 
   async answer(request: Request, { incoming, outgoing }: Bindings): Promise<Response> {
     try {
-      this.#site.check(incoming.headers as { host?: string; origin?: string } as never);
       const { pathname, origin } = new URL(request.url);
+      if (pathname.startsWith(hooksPath)) return await this.#hook(pathname.slice(hooksPath.length), incoming);
+      this.#site.check(incoming.headers as { host?: string; origin?: string } as never);
       if (pathname === mcpPath) return await this.#mcp(request, incoming, outgoing);
       const document = pathname === '/health' ? this.#parts.health() : this.#document(pathname, origin);
       if (document === null)
@@ -156,6 +167,17 @@ class OpenPort {
     return this.#parts.mcp.answer({ request, identity, body: read.body, ended, drop });
   }
 
+  async #hook(name: string, incoming: IncomingMessage): Promise<Response> {
+    if (this.#parts.hooks === null) throw new Fault('not_found', 'there is no such webhook');
+    if (incoming.method !== 'POST') throw new Fault('invalid', 'a webhook takes POST only');
+    if (Number(incoming.headers['content-length']) > maxHookBytes) return bodyTooLarge(maxHookBytes);
+    const body = await firstBytes(incoming, maxHookBytes + 1);
+    if (body.length > maxHookBytes) return bodyTooLarge(maxHookBytes);
+    const answer = await this.#parts.hooks.answer(name, { headers: incoming.headers, body });
+    this.#connections.authenticated(incoming.socket);
+    return answer;
+  }
+
   async #authenticated({ headers: { authorization }, url = '/', socket }: IncomingMessage): Promise<Identity> {
     const identity = await this.#parts.authentication.authenticate({ authorization, url });
     this.#connections.authenticated(socket as Socket);
@@ -193,11 +215,11 @@ function tooFast(waitMs: number): Response {
 }
 
 async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
-  if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge();
+  if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
   // Not the body of the Request: a web stream costs more than the rest of a short request.
   const tokens = new TokenCount('text');
   const bytes = await firstBytes(incoming, maxBodyBytes + 1, (chunk) => tokens.push(chunk));
-  if (bytes.length > maxBodyBytes) return bodyTooLarge();
+  if (bytes.length > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
   tokens.check();
   try {
     return { body: JSON.parse(bytes.toString('utf8')) };
@@ -208,7 +230,7 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unk
 }
 
 /** It closes the connection, because the rest of the body is not read. */
-function bodyTooLarge(): Response {
-  const fault = new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
+function bodyTooLarge(mostBytes: number): Response {
+  const fault = new Fault('invalid', `the request is larger than ${mostBytes} bytes`);
   return Response.json(fault, { status: tooLarge, headers: { Connection: 'close' } });
 }

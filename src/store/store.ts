@@ -32,6 +32,7 @@ import type { Swarm, SwarmContainer } from '../model/swarm.ts';
 import type { Trust } from '../model/trust.ts';
 import type { User } from '../model/user.ts';
 import type { Volume } from '../model/volume.ts';
+import type { WebhookCounts } from '../model/webhook.ts';
 
 /** Each kind of row and its value. A new noun adds a line here, no table. */
 export interface Kinds {
@@ -50,6 +51,7 @@ export interface Kinds {
   hubToken: HubToken;
   room: RoomRecord;
   roomWatch: RoomWatch;
+  webhook: WebhookCounts;
   share: Share;
 }
 

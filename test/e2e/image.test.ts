@@ -66,6 +66,7 @@ describe('the base', () => {
           'rg ',
           'carrel-adapter',
           'carrel-idle',
+          'carrel-room',
           'carrel-spoke',
           'demo-agent',
           'init',

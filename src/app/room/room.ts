@@ -9,10 +9,12 @@ import { declare, named, type Sent, stated } from '../route.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
 import type { UserWatches } from './user-watches.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export interface RoomScope {
   readonly rooms: UserRooms;
   readonly watches: UserWatches;
+  readonly webhooks: Pick<Webhooks, 'of'>;
 }
 
 const { noun, route } = declare<RoomScope>();
@@ -45,7 +47,7 @@ export const room = noun({
       summary: 'One room, after its files were compared with its messages and repaired',
       answer: shape.roomDetailView,
       act: null,
-      handle: ({ scope, name }) => scope.rooms.show(name),
+      handle: async ({ scope, name }) => ({ ...(await scope.rooms.show(name)), webhooks: scope.webhooks.of(name) }),
     }),
     route('DELETE /v1/rooms/{name}', {
       id: 'removeRoom',

@@ -83,7 +83,7 @@ export class UserRooms {
     return this.#parts.store.list('room', this.#actor.name).map(({ name }) => name);
   }
 
-  async show(name: string): Promise<RoomDetailView> {
+  async show(name: string): Promise<Omit<RoomDetailView, 'webhooks'>> {
     const record = this.find(name);
     const room = await this.#parts.live.open(record);
     const repaired = await room.repair();

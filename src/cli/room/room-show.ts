@@ -27,6 +27,7 @@ export function description(view: RoomDetailView, out: Output, now?: number): st
     ['refused', `${refused}${refused ? ', see dead/ in the folder' : ''}`],
     ...(view.watch === 'polling' ? [['watched', 'by polling: its filesystem does not report changes']] : []),
     ...(retention === null ? [] : [['keeps', retentionText(retention)]]),
+    ...view.webhooks.map((hook, index) => [index === 0 ? 'webhooks' : '', webhookText(hook)]),
     ...view.members.map((member, index) => [index === 0 ? 'members' : '', memberText(member, now)]),
   ]);
   return last === null ? lines : [...lines, '', ...messageLines(last, out).slice(0, -1)];
@@ -37,6 +38,11 @@ function retentionText({ days, messages }: NonNullable<RoomDetailView['retention
     ...(days === undefined ? [] : [counted(days, 'day')]),
     ...(messages === undefined ? [] : [counted(messages, 'message')]),
   ].join(', ');
+}
+
+function webhookText({ path, verify, accepted, refused, lastRefusal }: RoomDetailView['webhooks'][number]): string {
+  const counts = `${path} (${verify}), ${accepted} accepted, ${refused} refused`;
+  return lastRefusal === null ? counts : `${counts}, last: ${plain(lastRefusal.reason)}`;
 }
 
 function memberText({ name, kind, lastPostAt, lastReadAt }: MemberView, now?: number): string {
