@@ -2,7 +2,7 @@
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Fault } from '../model/fault.ts';
-import type { Message, ParticipantKind } from '../model/room.ts';
+import type { Message, Participant, ParticipantKind } from '../model/room.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import type { NewMessage, Room } from './room.ts';
 
@@ -10,6 +10,7 @@ type Refusal = Parameters<Room['refuse']>[0];
 
 export class FakeRoom implements Pick<Room, 'post' | 'refuse' | 'participants' | 'setPosition'> {
   readonly messages: (Message & { readonly key?: string })[] = [];
+  readonly senders: Participant[] = [];
   readonly files: string[] = [];
   readonly refusals: Refusal[] = [];
   readonly positions = new Map<string, string>();
@@ -22,6 +23,7 @@ export class FakeRoom implements Pick<Room, 'post' | 'refuse' | 'participants' |
     if (failure) throw failure;
     const known = this.messages.find((one) => one.key === key);
     if (known) return known;
+    this.senders.push(from);
     const id = ulidAfter(this.messages.at(-1)?.id ?? null, Date.now());
     const at = new Date().toISOString();
     const contents = attachments.map(({ name, file }) => ({ name, text: readFileSync(file, 'utf8') }));

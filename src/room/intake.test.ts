@@ -200,13 +200,13 @@ test('names of any bytes are taken and shown as plain text', async () => {
 });
 
 test('R4: what was taken before a crash is posted once, by its key', async () => {
-  const keys = ['01JD8Q4Y000000000000000001-builder', '01JD8Q4Y000000000000000002-builder'];
+  const keys = ['01JD8Q4Y000000000000000001-sandbox-builder', '01JD8Q4Y000000000000000002-sandbox-builder'];
   for (const key of keys) writeFileSync(join(folder, 'taking', key), key);
   writeFileSync(join(folder, 'taking', `${keys[0]}~done`), 'done');
   await room.post({ from: participant, via: 'inbox', body: 'posted already', key: keys[0]! });
-  room.kinds.set('builder', 'sandbox');
   await intake.recover();
   expect(room.bodies()).toEqual(['posted already', keys[1]]);
+  expect(room.senders.at(-1)).toEqual({ kind: 'sandbox', name: 'builder' });
   expect(taking()).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ import type { TakenLimits } from './taken.ts';
 import { Taking } from './taking.ts';
 
 export interface IntakeParts {
-  readonly room: Pick<Room, 'post' | 'refuse' | 'participants' | 'setPosition'>;
+  readonly room: Pick<Room, 'post' | 'refuse' | 'setPosition'>;
   /** `.carrel/taking` of the room. */
   readonly taking: string;
   readonly limits: TakenLimits;

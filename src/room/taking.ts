@@ -1,5 +1,5 @@
 /**
- * `.carrel/taking`: moves an entry of an inbox there, posts or refuses it, and removes it. Its name is a key that says who sent it. After
+ * `.carrel/taking`: moves an entry of an inbox there, posts or refuses it, and removes it. Its name is a key that says who sent it, with the kind of participant: one that has never posted is known nowhere else. After
  * a crash what is there is posted again with the same key, which changes nothing if that happened before.
  *
  *   inbox/NAME → taking/KEY → (posted or refused) → taking/KEY~done → removed
@@ -11,7 +11,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { isErrno, removeTree } from '../lib/file.ts';
 import { type FolderEntry, renameNoReplace, SysError } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
-import type { Participant } from '../model/room.ts';
+import type { Participant, ParticipantKind } from '../model/room.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import { readPosted } from './front-matter.ts';
 import type { Room } from './room.ts';
@@ -26,16 +26,16 @@ export interface TakenEntry {
 
 const done = '~done';
 const copies = '~files';
-const keyPattern = /^([0-9A-Z]{26})-(.+?)(~done|~files)?$/;
+const keyPattern = /^[0-9A-Z]{26}-(person|sandbox|outside|service)-(.+?)(~done|~files)?$/;
 
 export class Taking {
-  readonly #room: Pick<Room, 'post' | 'refuse' | 'participants'>;
+  readonly #room: Pick<Room, 'post' | 'refuse'>;
   readonly #folder: string;
   readonly #fd: number;
   readonly #limits: TakenLimits;
   #lastKey: string | null = null;
 
-  constructor(room: Pick<Room, 'post' | 'refuse' | 'participants'>, folder: string, limits: TakenLimits) {
+  constructor(room: Pick<Room, 'post' | 'refuse'>, folder: string, limits: TakenLimits) {
     this.#room = room;
     this.#folder = folder;
     this.#limits = limits;
@@ -46,7 +46,7 @@ export class Taking {
   /** Null: it is gone. */
   take(entry: FolderEntry, from: Participant): TakenEntry | null {
     this.#lastKey = ulidAfter(this.#lastKey, Date.now());
-    const key = `${this.#lastKey}-${from.name}`;
+    const key = `${this.#lastKey}-${from.kind}-${from.name}`;
     try {
       renameNoReplace(entry, this.#at(key));
     } catch (error) {
@@ -100,11 +100,10 @@ export class Taking {
 
   /** Delivers what an earlier process took and did not finish. Call it before anything is taken. */
   async recover(): Promise<void> {
-    const kinds = new Map((await this.#room.participants()).map(({ name, kind }) => [name, kind]));
-    for (const name of readdirSync(this.#folder).sort()) {
-      const [, , sender, suffix] = keyPattern.exec(name) ?? [];
-      if (sender === undefined || suffix !== undefined) await removeTree(join(this.#folder, name));
-      else await this.deliver({ key: name, name, from: { name: sender, kind: kinds.get(sender) ?? 'outside' } });
+    for (const key of readdirSync(this.#folder).sort()) {
+      const [, kind, name, suffix] = keyPattern.exec(key) ?? [];
+      if (name === undefined || suffix !== undefined) await removeTree(join(this.#folder, key));
+      else await this.deliver({ key, name: key, from: { name, kind: kind as ParticipantKind } });
     }
   }
 

@@ -1,5 +1,5 @@
-/** The daemon is killed between every two steps of a post and of a move to the archive; the next one ends what was begun. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** The daemon is killed between every two steps of a post, of the intake of files, and of a move to the archive; the next one ends what was begun. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
@@ -44,6 +44,25 @@ it.each(['room.attached', 'room.committed', 'room.file-written', 'room.order-wri
     const order = readFileSync(join(folder, 'order.log'), 'utf8').split('\n').slice(0, -1);
     expect(order.map((line) => line.slice(0, 26))).toEqual(ids);
     expect(readdirSync(join(folder, 'processed')).sort()).toEqual(order);
+  },
+);
+
+it.each(['inbox-taken', 'inbox-synced', 'inbox-read', 'inbox-delivered', 'inbox-done'])(
+  'R4: files in an inbox are messages or refused once when the daemon dies at %s',
+  async (point) => {
+    await carrel.ok('room', 'create', point);
+    const { folder } = await show(point);
+    const pid = await carrel.dieAt(point);
+    const texts = ['a', 'b', 'c'];
+    for (const text of texts) writeFileSync(join(folder, 'inbox', `${text}.md`), text);
+    writeFileSync(join(folder, 'inbox', 'bad.md'), Buffer.from([0xff]));
+    await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+    await until(async () => (await show(point)).messages === texts.length, 'the messages');
+    await until(async () => (await show(point)).refused === 1, 'the refusal');
+    await until(() => readdirSync(join(folder, '.carrel/taking')).length === 0, 'the taken files to be removed');
+    expect(bodies(await read(point)).sort()).toEqual(texts);
+    expect(readdirSync(join(folder, 'dead'))).toHaveLength(2);
+    expect(readdirSync(join(folder, 'inbox'))).toEqual([]);
   },
 );
 
