@@ -107,7 +107,9 @@ describe.each(['root', 'rootless'] as const)('groups of the account starting a d
     );
     const [keeper] = processesMentioning(carrel.home, 'conmon');
     expect([carrel.daemonPid, keeper!].map(groupsOf)).toEqual(['', '']);
-    expect((await carrel.ok('logs', 'held')).trim()).toBe('Groups:');
+    const printed = async () => (await carrel.ok('logs', 'held')).trim();
+    await until(async () => (await printed()) !== '', 'the command to print');
+    expect(await printed()).toBe('Groups:');
     expect((await carrel.ok('exec', 'held', '--', 'grep', 'Groups:', '/proc/self/status')).trim()).toBe('Groups:');
   });
 });
