@@ -7,12 +7,12 @@ import type { Duplex } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { parseBounded } from '../lib/bounded-json.ts';
+import type { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { AnsweringTransport } from './answering.ts';
 import type { Identity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
-import type { Rate } from './rate.ts';
 
 export const subprotocol = 'mcp';
 

@@ -1,5 +1,6 @@
 /** Posts become messages: checks, id, attachments, rows. All of it within one transaction for many posts. */
 import { crashPoint } from '../lib/crash-point.ts';
+import { Rate } from '../lib/rate.ts';
 import { Fault } from '../model/fault.ts';
 import { mentionsIn } from '../model/mention.ts';
 import type { RoomLimits } from '../model/room.ts';
@@ -8,7 +9,6 @@ import { ulidAfter } from '../model/ulid.ts';
 import type { Attachments } from './attachments.ts';
 import type { Last, Messages, Numbered } from './messages.ts';
 import type { Participants } from './participants.ts';
-import { Rate } from './rate.ts';
 import type { NewMessage } from './room.ts';
 import { roomFault } from './room-fault.ts';
 
@@ -33,7 +33,8 @@ export class Posts {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#rate = new Rate(parts.limits.messagesPerSecond, parts.limits.burst);
+    const { messagesPerSecond: perSecond, burst } = parts.limits;
+    this.#rate = new Rate({ perSecond, burst }, () => parts.now().getTime());
     this.#last = parts.messages.last();
     this.#next = this.#last;
   }
@@ -73,7 +74,7 @@ export class Posts {
     const mentions = checkBody(body, limits);
     const files = this.#parts.attachments.check(attachments, limits);
     const now = this.#parts.now();
-    this.#limitRate(from.name, now.getTime());
+    this.#limitRate(from.name);
     this.hasNewParticipants = participants.add(from) || this.hasNewParticipants;
     const id = ulidAfter(this.#next.id, now.getTime());
     this.#copy(id, attachments);
@@ -98,9 +99,9 @@ export class Posts {
     }
   }
 
-  #limitRate(name: string, nowMs: number): void {
-    const waitMs = this.#rate.take(name, nowMs);
-    if (waitMs === null) return;
+  #limitRate(name: string): void {
+    const waitMs = this.#rate.take(name);
+    if (waitMs === 0) return;
     const { messagesPerSecond, burst } = this.#parts.limits;
     throw new Fault('exhausted', `${name} posts too fast: ${messagesPerSecond} messages a second after ${burst}`, {
       hint: 'Wait a moment. The limit is rooms.messagesPerSecond in config.yaml.',

@@ -35,7 +35,9 @@ export class Rate {
     const atMs = this.#nowMs();
     if (this.#buckets.size >= maxBuckets) this.#forget(atMs);
     const known = this.#buckets.get(caller) ?? { left: burst, atMs };
-    known.left = Math.min(burst, known.left + ((atMs - known.atMs) / 1000) * perSecond);
+    // A clock that jumps back lets no time pass.
+    const passedMs = Math.max(0, atMs - known.atMs);
+    known.left = Math.min(burst, known.left + (passedMs / 1000) * perSecond);
     known.atMs = atMs;
     this.#buckets.set(caller, known);
     return known;
