@@ -1,14 +1,15 @@
-/** A room in memory, for tests of what posts into one. `failPosts` posts fail before the next one succeeds. */
+/** A room in memory, for tests of what posts into one or follows it. `failPosts` posts fail before the next one succeeds. */
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Fault } from '../model/fault.ts';
+import { mentionsIn } from '../model/mention.ts';
 import type { Message, Participant, ParticipantKind } from '../model/room.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import type { NewMessage, Room } from './room.ts';
 
 type Refusal = Parameters<Room['refuse']>[0];
 
-export class FakeRoom implements Pick<Room, 'post' | 'refuse' | 'participants' | 'setPosition'> {
+export class FakeRoom implements Pick<Room, 'post' | 'get' | 'follow' | 'refuse' | 'participants' | 'setPosition'> {
   readonly messages: (Message & { readonly key?: string })[] = [];
   readonly senders: Participant[] = [];
   readonly files: string[] = [];
@@ -21,7 +22,7 @@ export class FakeRoom implements Pick<Room, 'post' | 'refuse' | 'participants' |
   async post({ key, from, via, body, replyTo = null, attachments = [] }: NewMessage): Promise<Message> {
     const failure = this.failPosts.shift();
     if (failure) throw failure;
-    const known = this.messages.find((one) => one.key === key);
+    const known = key === undefined ? undefined : this.messages.find((one) => one.key === key);
     if (known) return known;
     this.senders.push(from);
     const id = ulidAfter(this.messages.at(-1)?.id ?? null, Date.now());
@@ -29,10 +30,25 @@ export class FakeRoom implements Pick<Room, 'post' | 'refuse' | 'participants' |
     const contents = attachments.map(({ name, file }) => ({ name, text: readFileSync(file, 'utf8') }));
     this.files.push(...contents.map(({ name, text }) => `${name}: ${text}`));
     const files = contents.map(({ name, text }) => ({ name, bytes: text.length }));
-    const message = { id, from: from.name, at, via, mentions: [], replyTo, attachments: files, body };
+    const message = { id, from: from.name, at, via, mentions: mentionsIn(body), replyTo, attachments: files, body };
     this.messages.push({ ...message, ...(key === undefined ? {} : { key }) });
     this.#changes.emit('change');
     return message;
+  }
+
+  async get(id: string): Promise<Message | null> {
+    return this.messages.find((one) => one.id === id) ?? null;
+  }
+
+  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
+    for (let last = after ?? ''; !signal.aborted; ) {
+      const next = this.messages.find(({ id }) => id > last);
+      if (next === undefined) await once(this.#changes, 'change', { signal }).catch(() => {});
+      else {
+        last = next.id;
+        yield next;
+      }
+    }
   }
 
   async refuse(refusal: Refusal): Promise<void> {

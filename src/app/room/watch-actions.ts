@@ -1,6 +1,5 @@
 /** What watchers do with a message. Each either has done it when it resolves, or rejects with a Fault that says why not. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -14,6 +13,7 @@ import { printable } from '../../model/name.ts';
 import type { Message } from '../../model/room.ts';
 import { promptFor } from '../../model/room-watch.ts';
 import { fileTextOf } from '../../room/message-file.ts';
+import { hmacOf } from '../../room/webhook.ts';
 
 /** A message and the room it is in. */
 export interface Delivered {
@@ -101,17 +101,13 @@ export async function postWebhook(
     ...{ method: 'POST', body, redirect: 'manual', signal: AbortSignal.any([signal, AbortSignal.timeout(webhookMs)]) },
     headers: {
       ...{ 'content-type': 'application/json', 'x-carrel-delivery': message.id, 'x-carrel-timestamp': timestamp },
-      ...(key === null ? {} : { 'x-carrel-signature': `sha256=${signatureOf(key, timestamp, body)}` }),
+      ...(key === null ? {} : { 'x-carrel-signature': `sha256=${hmacOf(key, timestamp, body)}` }),
     },
   }).catch((error: unknown) => {
     throw new Fault('unavailable', `${url} does not answer: ${causeOf(error)}`, { cause: error });
   });
   await answer.body?.cancel();
   if (!answer.ok) throw new Fault('unavailable', `${url} answered ${answer.status}`);
-}
-
-export function signatureOf(key: Buffer, timestamp: string, body: string): string {
-  return createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex');
 }
 
 function causeOf(error: unknown): string {

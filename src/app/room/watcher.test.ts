@@ -1,60 +1,18 @@
 import { expect, test } from 'vitest';
 import { Fault } from '../../model/fault.ts';
-import type { Message } from '../../model/room.ts';
 import { maxAttempts, maxChain, type RoomWatch } from '../../model/room-watch.ts';
-import type { NewMessage, Room } from '../../room/room.ts';
+import { FakeRoom } from '../../room/fake.ts';
+import type { Room } from '../../room/room.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { Watcher, type WatcherParts } from './watcher.ts';
 
 const at = '2026-11-16T12:00:00.000Z';
 
-/** The part of a room that a watcher uses. */
-class Board {
-  readonly messages: Message[] = [];
-  readonly refusals: { name: string; reason: string }[] = [];
-  readonly #keys = new Set<string>();
-  #wake = () => {};
-
-  async post({ from, via, body, replyTo = null, key }: NewMessage): Promise<Message> {
-    if (key !== undefined && this.#keys.has(key)) return this.messages.at(-1)!;
-    if (key !== undefined) this.#keys.add(key);
-    const mentions = [...body.matchAll(/@([\w:+]+)/g)].map(([, name]) => name!);
-    const id = String(this.messages.length + 1).padStart(4, '0');
-    const message = { id, from: from.name, at, via, mentions, replyTo, attachments: [], body };
-    this.messages.push(message);
-    this.#wake();
-    return message;
-  }
-
-  async get(id: string) {
-    return this.messages.find((one) => one.id === id) ?? null;
-  }
-
-  async refuse(refusal: { name: string; reason: string }) {
-    this.refusals.push(refusal);
-  }
-
-  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
-    for (let last = after ?? ''; !signal.aborted; ) {
-      const next = this.messages.find(({ id }) => id > last);
-      if (next === undefined) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          signal.addEventListener('abort', () => resolve(), { once: true });
-        });
-        continue;
-      }
-      last = next.id;
-      yield next;
-    }
-  }
-}
-
 type Act = WatcherParts['act'];
 
 class Scene {
   readonly store = createMemoryStore();
-  readonly board = new Board();
+  readonly board = new FakeRoom();
   readonly acted: string[] = [];
   watcher: Watcher | null = null;
 
@@ -101,6 +59,16 @@ class Scene {
     });
   }
 
+  change(change: Partial<RoomWatch>): void {
+    const row = this.store.get('roomWatch', 'w')!;
+    this.store.update(row, { ...row.value, ...change }, { at, type: 'room.watched', subject: 'bot', data: {} });
+  }
+
+  /** The first message is 1. */
+  id(number: number): string {
+    return this.board.messages[number - 1]!.id;
+  }
+
   say(body: string) {
     return this.board.post({ from: { kind: 'person', name: 'ada' }, via: 'cli', body });
   }
@@ -118,10 +86,10 @@ test('a watcher handles messages that mention it, in order, and posts the answer
   await scene.say('@bot three');
   scene.start(async (_watch, _owner, { body }) => `re: ${body.slice(5)}`);
   await scene.until(({ handled }) => handled === 2);
-  expect(scene.acted).toEqual(['0001', '0003']);
+  expect(scene.acted).toEqual([scene.id(1), scene.id(3)]);
   expect(scene.board.messages.slice(3)).toMatchObject([
-    { from: 'bot', via: 'watch', replyTo: '0001', body: 're: one' },
-    { from: 'bot', via: 'watch', replyTo: '0003', body: 're: three' },
+    { from: 'bot', via: 'watch', replyTo: scene.id(1), body: 're: one' },
+    { from: 'bot', via: 'watch', replyTo: scene.id(3), body: 're: three' },
   ]);
   await scene.end();
 });
@@ -134,7 +102,7 @@ test('a watcher of a scheme handles mentions below it, and none of its own messa
   await scene.say('@all hello');
   scene.start(async () => null);
   await scene.until(({ handled }) => handled === 2);
-  expect(scene.acted).toEqual(['0001', '0004']);
+  expect(scene.acted).toEqual([scene.id(1), scene.id(4)]);
   await scene.end();
 });
 
@@ -144,7 +112,7 @@ test('a watcher for all messages handles each of them but its own', async () => 
   await scene.say('two');
   scene.start(async () => 'answer');
   await scene.until(({ handled }) => handled === 2);
-  expect(scene.acted).toEqual(['0001', '0002']);
+  expect(scene.acted).toEqual([scene.id(1), scene.id(2)]);
   await scene.end();
 });
 
@@ -153,29 +121,30 @@ test('a failure is tried again, and a message that keeps failing goes to dead/ w
   await scene.say('@bot one');
   await scene.say('@bot two');
   scene.start(async (_watch, _owner, { id }) => {
-    if (id === '0001') throw new Fault('unavailable', 'the line is cut');
+    if (id === scene.id(1)) throw new Fault('unavailable', 'the line is cut');
     return null;
   });
   await scene.until(({ handled }) => handled === 1);
-  expect(scene.acted).toEqual([...Array(maxAttempts).fill('0001'), '0002']);
+  expect(scene.acted).toEqual([...Array(maxAttempts).fill(scene.id(1)), scene.id(2)]);
   expect(scene.board.refusals).toMatchObject([
-    { name: '0001-for-bot.md', reason: expect.stringMatching('line is cut') },
+    { name: `${scene.id(1)}-for-bot.md`, reason: expect.stringMatching('line is cut') },
   ]);
-  expect(scene.watch).toMatchObject({ failed: 1, handled: 1, delivery: null, position: '0002' });
+  expect(scene.watch).toMatchObject({ failed: 1, handled: 1, delivery: null, position: scene.id(2) });
   await scene.end();
 });
 
 test('after a restart attempts go on counting, and messages that came meanwhile are handled once', async () => {
-  const scene = new Scene({ position: '0001', delivery: { id: '0002', attempts: maxAttempts - 1 } });
+  const scene = new Scene();
   await scene.say('@bot old');
   await scene.say('@bot failing');
   await scene.say('@bot new');
+  scene.change({ position: scene.id(1), delivery: { id: scene.id(2), attempts: maxAttempts - 1 } });
   scene.start(async (_watch, _owner, { id }) => {
-    if (id === '0002') throw new Fault('unavailable', 'no');
+    if (id === scene.id(2)) throw new Fault('unavailable', 'no');
     return null;
   });
   await scene.until(({ handled }) => handled === 1);
-  expect(scene.acted).toEqual(['0002', '0003']);
+  expect(scene.acted).toEqual([scene.id(2), scene.id(3)]);
   await scene.end();
 });
 
@@ -219,5 +188,5 @@ test('the end of a watcher ends what it does, and the message stays to be handle
   });
   await beginning;
   await scene.end();
-  expect(scene.watch).toMatchObject({ handled: 0, delivery: { id: '0001', attempts: 1 }, position: null });
+  expect(scene.watch).toMatchObject({ handled: 0, delivery: { id: scene.id(1), attempts: 1 }, position: null });
 });
