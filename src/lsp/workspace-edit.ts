@@ -50,12 +50,18 @@ function optionsOf(given: unknown): FileOptions {
   };
 }
 
-/** In the order of the server; none for null. */
+/** None for null. Only with changes of names does the order of files matter: without, it is always the same, which that of servers is not. */
 export const workspaceEdit: Shape<readonly ServerChange[]> = (value, path) => {
   if (value === null || value === undefined) return [];
   const { documentChanges, changes } = value as { documentChanges?: unknown; changes?: unknown };
-  if (documentChanges !== null && documentChanges !== undefined)
-    return list(fileChange, maxFiles)(documentChanges, [...path, 'documentChanges']);
+  if (documentChanges !== null && documentChanges !== undefined) {
+    const files = list(fileChange, maxFiles)(documentChanges, [...path, 'documentChanges']);
+    return files.every(({ kind }) => kind === 'edit') ? sorted(files) : files;
+  }
   const files = byUri(changes ?? {}, [...path, 'changes']);
-  return Object.entries(files).map(([name, edits]) => ({ kind: 'edit', uri: name, edits }));
+  return sorted(Object.entries(files).map(([name, edits]) => ({ kind: 'edit', uri: name, edits })));
 };
+
+function sorted(changes: readonly ServerChange[]): readonly ServerChange[] {
+  return [...changes].sort((one, other) => (one.uri < other.uri ? -1 : Number(one.uri > other.uri)));
+}

@@ -13,8 +13,8 @@ import { type Account, type TaskPlace, taskPath } from './task.ts';
 
 const defaultLockMs = 2000;
 const lockPollMs = 20;
-/** Positions of values are kept, too: it takes twice as long as JSON.parse. */
-const maxTokens = 50_000;
+/** About 1000 stories. Positions of values are kept, too: the first file of this size takes 15 ms. */
+const maxTokens = 20_000;
 /** Before a file that another program saves again and again is a conflict. */
 const maxTries = 10;
 

@@ -1,5 +1,5 @@
 /** The task files of one user's projects, as the API has them. */
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { StoryStatus } from '../../model/swarm-message.ts';
@@ -47,8 +47,8 @@ export class UserTasks {
     const entries: TaskEntryView[] = [];
     for (const place of this.#parts.tasks.find(this.#sandboxes.project(project))) {
       entries.push(entryOf(place, this.#tryRead(place)));
-      // Other requests are answered between two files.
-      await breathe();
+      // Other requests are answered between two files: each takes several rounds of the event loop.
+      await pause(1);
     }
     return entries;
   }
