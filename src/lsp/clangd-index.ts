@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+export const indexArgument = '--background-index';
 const file = 'compile_commands.json';
 /** Where clangd looks for it. */
 const places = ['.', 'build'];
@@ -16,7 +17,7 @@ export function clangdArguments(root: string, cache = cacheFolder()): readonly s
   // Without it clangd indexes nothing; a file deeper in the project would bring the index there.
   if (place === undefined) return ['--background-index=false'];
   try {
-    return ['--background-index', `--compile-commands-dir=${linked(join(root, place, file), cache)}`];
+    return [indexArgument, `--compile-commands-dir=${linked(join(root, place, file), cache)}`];
   } catch {
     // The home may be read-only: then there is no index, ignoring why.
     return ['--background-index=false'];

@@ -1,6 +1,6 @@
 /** The language servers that are known without configuration. */
 import { basename, extname } from 'node:path';
-import { clangdArguments } from './clangd-index.ts';
+import { clangdArguments, indexArgument } from './clangd-index.ts';
 import type { ServerSpec } from './lsp.ts';
 
 const renames = { preferences: { useAliasesForRenames: false } };
@@ -50,6 +50,7 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
       languages: c,
       commands: [['clangd'], ...[22, 21, 20, 19, 18, 17, 16, 15, 14].map((version) => [`clangd-${version}`])],
       argumentsFor: clangdArguments,
+      indexesWith: indexArgument,
       install: 'apt-get install clangd',
     },
     {

@@ -67,6 +67,8 @@ export interface ServerSpec {
   readonly commands: readonly (readonly string[])[];
   /** More arguments, when it is started for the project at this folder. */
   readonly argumentsFor?: (root: string) => readonly string[];
+  /** With this argument it announces that it indexes, but may answer before it does so. */
+  readonly indexesWith?: string;
   /** Language ids by the end of a file's name, with the dot, or by the whole name. */
   readonly languages: Readonly<Record<string, string>>;
   /** What to do if none of the commands exists. */

@@ -28,12 +28,14 @@ import { Work } from './work.ts';
 const repeatable = [-32801, -32802];
 const methodNotFound = -32601;
 const maxErrorLength = 1000;
+/** A server that has nothing to index announces nothing. */
+const indexingBeginsMs = 10_000;
 const fileEvents: Readonly<Record<ChangeKind, number>> = { created: 1, changed: 2, deleted: 3 };
 
 export class Server {
   readonly spec: ServerSpec;
   readonly process: ServerProcess;
-  readonly work = new Work();
+  readonly work: Work;
   readonly documents: OpenDocuments;
   /** Resolves with how it ended. */
   readonly ended: Promise<string>;
@@ -51,6 +53,7 @@ export class Server {
   constructor(spec: ServerSpec, command: readonly string[], root: string) {
     this.spec = spec;
     this.#root = root;
+    this.work = new Work(command.includes(spec.indexesWith ?? '') ? indexingBeginsMs : 0);
     this.process = new ServerProcess(command, root);
     const { stdin, stdout } = this.process;
     this.#connection = createMessageConnection(new BoundedReader(stdout), new WholeWriter(stdin));

@@ -2,17 +2,28 @@
 export class Work {
   readonly #running = new Set<string | number>();
   #isQuiescent = true;
+  /** It will announce its first work; until then it may answer without what that work finds. */
+  #isExpected: boolean;
   #waiting: (() => void)[] = [];
 
+  /** `expectMs`: time-out for the first work; 0: none is expected. */
+  constructor(expectMs = 0) {
+    this.#isExpected = expectMs > 0;
+    if (this.#isExpected) setTimeout(() => this.#expectNothing(), expectMs).unref();
+  }
+
   get isRunning(): boolean {
-    return this.#running.size > 0 || !this.#isQuiescent;
+    return this.#isExpected || this.#running.size > 0 || !this.#isQuiescent;
   }
 
   /** `$/progress` */
   progress(params: unknown): void {
     const { token, value } = (params ?? {}) as { token?: string | number; value?: { kind?: unknown } };
     if (token === undefined) return;
-    if (value?.kind === 'begin') this.#running.add(token);
+    if (value?.kind === 'begin') {
+      this.#running.add(token);
+      this.#isExpected = false;
+    }
     if (value?.kind === 'end') this.#running.delete(token);
     this.#wake();
   }
@@ -26,6 +37,11 @@ export class Work {
   /** Resolves when nothing runs. */
   async settled(): Promise<void> {
     while (this.isRunning) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #expectNothing(): void {
+    this.#isExpected = false;
+    this.#wake();
   }
 
   #wake(): void {

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Work } from './work.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const begin = { token: 1, value: { kind: 'begin' } };
+const end = { token: 1, value: { kind: 'end' } };
+
+it('runs from its begin to its end', async () => {
+  const work = new Work();
+  expect(work.isRunning).toBe(false);
+  work.progress(begin);
+  expect(work.isRunning).toBe(true);
+  const settled = work.settled();
+  work.progress(end);
+  await settled;
+});
+
+it('that is expected runs before it is announced', async () => {
+  const work = new Work(1000);
+  expect(work.isRunning).toBe(true);
+  const settled = work.settled();
+  work.progress(begin);
+  work.progress(end);
+  await settled;
+  expect(work.isRunning).toBe(false);
+});
+
+it('that is expected and never announced is given up', async () => {
+  const work = new Work(1000);
+  const settled = work.settled();
+  vi.advanceTimersByTime(1000);
+  await settled;
+});
