@@ -103,9 +103,29 @@ export const agentPresets: Readonly<Record<string, AgentSpec>> = {
   demo: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
 };
 
+/** Agents of sessions: they speak the Agent Client Protocol. */
+export const sessionAgents: Readonly<Record<string, AcpSpec>> = {
+  claude: {
+    kind: 'acp',
+    command: ['claude-agent-acp'],
+    key: { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' },
+  },
+  codex: {
+    kind: 'acp',
+    command: ['codex-acp'],
+    key: { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' },
+  },
+  gemini: agentPresets.gemini as AcpSpec,
+  opencode: agentPresets.opencode as AcpSpec,
+  /** Has no model: it does what the prompt says, in a few words that it knows. */
+  demo: { kind: 'acp', command: ['/opt/carrel/bin/demo-acp'] },
+};
+
 /** npm packages, by the program that they install. */
 export const agentPackages: Readonly<Record<string, string>> = {
   claude: '@anthropic-ai/claude-code',
+  'claude-agent-acp': '@agentclientprotocol/claude-agent-acp',
+  'codex-acp': '@zed-industries/codex-acp',
   codex: '@openai/codex',
   gemini: '@google/gemini-cli',
   opencode: 'opencode-ai',

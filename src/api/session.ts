@@ -1,0 +1,108 @@
+/** What requests and answers about sessions look like: the same inside a sandbox, at port 3002, and in the daemon. */
+import { z } from 'zod';
+import { ulidPattern } from '../model/ulid.ts';
+
+export const sessionIdText = z.string().regex(ulidPattern);
+const clientIdText = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+const block = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({ type: z.literal('image'), mimeType: z.string().max(100), data: z.string() }),
+  z.strictObject({ type: z.literal('resource_link'), uri: z.string().max(10_000), name: z.string().max(1000) }),
+]);
+
+export const sessionRequest = z.strictObject({
+  /** Made by the client, so that the request can be repeated; left out, the server makes one. */
+  sessionId: sessionIdText.optional(),
+  /** A preset or an agent of config.yaml; left out, the default. */
+  agent: z.string().min(1).max(200).optional(),
+  title: z.string().min(1).max(200).optional(),
+  mode: z.string().max(200).optional(),
+  model: z.string().max(200).optional(),
+});
+
+export const promptRequest = z.strictObject({
+  /** Made by the client, so that the request can be repeated. */
+  turnId: clientIdText.optional(),
+  /** Either of the two. */
+  text: z.string().min(1).max(1_000_000).optional(),
+  content: z.array(block).min(1).max(1000).optional(),
+  /** Wait for the turn that is under way, instead of a conflict. */
+  queue: z.boolean().optional(),
+});
+export const turnView = z.strictObject({ turnId: z.string(), seq: z.int() });
+
+/** One of the three. */
+export const answerRequest = z.strictObject({
+  optionId: z.string().max(10_000).optional(),
+  content: z.record(z.string(), z.unknown()).optional(),
+  cancel: z.boolean().optional(),
+});
+
+export const forkRequest = z.strictObject({
+  sessionId: sessionIdText.optional(),
+  title: z.string().min(1).max(200).optional(),
+});
+
+const choice = z.strictObject({
+  current: z.string(),
+  available: z
+    .array(z.strictObject({ id: z.string(), name: z.string(), description: z.string().optional() }))
+    .readonly(),
+});
+
+export const questionView = z.strictObject({
+  pendingId: z.string(),
+  turnId: z.string(),
+  at: z.string(),
+  kind: z.enum(['permission', 'question']),
+  title: z.string(),
+  options: z
+    .array(z.strictObject({ id: z.string(), name: z.string(), kind: z.string().optional() }))
+    .readonly()
+    .optional(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  toolCallId: z.string().optional(),
+});
+
+export const sessionView = z.strictObject({
+  sessionId: z.string(),
+  sandbox: z.string(),
+  agent: z.string(),
+  cwd: z.string(),
+  title: z.string().nullable(),
+  state: z.enum(['idle', 'working', 'waiting', 'failed', 'closed']),
+  /** Why it is `failed`, or how its last turn ended if not well. */
+  reason: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  /** Of the last event. */
+  seq: z.int(),
+  /** The turn under way, and how many prompts wait behind it. */
+  turnId: z.string().nullable(),
+  queued: z.int(),
+  pending: z.array(questionView).readonly(),
+  modes: choice.nullable(),
+  models: choice.nullable(),
+  forkedFrom: z.strictObject({ sessionId: z.string(), seq: z.int() }).nullable(),
+});
+
+export const messageView = z.strictObject({
+  id: z.string(),
+  role: z.enum(['user', 'assistant', 'system']),
+  parts: z.array(z.looseObject({ type: z.string() })).readonly(),
+  createdAt: z.string(),
+});
+
+export const eventView = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().optional(),
+  type: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+export type SessionView = z.output<typeof sessionView>;
+export type QuestionView = z.output<typeof questionView>;
+export type SessionMessageView = z.output<typeof messageView>;

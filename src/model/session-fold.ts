@@ -1,0 +1,196 @@
+/**
+ * What the events of a session add up to. `take` events in their order, from the first one; everything can be read between two of them.
+ */
+import type {
+  Choice,
+  ContentBlock,
+  EventData,
+  EventType,
+  GivenAnswer,
+  Message,
+  Part,
+  PlanEntry,
+  Question,
+  SessionEvent,
+  SessionState,
+  StopReason,
+  ToolChange,
+} from './session.ts';
+
+export interface OpenQuestion extends Question {
+  readonly turnId: string;
+  readonly at: string;
+}
+
+export interface Turn {
+  readonly turnId: string;
+  readonly content: readonly ContentBlock[];
+  /** The agent got it, or is getting it. */
+  readonly hasStarted: boolean;
+}
+
+/** Of a message that may still grow. */
+interface Draft {
+  readonly id: string;
+  readonly role: Message['role'];
+  readonly parts: Part[];
+  readonly createdAt: string;
+}
+
+export class SessionFold {
+  seq = 0;
+  agent = '';
+  cwd = '';
+  title: string | null = null;
+  createdAt = '';
+  updatedAt = '';
+  forkedFrom: EventData['session.created']['forkedFrom'] = undefined;
+  modes: Choice | null = null;
+  models: Choice | null = null;
+  canFork = false;
+  lastEnd: { readonly turnId: string; readonly stopReason: StopReason; readonly reason?: string } | null = null;
+  failure: string | null = null;
+  isClosed = false;
+  readonly #turns = new Map<string, Turn>();
+  readonly #ended = new Set<string>();
+  readonly #questions = new Map<string, OpenQuestion>();
+  readonly #answers = new Map<string, GivenAnswer>();
+  readonly #drafts: Draft[] = [];
+
+  get state(): SessionState {
+    if (this.isClosed) return 'closed';
+    if (this.#questions.size > 0) return 'waiting';
+    if (this.#turns.size > 0) return 'working';
+    return this.failure === null ? 'idle' : 'failed';
+  }
+
+  /** Those that have not ended, in the order of their prompts. */
+  get turns(): readonly Turn[] {
+    return [...this.#turns.values()];
+  }
+
+  get questions(): readonly OpenQuestion[] {
+    return [...this.#questions.values()];
+  }
+
+  get messages(): readonly Message[] {
+    return this.#drafts;
+  }
+
+  /** Whether a turn with this id was ever asked for. */
+  knows(turnId: string): boolean {
+    return this.#turns.has(turnId) || this.#ended.has(turnId);
+  }
+
+  /** The answer that a question has; null: none, or there is no such question. */
+  answerTo(pendingId: string): GivenAnswer | null {
+    return this.#answers.get(pendingId) ?? null;
+  }
+
+  take(event: SessionEvent): void {
+    this.seq = event.seq;
+    this.updatedAt = event.at;
+    (this.#takers[event.type] as (event: SessionEvent) => unknown)(event);
+  }
+
+  readonly #takers: { readonly [T in EventType]: (event: Extract<SessionEvent, { type: T }>) => unknown } = {
+    'session.created': ({ data, at }) => this.#create(data, at),
+    'session.configured': ({ data }) => this.#configure(data),
+    'session.titled': ({ data }) => {
+      this.title = data.title;
+    },
+    'session.note': (event) => this.#begin('system', event).parts.push({ type: 'text', text: event.data.text }),
+    'session.failed': ({ data }) => {
+      this.failure = data.reason;
+    },
+    'session.closed': () => {
+      this.isClosed = true;
+    },
+    prompt: (event) => this.#ask(event.turnId!, event.data.content, event),
+    'turn.started': ({ turnId }) => this.#turns.set(turnId!, { ...this.#turns.get(turnId!)!, hasStarted: true }),
+    text: (event) => this.#say('text', event.data.text, event),
+    thought: (event) => this.#say('thought', event.data.text, event),
+    tool: (event) => this.#change(event.data, event),
+    plan: (event) => this.#plan(event.data.entries, event),
+    question: (event) => this.#question(event.data, event),
+    answer: ({ data }) => this.#answer(data),
+    update: () => {},
+    'turn.ended': ({ turnId, data }) => this.#end(turnId!, data),
+  };
+
+  #create({ agent, cwd, title, forkedFrom }: EventData['session.created'], at: string): void {
+    this.agent = agent;
+    this.cwd = cwd;
+    this.title = title ?? null;
+    this.createdAt = at;
+    this.forkedFrom = forkedFrom;
+  }
+
+  #configure({ modes, models, canFork }: EventData['session.configured']): void {
+    this.modes = modes ?? this.modes;
+    this.models = models ?? this.models;
+    this.canFork = canFork ?? this.canFork;
+  }
+
+  #ask(turnId: string, content: readonly ContentBlock[], event: SessionEvent): void {
+    this.failure = null;
+    this.#turns.set(turnId, { turnId, content, hasStarted: false });
+    this.#begin('user', event).parts.push(...content);
+  }
+
+  #question(question: Question, event: SessionEvent): void {
+    this.#questions.set(question.pendingId, { ...question, turnId: event.turnId!, at: event.at });
+    this.#assistant(event).push({ type: 'question', ...question });
+  }
+
+  #end(turnId: string, ended: EventData['turn.ended']): void {
+    this.#turns.delete(turnId);
+    this.#ended.add(turnId);
+    this.lastEnd = { turnId, ...ended };
+  }
+
+  #begin(role: Message['role'], { seq, at }: SessionEvent): Draft {
+    const draft: Draft = { id: `m${seq}`, role, parts: [], createdAt: at };
+    this.#drafts.push(draft);
+    return draft;
+  }
+
+  /** The parts of the message that the agent is at. */
+  #assistant(event: SessionEvent): Part[] {
+    const last = this.#drafts.at(-1);
+    return (last?.role === 'assistant' ? last : this.#begin('assistant', event)).parts;
+  }
+
+  #say(type: 'text' | 'thought', said: string, event: SessionEvent): void {
+    const parts = this.#assistant(event);
+    const last = parts.at(-1);
+    if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + said };
+    else parts.push({ type, text: said });
+  }
+
+  #change(change: ToolChange, event: SessionEvent): void {
+    for (const { parts } of [...this.#drafts].reverse().slice(0, 10)) {
+      const at = parts.findLastIndex((part) => part.type === 'tool' && part.toolCallId === change.toolCallId);
+      if (at < 0) continue;
+      parts[at] = { ...parts[at]!, ...change, type: 'tool' };
+      return;
+    }
+    this.#assistant(event).push({ type: 'tool', ...change });
+  }
+
+  #plan(entries: readonly PlanEntry[], event: SessionEvent): void {
+    const parts = this.#assistant(event);
+    const at = parts.findLastIndex((part) => part.type === 'plan');
+    if (at < 0) parts.push({ type: 'plan', entries });
+    else parts[at] = { type: 'plan', entries };
+  }
+
+  #answer(answer: GivenAnswer): void {
+    this.#questions.delete(answer.pendingId);
+    this.#answers.set(answer.pendingId, answer);
+    for (const { parts } of this.#drafts.slice(-100)) {
+      const at = parts.findLastIndex((part) => part.type === 'question' && part.pendingId === answer.pendingId);
+      if (at >= 0) parts[at] = { ...(parts[at] as Part & { type: 'question' }), answer };
+    }
+  }
+}
