@@ -1,10 +1,10 @@
 /** What requests and answers about rooms look like. */
 import { z } from 'zod';
-import { roomNamePattern } from '../model/room.ts';
+import { messageIdRule, roomNamePattern, roomNameRule } from '../model/room.ts';
 import { ulidPattern } from '../model/ulid.ts';
 
-const roomName = z.string().regex(roomNamePattern);
-export const messageId = z.string().regex(ulidPattern);
+const roomName = z.string().regex(roomNamePattern, roomNameRule);
+export const messageId = z.string().regex(ulidPattern, messageIdRule);
 const participantName = z.string().min(1).max(64);
 const vias = ['cli', 'inbox', 'hub', 'webhook', 'watch'] as const;
 const kinds = ['person', 'sandbox', 'outside', 'service'] as const;
@@ -73,7 +73,7 @@ export const watchRequest = z
     all: z.boolean().optional(),
     run: argv.optional(),
     webhook: z
-      .url({ protocol: /^https?$/ })
+      .url({ protocol: /^https?$/, error: 'use an address that begins with http:// or https://' })
       .max(2000)
       .optional(),
     /** Signs the requests of a webhook. */

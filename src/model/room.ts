@@ -3,11 +3,13 @@ import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 
 export const roomNamePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
+export const roomNameRule = 'A room name has 1 to 64 of a-z, 0-9 and "-", and starts with a letter or digit.';
+export const messageIdRule = 'A message id has 26 letters and digits, such as 01JD8Q4Z7W3V5T1N9R2B6C8D0E.';
 
 export function checkRoomName(name: string): string {
   if (roomNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a room name`, {
-    hint: 'Use 1 to 64 of a-z, 0-9 and "-", starting with a letter or digit.',
+    hint: roomNameRule,
   });
 }
 

@@ -79,6 +79,10 @@ describe('commands', () => {
     expect(await refused('post', 'none', 'x')).toBe(5);
     expect(await refused('post', 'strict', ' ')).toBe(2);
     expect(await refused('post', 'strict', 'x', '--reply', 'abc')).toBe(2);
+    for (const command of ['read', 'follow'])
+      expect((await carrel.run(['room', command, 'strict', '--after', 'x'])).stderr).toMatch(
+        /--after: "x" is not a message id\n +hint: A message id has 26 .* carrel room read strict/,
+      );
     expect(await refused('post', 'strict', 'x', '--reply', '01JD8Q4Y000000000000000000')).toBe(5);
     const long = { input: 'x'.repeat(300_000) };
     expect((await carrel.process(['room', 'post', 'strict', '-'], long)).exitCode).toBe(7);

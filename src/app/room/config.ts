@@ -1,7 +1,7 @@
 /** Of config.yaml: limits of rooms. */
 import { z } from 'zod';
 import { Fault } from '../../model/fault.ts';
-import { defaultRoomLimits as defaults, type RoomLimits, roomNamePattern } from '../../model/room.ts';
+import { defaultRoomLimits as defaults, type RoomLimits, roomNamePattern, roomNameRule } from '../../model/room.ts';
 import { type Webhook, webhookNamePattern } from '../../model/webhook.ts';
 import { type At, bytes, section, sizeKey } from '../section.ts';
 
@@ -28,12 +28,12 @@ const schema = z
 const headerName = (description: string, example: string) =>
   z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/)
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'A header has 1 to 64 letters, digits and "-", and starts with a letter.')
     .meta({ description, examples: [example] });
 const webhook = z.strictObject({
   room: z
     .string()
-    .regex(roomNamePattern)
+    .regex(roomNamePattern, roomNameRule)
     .meta({ description: 'The room of its messages.', examples: ['plans'] }),
   verify: z.enum(['twilio', 'hmac', 'bearer']).meta({
     description:
@@ -46,7 +46,7 @@ const webhook = z.strictObject({
     .max(64)
     .meta({ description: 'The secret that requests are checked with.', examples: ['twilio-token'] }),
   url: z
-    .url()
+    .url({ protocol: /^https?$/, error: 'use an address that begins with http:// or https://' })
     .max(2000)
     .meta({
       description: 'For twilio: its address as Twilio has it. Default: none.',

@@ -9,6 +9,7 @@ import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';
+import { checkMessageId } from './message-id.ts';
 
 interface Options {
   readonly reply?: string;
@@ -22,12 +23,13 @@ const mostAttachedBytes = 8 * 1024 ** 2;
 
 export default async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, ...words] = args;
+  const path = { name: checkRoomName(name!) };
+  const { reply } = options;
   const body: MessageRequest = {
+    ...(reply === undefined ? {} : { replyTo: checkMessageId(reply, '--reply', path.name) }),
     body: await textOf(words),
-    ...(options.reply === undefined ? {} : { replyTo: options.reply }),
     ...(options.attach === undefined ? {} : { attachments: attachmentsOf(options.attach) }),
   };
-  const path = { name: checkRoomName(name!) };
   const message = await connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
   if (context.json) return context.out.document(message);
   context.out.print(plain(message.id));

@@ -2,6 +2,7 @@ import { checkRoomName } from '../../model/room.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { parseCount } from '../option.ts';
+import { checkMessageId } from './message-id.ts';
 import { messageLines } from './message-text.ts';
 
 interface Options {
@@ -18,7 +19,8 @@ export default async function roomRead(context: Context, { args, options }: Invo
   const path = { name: checkRoomName(args[0]!) };
   const { unread, after, limit, search, archived } = options;
   const query = {
-    ...{ unread, after, search, archived },
+    ...{ unread, search, archived },
+    ...(after === undefined ? {} : { after: checkMessageId(after, '--after', path.name) }),
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
   };
   const messages = await client.call('GET /v1/rooms/{name}/messages', { path, query });
