@@ -26,6 +26,7 @@ const programs = {
   [basename(spokePath)]: 'agent/spoke/main.js',
   'carrel-room': 'agent/room/main.js',
   'demo-agent': 'agent/demo.js',
+  'demo-acp': 'agent/demo-acp.js',
 };
 
 const idle = '#!/bin/sh\nexec sleep infinity\n';
