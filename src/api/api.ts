@@ -11,8 +11,10 @@
  */
 
 export type Method = 'GET' | 'POST' | 'DELETE';
-/** Method and path; `{name}` in the path stands for the name of a thing. */
+/** Method and path; `{name}` in the path stands for the name of a thing, `{id}` and others for what belongs to it. */
 export type RouteText = `${Method} /${string}`;
+/** The words in braces. */
+export type PathNames<K extends string> = K extends `${string}{${infer N}}${infer Rest}` ? N | PathNames<Rest> : never;
 
 /** Names the user that the owner of an installation acts as. */
 export const actAsHeader = 'carrel-user';

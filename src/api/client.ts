@@ -11,13 +11,16 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
-import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from './api.ts';
+import { actAsHeader, clientHeader, methodAndPath, noticeHeader, type PathNames } from './api.ts';
 import { broken, type DaemonAddress, dial } from './dial.ts';
 import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
+/** What stands in the path of a route, by the words in braces. */
+type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
+
 export interface Input<K extends RouteKey> {
-  readonly path?: { readonly name: string };
+  readonly path?: PathOf<K>;
   readonly query?: QueryOf<K>;
   readonly body?: BodyOf<K>;
   readonly signal?: AbortSignal;
@@ -79,11 +82,7 @@ export class Client {
   }
 
   /** The raw socket after the daemon switched to frames. */
-  async upgrade<K extends Answering<'upgrade'>>(
-    route: K,
-    path?: { readonly name: string },
-    query?: QueryOf<K>,
-  ): Promise<Socket> {
+  async upgrade<K extends Answering<'upgrade'>>(route: K, path?: PathOf<K>, query?: QueryOf<K>): Promise<Socket> {
     const message = this.#compose(route, { ...(path ? { path } : {}), ...(query ? { query } : {}) });
     const headers = { ...message.headers, connection: 'Upgrade', upgrade: streamProtocol };
     return switched(send({ ...message, headers }, await this.#dial()));
@@ -193,11 +192,15 @@ function compose<K extends RouteKey>(route: K, input: Input<K>): Message {
   const body = input.body === undefined ? '' : JSON.stringify(input.body);
   return {
     method,
-    path: path.replace('{name}', () => encodeURIComponent(input.path?.name ?? '')) + queryString(input.query),
+    path: filled(path, input.path ?? {}) + queryString(input.query),
     headers: body === '' ? {} : { 'content-type': 'application/json' },
     body,
     signal: input.signal,
   };
+}
+
+function filled(path: string, names: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(names[name] ?? ''));
 }
 
 function queryString(query: unknown): string {

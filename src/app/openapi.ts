@@ -36,13 +36,13 @@ function bodyOf(body: z.ZodType): object {
   return { required: !body.safeParse({}).success, content: json(schema(body)) };
 }
 
-function success({ answer }: Route): object {
+function success({ answer, status }: Route): object {
   if (answer === 'upgrade') return { 101: { description: 'The framed stream carrel-stream' } };
   if (answer === 'frames')
     return { 200: { description: 'Frames of carrel-stream', content: media('application/octet-stream') } };
   if (answer === 'sse') return { 200: { description: 'Server-sent events', content: media('text/event-stream') } };
   if (answer === 'document') return { 200: { description: 'An OpenAPI document', content: json({ type: 'object' }) } };
-  return { 200: { description: 'Done', content: json(schema(answer)) } };
+  return { [status ?? 200]: { description: status === 202 ? 'Accepted' : 'Done', content: json(schema(answer)) } };
 }
 
 function pathParameters(path: string): object[] {

@@ -9,7 +9,7 @@
  * checks that the wiring provides all of them. A scope belongs to one user.
  */
 import type { z } from 'zod';
-import type { RouteText } from '../api/api.ts';
+import type { PathNames, RouteText } from '../api/api.ts';
 import type { FramedConnection } from '../api/framed-connection.ts';
 import type { Detail, OpenAct, Target } from '../audit/audit.ts';
 import type { ProbeRow } from '../engine/engine.ts';
@@ -44,14 +44,16 @@ export interface Done {
 }
 
 /** What a request says, after it was checked. */
-export interface Asked<Q, B> {
+export interface Asked<Q, B, N extends string = never> {
   /** The `{name}` of the path; empty where the path has none. */
   readonly name: string;
+  /** Everything that is in braces in the path. */
+  readonly path: Readonly<Record<N, string>>;
   readonly query: Q;
   readonly body: B;
 }
 
-export interface Request<S, Q, B> extends Asked<Q, B> {
+export interface Request<S, Q, B, N extends string = never> extends Asked<Q, B, N> {
   readonly actor: Actor;
   readonly scope: S;
   /** Aborted when the client goes away. */
@@ -103,6 +105,8 @@ export interface Route {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answer: Answer;
+  /** The status of an answer that says what only begins; 200 where it is left out. */
+  readonly status?: 202;
   /** Anyone who can connect may ask. */
   readonly open?: boolean;
   /** Settings decide what it does: config.yaml is read again first, and a mistake in it refuses the request. */
@@ -112,14 +116,14 @@ export interface Route {
   readonly handle: (request: never) => Promise<unknown>;
 }
 
-interface Declaration<S, Q, B, A> extends Omit<Route, 'key' | 'query' | 'body' | 'answer'> {
+interface Declaration<S, Q, B, A, N extends string> extends Omit<Route, 'key' | 'query' | 'body' | 'answer'> {
   readonly query?: Q & z.ZodObject;
   readonly body?: B & z.ZodType;
   readonly answer: A;
-  readonly act: null | ((asked: Asked<Output<Q>, Output<B>>) => Act | null);
+  readonly act: null | ((asked: Asked<Output<Q>, Output<B>, N>) => Act | null);
   readonly done?: (answer: Output<A>) => Done;
   readonly handle: (
-    request: A extends 'upgrade' ? Upgrade<S, Output<Q>> : Request<S, Output<Q>, Output<B>>,
+    request: A extends 'upgrade' ? Upgrade<S, Output<Q>> : Request<S, Output<Q>, Output<B>, N>,
   ) => Promise<Answered<A>>;
 }
 
@@ -152,7 +156,7 @@ export function declare<S>() {
     ): Noun<S, R, C> => noun,
     route: <const K extends RouteText, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>(
       key: K,
-      declaration: Declaration<S, Q, B, A>,
+      declaration: Declaration<S, Q, B, A, PathNames<K>>,
     ): DeclaredRoute<K, Q, B, A> => ({ key, ...declaration }) as DeclaredRoute<K, Q, B, A>,
   };
 }

@@ -28,8 +28,9 @@ export function localCall(parts: LocalParts, actor: Actor, by: Detail): LocalCal
   const auditing = { ...parts, audit: marked(parts.audit, by) };
   return async (key, { path, query, body, signal = new AbortController().signal }) => {
     const route = routes.find((one) => one.key === key) as Route;
+    const names: Readonly<Record<string, string>> = path ?? {};
     const asking = {
-      ...{ actor, signal, scope: parts.scopes.of(actor), name: path?.name ?? '' },
+      ...{ actor, signal, scope: parts.scopes.of(actor), name: names.name ?? '', path: names },
       query: route.query ? validated(route.query, texts(query), 'query') : undefined,
       body: route.body ? validated(route.body, body ?? {}, 'body') : undefined,
     };

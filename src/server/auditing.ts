@@ -20,6 +20,7 @@ export interface Asking {
   readonly actor: Actor;
   readonly scope: SecretCheck;
   readonly name: string;
+  readonly path: Readonly<Record<string, string>>;
   readonly query?: unknown;
   readonly body?: unknown;
   readonly lastEventId?: string | undefined;

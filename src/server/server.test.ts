@@ -24,7 +24,7 @@ describe('the document', () => {
     expect(documented.sort()).toEqual(declared.sort());
     const served = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`);
     const plain = routes.filter(({ answer }) => answer !== 'upgrade');
-    expect(served.sort()).toEqual(plain.map(({ key }) => key.replace('{name}', ':name')).sort());
+    expect(served.sort()).toEqual(plain.map(({ key }) => key.replaceAll(/\{(\w+)\}/g, ':$1')).sort());
   });
 });
 

@@ -78,6 +78,7 @@ async function serve(serving: Serving, entrance: Entrance, route: Route, context
     return streamed(context, route.answer, answer, { openAct, gone });
   const notice = actor.isOwner ? serving.settings.notice() : olderNotice(serving.build, context);
   if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
+  context.status(route.status ?? 200);
   return json(context, answer);
 }
 
@@ -95,6 +96,7 @@ async function checked(
     actor,
     scope,
     name: context.req.param('name') ?? '',
+    path: context.req.param(),
     query: route.query ? validated(route.query, context.req.query(), 'query') : undefined,
     body: route.body ? validated(route.body, await readBody(context), 'body') : undefined,
     lastEventId: context.req.header('last-event-id'),

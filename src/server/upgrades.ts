@@ -37,7 +37,7 @@ interface Target {
 
 function targetOf(route: Route): Target {
   const { method, path } = methodAndPath(route.key);
-  return { route, method, pattern: new RegExp(`^${path.replace('{name}', '([^/]+)')}$`) };
+  return { route, method, pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) };
 }
 
 async function serve(
@@ -53,11 +53,11 @@ async function serve(
   authenticated(request.socket);
   const found = find(targets, request);
   if (found === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
-  const { route, name, search } = found;
+  const { route, path, search } = found;
   const query = route.query ? validated(route.query, Object.fromEntries(search), 'query') : undefined;
   const gone = new AbortController();
   connection.socket.once('close', () => gone.abort());
-  const asking = { actor, scope: serving.scopes.of(actor), name, query, signal: gone.signal };
+  const asking = { actor, scope: serving.scopes.of(actor), name: path.name ?? '', path, query, signal: gone.signal };
   const openAct = beginAct(serving, route, asking, peer);
   try {
     const handle = route.handle as (request: object) => Promise<void>;
@@ -73,7 +73,8 @@ function find(targets: readonly Target[], { url, method }: http.IncomingMessage)
   for (const target of targets) {
     const found = target.pattern.exec(pathname);
     if (!found || method !== target.method) continue;
-    return { route: target.route, name: decodeURIComponent(found[1] ?? ''), search: searchParams };
+    const names = Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]);
+    return { route: target.route, path: Object.fromEntries(names) as Record<string, string>, search: searchParams };
   }
   return null;
 }
