@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
-import { type ConnectionLimits, Connections, limitsFor } from './connections.ts';
+import { type ConnectionLimits, Connections, limitsFor } from '../lib/connections.ts';
 import { listen } from './listen.ts';
 
 const limits: ConnectionLimits = { perAccount: 3, total: 5, unauthenticatedMs: 60_000, firstReserved: 1000 };

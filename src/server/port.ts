@@ -10,15 +10,15 @@ import type { Authentication, Identity } from '../hub/authentication.ts';
 import type { Exchange } from '../hub/exchange.ts';
 import { TokenCount } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
+import { Connections, limitsFor } from '../lib/connections.ts';
 import { maxDescriptors } from '../lib/process.ts';
 import type { Rate } from '../lib/rate.ts';
+import { refusalText } from '../lib/refusal.ts';
+import { SameSite } from '../lib/same-site.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
 import { CallerLimit } from './caller-limit.ts';
-import { Connections, limitsFor } from './connections.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';
-import { refusalText } from './refusal.ts';
-import { SameSite } from './same-site.ts';
 
 export interface PortParts {
   readonly authentication: Authentication;
@@ -78,7 +78,8 @@ export async function openPort(
   const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
   const callers = new CallerLimit(Math.ceil(limits.total / 2));
   const own = [where.address, ...(where.names ?? [])];
-  const opened = new OpenPort(parts, { connections, callers }, new SameSite(own, where.tls?.cert ?? null));
+  const site = new SameSite(own, where.tls?.cert ?? null, 'Connect by the address that carrel status shows.');
+  const opened = new OpenPort(parts, { connections, callers }, site);
   const answer = (request: Request, bindings: object) => opened.answer(request, bindings as Bindings);
   const server = createPortServer(where, getRequestListener(answer, { overrideGlobalObjects: false }), times);
   server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));

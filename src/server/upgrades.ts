@@ -6,11 +6,11 @@ import { FramedConnection } from '../api/framed-connection.ts';
 import { streamProtocol } from '../api/stream.ts';
 import { validated } from '../api/validated.ts';
 import { endWith, type Route } from '../app/route.ts';
+import { refusalText } from '../lib/refusal.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { admit, visitOf } from './admission.ts';
 import { beginAct } from './auditing.ts';
 import { peerOfSocket } from './peer.ts';
-import { refusalText } from './refusal.ts';
 import type { Entrance, Serving } from './server.ts';
 
 interface Connection {

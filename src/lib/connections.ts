@@ -1,13 +1,13 @@
 /**
- * Connections to the shared socket, which every account of the machine can open. Each account has a limit, all together have one, and
+ * Connections to a socket that others than the owner can open. Each account has a limit, all together have one, and
  * the last descriptors of the process are left to the owner's own socket. A connection without an authenticated request ends after a
  * while; at a limit, the oldest of these is closed to make room, so that idle connections do not keep other clients out. An authenticated one
  * is never closed: then the new one is refused.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { maxDescriptors } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
+import { maxDescriptors } from './process.ts';
 import { refusalText } from './refusal.ts';
 
 export interface ConnectionLimits {
@@ -131,7 +131,7 @@ function descriptorOf(socket: Socket): number {
 }
 
 function tooMany(perAccount: number): Fault {
-  return new Fault('unavailable', 'too many connections to the daemon are open', {
+  return new Fault('unavailable', 'too many connections are open', {
     hint: `An account may have ${perAccount} at a time. Try again when some of them have ended.`,
   });
 }

@@ -11,9 +11,11 @@ export const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 export class SameSite {
   readonly #names: ReadonlySet<string>;
   readonly #certificate: X509Certificate | null;
+  readonly #hint: string;
 
   /** `own`: addresses and names of the port. With a certificate its names are right, too. */
-  constructor(own: readonly string[], certificate: string | Buffer | null) {
+  constructor(own: readonly string[], certificate: string | Buffer | null, hint: string) {
+    this.#hint = hint;
     const names = own.map((name) => (name.includes(':') ? `[${name}]` : name).toLowerCase());
     this.#names = new Set([...loopbackNames, ...names]);
     this.#certificate = certificate === null ? null : new X509Certificate(certificate);
@@ -21,8 +23,8 @@ export class SameSite {
 
   /** Only browsers send an Origin. */
   check({ host, origin }: { readonly host: string | undefined; readonly origin: string | undefined }): void {
-    if (!this.#isOwn(hostname(`http://${host}`))) throw refused('Host', host);
-    if (origin !== undefined && !this.#isOwn(hostname(origin))) throw refused('Origin', origin);
+    if (!this.#isOwn(hostname(`http://${host}`))) throw this.#refused('Host', host);
+    if (origin !== undefined && !this.#isOwn(hostname(origin))) throw this.#refused('Origin', origin);
   }
 
   #isOwn(name: string | null): boolean {
@@ -31,6 +33,13 @@ export class SameSite {
     const bare = name.replace(/^\[(.*)\]$/, '$1');
     const found = isIP(bare) === 0 ? this.#certificate?.checkHost(bare) : this.#certificate?.checkIP(bare);
     return found !== undefined;
+  }
+
+  #refused(header: string, value: string | undefined): Fault {
+    const shown = value === undefined ? 'no value' : JSON.stringify(value.slice(0, 100));
+    return new Fault('denied', `the header ${header} has ${shown}, which is not a name of this server`, {
+      hint: this.#hint,
+    });
   }
 }
 
@@ -42,11 +51,4 @@ function hostname(url: string): string | null {
   } catch {
     return null;
   }
-}
-
-function refused(header: string, value: string | undefined): Fault {
-  const shown = value === undefined ? 'no value' : JSON.stringify(value.slice(0, 100));
-  return new Fault('denied', `the header ${header} has ${shown}, which is not a name of this server`, {
-    hint: 'Connect by the address that carrel status shows.',
-  });
 }
