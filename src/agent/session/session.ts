@@ -65,7 +65,10 @@ export interface Session {
   setModel(model: string): Promise<void>;
   rename(title: string): Promise<void>;
   close(): Promise<void>;
-  /** Events after `seq`, from the log and then as they come, until the signal. */
+  /**
+   * Events after `seq`, from the log and then as they come, until the signal or the removal of the session. They are read as they are taken:
+   * a follower that takes none costs its position, not a growing queue.
+   */
   follow(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>;
   /** SHA-256 over all lines up to `seq`: `sha256(digest(seq - 1) + line)` as hex, '' for 0. */
   digest(seq: number): Promise<string>;

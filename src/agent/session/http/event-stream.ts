@@ -1,0 +1,28 @@
+/** Server-sent events. */
+import type { Fault } from '../../../model/fault.ts';
+import type { LoggedEvent } from '../session.ts';
+import type { Pieces } from './reply.ts';
+
+const headers = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+/** Lines of JSON have no line breaks. */
+export function eventStream(pieces: AsyncIterable<string>, more: Readonly<Record<string, string>> = {}): Pieces {
+  return { pieces, headers: { ...headers, ...more }, heartbeat: ':\n\n', failed: failedEvent };
+}
+
+function failedEvent(fault: Fault): string {
+  return `event: fault\ndata: ${JSON.stringify(fault)}\n\n`;
+}
+
+export async function* framed(events: AsyncIterable<LoggedEvent>): AsyncIterable<string> {
+  for await (const { event, line } of events) yield `id: ${event.seq}\ndata: ${line}\n\n`;
+}
+
+/** Of several sessions. */
+export async function* framedById(events: AsyncIterable<LoggedEvent>): AsyncIterable<string> {
+  for await (const { event, line } of events) yield `event: ${event.sessionId}\nid: ${event.seq}\ndata: ${line}\n\n`;
+}

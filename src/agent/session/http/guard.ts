@@ -1,0 +1,83 @@
+/**
+ * What a request passes before a route sees it: Host and Origin, then the token, then the rate. The agent can reach the port too, and so
+ * can pages in a browser when the port is open to the host; only the token says that a client belongs to the owner.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Connections } from '../../../lib/connections.ts';
+import { Rate } from '../../../lib/rate.ts';
+import { SameSite } from '../../../lib/same-site.ts';
+import { Fault } from '../../../model/fault.ts';
+import type { ApiSettings } from '../session.ts';
+import type { ApiLimits } from './limit.ts';
+import { Refusal } from './reply.ts';
+
+const tooManyRequests = 429;
+/** Names under which other servers take a token from a URL. */
+const inUrl = /^(access_token|token|authorization|bearer|api_?key)$/i;
+
+export class Guard {
+  readonly #settings: Pick<ApiSettings, 'tokens'>;
+  readonly #connections: Connections;
+  readonly #rate: Rate;
+  readonly #refusedRate: Rate;
+  readonly #site = new SameSite([], null, 'Connect by 127.0.0.1 or localhost.');
+
+  constructor(settings: Pick<ApiSettings, 'tokens'>, connections: Connections, limits: ApiLimits) {
+    this.#settings = settings;
+    this.#connections = connections;
+    this.#rate = new Rate(limits.rate);
+    this.#refusedRate = new Rate(limits.refusedRate);
+  }
+
+  /** Says later whether the token is still valid. */
+  admit(request: IncomingMessage, query: URLSearchParams): () => boolean {
+    const { host, origin, authorization } = request.headers;
+    this.#site.check({ host, origin });
+    const hash = this.#authenticate(authorization, query);
+    limitRate(this.#rate, hash);
+    this.#connections.authenticated(request.socket);
+    return () => this.#settings.tokens.includes(hash);
+  }
+
+  /** The hash of the token. */
+  #authenticate(authorization: string | undefined, query: URLSearchParams): string {
+    const hash = createHash('sha256')
+      .update(presented(authorization) ?? '')
+      .digest();
+    const found = this.#settings.tokens.filter((known) => isSame(hash, known));
+    if (found.length > 0 && ![...query.keys()].some((name) => inUrl.test(name))) return found[0]!;
+    limitRate(this.#refusedRate, '');
+    throw found.length > 0 ? tokenInUrl() : noToken();
+  }
+}
+
+function presented(authorization: string | undefined): string | undefined {
+  return /^Bearer ([\w.~+/=-]{1,1000})$/i.exec(authorization ?? '')?.[1];
+}
+
+/** Takes the same time wherever the two differ. */
+function isSame(hash: Buffer, known: string): boolean {
+  const other = Buffer.from(known, 'hex');
+  return other.length === hash.length && timingSafeEqual(hash, other);
+}
+
+function limitRate(rate: Rate, caller: string): void {
+  const waitMs = rate.take(caller);
+  if (waitMs === 0) return;
+  const fault = new Fault('unavailable', 'too many requests', { hint: 'Try again later.' });
+  throw new Refusal(fault, tooManyRequests, { 'Retry-After': String(Math.ceil(waitMs / 1000)) });
+}
+
+function noToken(): Fault {
+  return new Fault('unauthenticated', 'a token of this sandbox is needed', {
+    hint: 'Send it as header, Authorization: Bearer TOKEN.',
+  });
+}
+
+/** URLs end up in logs and histories. */
+function tokenInUrl(): Fault {
+  return new Fault('unauthenticated', 'a token in a URL is refused', {
+    hint: 'Send it as header only, Authorization: Bearer TOKEN.',
+  });
+}

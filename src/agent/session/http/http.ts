@@ -1,0 +1,101 @@
+/**
+ * The HTTP of the agent API, on loopback inside the sandbox. A request passes in this order: Host and Origin, token, rate, path, body. Every
+ * size and time is limited. The settings are read at each request, so tokens can change while it serves.
+ */
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Connections } from '../../../lib/connections.ts';
+import { Fault } from '../../../model/fault.ts';
+import type { AgentSessions, ApiSettings } from '../session.ts';
+import { Guard } from './guard.ts';
+import { hostRoutes } from './host-routes.ts';
+import { type ApiLimits, apiLimits } from './limit.ts';
+import { faultOf, sendFault, sendWhole } from './reply.ts';
+import { Routes } from './route.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { Streams } from './streams.ts';
+
+const address = '127.0.0.1';
+const maxHeaderSize = 32 * 1024;
+
+/** Listens when it resolves. To end it: `close` and `closeAllConnections`. */
+export async function serveSessions(
+  sessions: AgentSessions,
+  settings: ApiSettings,
+  port: number,
+  limits = apiLimits(),
+): Promise<Server> {
+  const connections = new Connections(limits.connections, () => 0);
+  const api = new Api(sessions, settings, limits, connections);
+  const server = http.createServer(
+    {
+      maxHeaderSize,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.checkMs,
+    },
+    (request, response) => void api.answer(request, response),
+  );
+  connections.guard(server);
+  server.on('close', () => api.dispose());
+  await listening(server, port, limits.connections.total);
+  return server;
+}
+
+function listening(server: Server, port: number, backlog: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) =>
+      reject(new Fault('unavailable', `cannot listen on ${address}:${port}: ${error.message}`, { cause: error }));
+    server.once('error', failed);
+    server.listen({ port, host: address, backlog }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+class Api {
+  readonly #sessions: AgentSessions;
+  readonly #settings: ApiSettings;
+  readonly #limits: ApiLimits;
+  readonly #guard: Guard;
+  readonly #streams: Streams;
+  readonly #routes = new Routes({ ...sessionRoutes, ...hostRoutes });
+
+  constructor(sessions: AgentSessions, settings: ApiSettings, limits: ApiLimits, connections: Connections) {
+    this.#sessions = sessions;
+    this.#settings = settings;
+    this.#limits = limits;
+    this.#guard = new Guard(settings, connections, limits);
+    this.#streams = new Streams(limits);
+  }
+
+  dispose(): void {
+    this.#streams.dispose();
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => response.destroy());
+    try {
+      const [path = '', ...search] = (request.url ?? '').split('?');
+      const query = new URLSearchParams(search.join('?'));
+      const isAllowed = this.#guard.admit(request, query);
+      const { handle, params } = this.#routes.find(request.method ?? '', path);
+      const reply = await handle({ ...this.#common, request, params, query, signal: goneSignal(response) });
+      if ('pieces' in reply) await this.#streams.send(response, reply, isAllowed);
+      else sendWhole(response, reply);
+    } catch (error) {
+      if (response.headersSent || response.destroyed) response.destroy();
+      else sendFault(response, faultOf(error));
+    }
+  }
+
+  get #common() {
+    return { sessions: this.#sessions, settings: this.#settings, limits: this.#limits };
+  }
+}
+
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
+}

@@ -1,0 +1,43 @@
+/** The limits of the agent API. */
+import type { ConnectionLimits } from '../../../lib/connections.ts';
+import { maxDescriptors } from '../../../lib/process.ts';
+import type { RateLimit } from '../../../lib/rate.ts';
+import { sessionLimits } from '../../../model/session.ts';
+
+export interface ApiLimits {
+  readonly connections: ConnectionLimits;
+  /** Of the holder of one token, and of all requests without a valid one. */
+  readonly rate: RateLimit;
+  readonly refusedRate: RateLimit;
+  /** Escapes can make JSON longer than the prompt in it. */
+  readonly bodyBytes: number;
+  /** A `useChat` client sends the whole conversation each time. */
+  readonly chatBytes: number;
+  readonly restoreBytes: number;
+  /** How long a client may take to send its headers and a whole request, and how often that is checked. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly checkMs: number;
+  readonly heartbeatMs: number;
+  /** A client of a stream that accepts nothing for so long is disconnected. */
+  readonly stallMs: number;
+}
+
+function connectionLimits(descriptors = maxDescriptors()): ConnectionLimits {
+  const total = Math.min(4096, Math.floor(descriptors / 2));
+  return { perAccount: total, total, unauthenticatedMs: 10_000, firstReserved: Math.floor(descriptors * 0.9) };
+}
+
+export const apiLimits = (): ApiLimits => ({
+  connections: connectionLimits(),
+  rate: { perSecond: 500, burst: 5000 },
+  refusedRate: { perSecond: 20, burst: 100 },
+  bodyBytes: 4 * sessionLimits.promptBytes,
+  chatBytes: 32 * 1024 ** 2,
+  restoreBytes: sessionLimits.logBytes + sessionLimits.eventBytes,
+  headersMs: 10_000,
+  requestMs: 60_000,
+  checkMs: 2000,
+  heartbeatMs: 15_000,
+  stallMs: 30_000,
+});

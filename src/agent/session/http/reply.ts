@@ -1,0 +1,57 @@
+/** Answers of the agent API. */
+import type { ServerResponse } from 'node:http';
+import { asFault, consequences, Fault, type FaultDetails } from '../../../model/fault.ts';
+import { Misfit } from '../../../model/shape.ts';
+
+/** Pieces that are written one after the other, as fast as the client reads. */
+export interface Pieces {
+  readonly pieces: AsyncIterable<string> | Iterable<string>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is sent while there is nothing to say, so that both sides see a dead connection. */
+  readonly heartbeat?: string;
+  /** The last piece after a failure. */
+  readonly failed?: (fault: Fault) => string;
+}
+
+/** `json` undefined: no body. */
+export interface Whole {
+  readonly status?: number;
+  readonly json: unknown;
+}
+
+export type Reply = Whole | Pieces;
+
+/** A Fault with a status that its code does not have. */
+export class Refusal extends Fault {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(fault: Fault, status: number, headers: Readonly<Record<string, string>> = {}) {
+    super(fault.code, fault.message, detailsOf(fault));
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+function detailsOf({ hint, data }: Fault): FaultDetails {
+  return { ...(hint === undefined ? {} : { hint }), ...(data === undefined ? {} : { data }) };
+}
+
+export function faultOf(error: unknown): Fault {
+  return error instanceof Misfit ? new Fault('invalid', `the request is not valid: ${error.message}`) : asFault(error);
+}
+
+export function sendWhole(response: ServerResponse, { status = 200, json }: Whole): void {
+  if (json === undefined) return void response.writeHead(status === 200 ? 204 : status).end();
+  const body = Buffer.from(JSON.stringify(json));
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
+}
+
+/** The rest of a body that was not read ends with the connection. */
+export function sendFault(response: ServerResponse, fault: Fault): void {
+  const { status, headers } = fault instanceof Refusal ? fault : { status: consequences[fault.code].http, headers: {} };
+  if (!response.req.complete) response.setHeader('Connection', 'close');
+  if (fault.code === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  sendWhole(response, { status, json: fault });
+}
