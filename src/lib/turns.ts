@@ -1,5 +1,5 @@
 /** Lets a few tasks go on in each turn of the event loop, so that others are answered in between. */
-const atOnce = 16;
+const atOnce = 8;
 
 export class Turns {
   readonly #waiting: (() => void)[] = [];

@@ -1,6 +1,8 @@
 /** Answers: JSON, frames, server-sent events. */
+import type { ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context as HonoContext } from 'hono';
-import { stream, streamSSE } from 'hono/streaming';
+import { stream } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
 import { endWith, type Frames, type Sent } from '../app/route.ts';
 import type { OpenAct } from '../audit/audit.ts';
@@ -8,6 +10,7 @@ import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 
 const pieceBytes = 256 * 1024;
+const sentHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', connection: 'keep-alive' };
 
 /** Large parts were made JSON in a thread already; they are sent piece by piece. */
 export function json(context: HonoContext, answer: object): Response {
@@ -58,18 +61,40 @@ function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live):
   });
 }
 
+/** Written to the connection itself: through the streams of the web an event for hundreds of followers would cost several times as much. */
 function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct, gone }: Live): Response {
-  return streamSSE(context, async (out) => {
-    out.onAbort(() => gone.abort());
-    try {
-      for await (const event of events) {
-        if (out.aborted) break;
-        await out.writeSSE(event);
-      }
-      openAct?.end('ok');
-    } catch (error) {
+  const { outgoing } = context.env as { readonly outgoing: ServerResponse };
+  outgoing.once('close', () => gone.abort());
+  outgoing.on('error', () => gone.abort());
+  outgoing.writeHead(200, sentHeaders);
+  outgoing.flushHeaders();
+  void send(outgoing, events).then(
+    () => openAct?.end('ok'),
+    (error: unknown) => {
       if (openAct) endWith(openAct, error);
-      throw error;
-    }
+      // The client sees a connection that broke off, and follows again.
+      outgoing.destroy();
+    },
+  );
+  return RESPONSE_ALREADY_SENT;
+}
+
+async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Promise<void> {
+  for await (const event of events) {
+    if (outgoing.destroyed) return;
+    if (!outgoing.write(sentText(event))) await roomIn(outgoing);
+  }
+  outgoing.end();
+}
+
+function sentText({ id, event, data }: Sent): string {
+  const lines = data.split('\n').map((line) => `data: ${line}\n`);
+  return `${event === undefined ? '' : `event: ${event}\n`}${lines.join('')}${id === undefined ? '' : `id: ${id}\n`}\n`;
+}
+
+function roomIn(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once('drain', resolve);
+    outgoing.once('close', resolve);
   });
 }

@@ -114,8 +114,9 @@ describe('many messages', () => {
     await carrel.ok('up', '-d', '--port', '0');
     address = new URL((await carrel.json<{ mcp: string }>('status')).mcp);
     headers = { authorization: `Bearer ${(await carrel.ok('hub', 'token', '--project', '*')).trim()}` };
-    // The first client also loads the SDK.
+    // The first client also loads the SDK, and the first sandbox the engine.
     await flood([pings[0]!]);
+    await carrel.ok('run', '--rm', '--', 'true');
   }, 60_000);
   afterAll(() => carrel.dispose());
 

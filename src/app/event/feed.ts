@@ -5,10 +5,12 @@ import type { Event } from '../../model/event.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sent } from '../route.ts';
+import { RecentEvents, sentOf } from './recent-events.ts';
 
 const pageSize = 1000;
 /** An event wakes all followers at once. */
 const turns = new Turns();
+const recents = new WeakMap<EventSource, RecentEvents>();
 
 export type EventSource = Pick<Store, 'events' | 'firstSeq' | 'lastSeq' | 'subscribe'>;
 
@@ -34,6 +36,12 @@ export async function eventsAfter(store: EventSource, actor: Actor, after = 0, l
   return found.slice(0, wanted);
 }
 
+function recentOf(store: EventSource): RecentEvents {
+  const known = recents.get(store) ?? new RecentEvents(store);
+  recents.set(store, known);
+  return known;
+}
+
 /** Replays from the store, then yields events as they are written, so that none is missed in between. */
 export async function* followEvents(
   store: EventSource,
@@ -42,16 +50,17 @@ export async function* followEvents(
 ): AsyncGenerator<Sent> {
   const lastId = Number(lastEventId ?? Number.NaN);
   let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
+  const recent = recentOf(store);
   let wake = () => {};
   const unsubscribe = store.subscribe(() => wake());
   const stop = () => wake();
   signal.addEventListener('abort', stop);
   try {
     while (!signal.aborted) {
-      const events = [...gapAfter(store, seq), ...store.events(seq, pageSize)];
-      for (const event of events) {
+      const events = recent.after(seq) ?? [...gapAfter(store, seq), ...store.events(seq, pageSize)].map(sentOf);
+      for (const { event, sent } of events) {
         seq = event.seq;
-        if (maySee(actor, event)) yield { id: String(event.seq), event: event.type, data: JSON.stringify(event) };
+        if (maySee(actor, event)) yield sent;
       }
       if (events.length > 0 || signal.aborted) continue;
       await new Promise<void>((resolve) => {
