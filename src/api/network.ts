@@ -10,6 +10,15 @@ export const networkRequest = z.union(
   `neither none nor a list of at most ${maxRules} rules`,
 );
 
+export const maxPorts = 100;
+export const port = z.int().min(1).max(65_535);
+export const portRequest = z.strictObject({
+  port,
+  /** Default: the same number, or a free one if that is in use. */
+  hostPort: port.optional(),
+  hostAddress: z.string().min(1).max(100).optional(),
+});
+
 export const portView = z.strictObject({ port: z.int(), hostPort: z.int(), hostAddress: z.string() });
 export const portRow = portView.extend({ sandbox: z.string(), state: z.enum(sandboxStates) });
 
@@ -33,5 +42,6 @@ export const explainView = z.strictObject({
 
 export type NetworkView = z.output<typeof networkView>;
 export type ExplainView = z.output<typeof explainView>;
+export type PortRequest = z.output<typeof portRequest>;
 export type PortView = z.output<typeof portView>;
 export type PortRow = z.output<typeof portRow>;

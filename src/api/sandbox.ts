@@ -7,7 +7,7 @@ import { idPattern, variableNamePattern } from '../model/name.ts';
 import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
-import { networkRequest, networkView } from './network.ts';
+import { maxPorts, networkRequest, networkView, portRequest } from './network.ts';
 import { roomRequest } from './room-grant.ts';
 import { secretName } from './secret.ts';
 import { shareRequest } from './share.ts';
@@ -37,6 +37,7 @@ const argument = z
   .max(131_072)
   .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
 const command = z.array(argument).max(4096);
+const cwd = z.string().startsWith('/', 'not an absolute path').max(4096);
 
 const authorText = z.string().regex(authorPattern);
 export const author = z.strictObject({ name: authorText, email: authorText });
@@ -67,6 +68,8 @@ export const sandboxRequest = z.strictObject({
   /** Frozen: a copy of the project that cannot move. */
   base: z.enum(['live', 'frozen']).optional(),
   command: command.optional(),
+  /** The working directory of its command, and of others that name none. */
+  cwd: cwd.optional(),
   env: env.optional(),
   /** Who git says commits inside, where nothing inside says otherwise. */
   author: author.optional(),
@@ -85,6 +88,8 @@ export const sandboxRequest = z.strictObject({
   rooms: z.array(roomRequest).max(maxRooms).optional(),
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
+  /** Ports of this machine that are forwarded to servers in the sandbox. */
+  ports: z.array(portRequest).max(maxPorts).optional(),
   labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */
   stdin: z.boolean().optional(),
@@ -143,7 +148,7 @@ export const sandboxView = z.strictObject({
 export const execRequest = z.strictObject({
   command: command.min(1),
   env: env.optional(),
-  cwd: z.string().startsWith('/').max(4096).optional(),
+  cwd: cwd.optional(),
   stdin: z.boolean().optional(),
   terminal: terminal.optional(),
   /** End the command when the client goes away. */
@@ -172,5 +177,6 @@ export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
   const network = body.network && [body.network].flat();
   const volumes = body.volumes?.map(({ volume }) => volume);
   const rooms = body.rooms?.map(({ room }) => room);
-  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, rooms, network };
+  const ports = body.ports?.map(({ port }) => String(port));
+  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, rooms, network, ports };
 }

@@ -8,6 +8,7 @@ import { readProjectFile } from '../app/fleet/project-file.ts';
 import { Trusts } from '../app/fleet/trusts.ts';
 import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
+import { HostPorts } from '../app/network/host-ports.ts';
 import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
 import type { Watchers } from '../app/room/watchers.ts';
@@ -154,7 +155,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     watches: watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets }),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
-      ...{ store, sandboxes, networks, now },
+      ...{ store, sandboxes, networks, now, hostPorts: new HostPorts(actor, store) },
       credentialHosts: (box) => shared.supply.hostsOf(box),
       get limits() {
         return config.network.limits;
@@ -252,6 +253,7 @@ function sandboxesOf(
         ...{ defaults: config.network.allow, isOwner: actor.isOwner, project, readFile: readProjectFile },
         requireTrust: (file, grants) => trusts.require(file, grants),
       }),
+    hostPorts: new HostPorts(actor, store),
     checkSpec: (spec) => secrets.refuseIn(spec),
     networkTrouble: (id) => networks.trouble(id),
     wake: (id) => void loop.wake(id),

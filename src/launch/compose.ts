@@ -38,7 +38,7 @@ export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surro
   return {
     mounts: parts.flatMap((part) => part.mounts ?? []),
     env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env, networkEnv(sandbox.spec)),
-    cwd: parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
+    cwd: sandbox.spec.cwd ?? parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
   };
 }
 

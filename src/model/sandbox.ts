@@ -65,6 +65,8 @@ export interface SandboxSpec {
   readonly base: FrozenBase | null;
   /** Empty: no command, the sandbox idles until it is stopped. */
   readonly command: readonly string[];
+  /** The working directory; absent: /workspace, or the home without a project. */
+  readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
   /** The default author of commits inside. */
   readonly author?: Author | null;

@@ -14,8 +14,6 @@ export interface NetworkScope {
 
 const { noun, route } = declare<NetworkScope>();
 
-const port = z.int().min(1).max(65_535);
-
 export const network = noun({
   config: networkConfig,
   routes: [
@@ -63,24 +61,19 @@ export const network = noun({
     route('POST /v1/sandboxes/{name}/ports', {
       id: 'addPort',
       summary: 'Forward a port of this machine to a server in the sandbox',
-      body: z.strictObject({
-        port,
-        /** Default: the same number, or a free one if that is in use. */
-        hostPort: port.optional(),
-        hostAddress: z.string().min(1).max(100).optional(),
-      }),
+      body: shape.portRequest,
       answer: shape.portView,
       act: ({ name, body: { port, hostPort, hostAddress } }) => ({
         verb: 'sandbox.port.add',
         names: [name],
         detail: stated({ port, hostPort, hostAddress }),
       }),
-      handle: ({ scope, name, body }) => scope.network.addPort(name, body.port, body),
+      handle: ({ scope, name, body }) => scope.network.addPort(name, body),
     }),
     route('POST /v1/sandboxes/{name}/ports/remove', {
       id: 'removePort',
       summary: 'Stop forwarding a port',
-      body: z.strictObject({ port, hostPort: port.optional() }),
+      body: z.strictObject({ port: shape.port, hostPort: shape.port.optional() }),
       answer: z.array(shape.portView),
       act: ({ name, body }) => ({
         verb: 'sandbox.port.remove',

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ServedApp, serve } from '../../../test/fixtures/served.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
+import { HostPorts } from './host-ports.ts';
 import { UserNetworks } from './user-networks.ts';
 
 const owner = { name: 'ann', isOwner: true };
@@ -25,6 +26,7 @@ function userNetworks(): UserNetworks {
   };
   return new UserNetworks(owner, {
     ...{ store, credentialHosts: () => [], limits: defaultNetworkLimits, now: () => '' },
+    hostPorts: new HostPorts(owner, store),
     sandboxes: served.scopes.of(owner).sandboxes,
     networks: { refresh, folder: () => '', trouble: () => null },
   });
@@ -33,18 +35,38 @@ function userNetworks(): UserNetworks {
 it('chooses another port if the first was taken meanwhile, unless the request names one', async () => {
   const tried: number[] = [];
   taken = (port) => tried.push(port) === 1;
-  const { hostPort } = await userNetworks().addPort('one', 47_801, {});
+  const { hostPort } = await userNetworks().addPort('one', { port: 47_801 });
   expect(tried.slice(1)).toEqual([hostPort]);
   expect(portsOf(store.find('sandbox', 'ann', 'one')!.id)).toEqual([
     { port: 47_801, hostPort, hostAddress: '127.0.0.1' },
   ]);
   taken = () => true;
-  await expect(userNetworks().addPort('two', 47_802, { hostPort: 47_802 })).rejects.toMatchObject({ code: 'conflict' });
-  await expect(userNetworks().addPort('two', 47_802, {})).rejects.toMatchObject({ code: 'conflict' });
+  await expect(userNetworks().addPort('two', { port: 47_802, hostPort: 47_802 })).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  await expect(userNetworks().addPort('two', { port: 47_802 })).rejects.toMatchObject({ code: 'conflict' });
   expect(portsOf(store.find('sandbox', 'ann', 'two')!.id)).toEqual([]);
 });
 
 it('chooses another port where the first is kept for a sandbox that does not listen on it now', async () => {
-  await userNetworks().addPort('one', 47_803, { hostPort: 47_803 });
-  expect((await userNetworks().addPort('two', 47_803, {})).hostPort).not.toBe(47_803);
+  await userNetworks().addPort('one', { port: 47_803, hostPort: 47_803 });
+  expect((await userNetworks().addPort('two', { port: 47_803 })).hostPort).not.toBe(47_803);
+});
+
+it('chooses ports for a sandbox that does not exist yet, each once', async () => {
+  await userNetworks().addPort('one', { port: 47_804, hostPort: 47_804 });
+  const ports = new HostPorts(owner, store);
+  const [named, other, third] = await ports.choose([
+    { port: 80, hostPort: 47_805 },
+    { port: 47_804 },
+    { port: 47_804 },
+  ]);
+  expect(named).toEqual({ port: 80, hostPort: 47_805, hostAddress: '127.0.0.1' });
+  expect(new Set([47_804, other!.hostPort, third!.hostPort]).size).toBe(3);
+  await expect(ports.choose([{ port: 80, hostPort: 47_804 }])).rejects.toThrow('leads to one already');
+  const twice = { port: 80, hostPort: 47_806 };
+  await expect(ports.choose([twice, twice])).rejects.toThrow('named twice');
+  const bob = new HostPorts({ name: 'bob', isOwner: false }, store);
+  await expect(bob.choose([{ port: 80, hostAddress: '0.0.0.0' }])).rejects.toMatchObject({ code: 'denied' });
+  await expect(bob.choose([{ port: 80, hostPort: 80 }])).rejects.toMatchObject({ code: 'denied' });
 });

@@ -1,9 +1,15 @@
 /** What users ask about the networks of their sandboxes. */
-import type { ExplainView, NetworkView, PortRow, PortView } from '../../api/network.ts';
+import {
+  type ExplainView,
+  maxPorts,
+  type NetworkView,
+  type PortRequest,
+  type PortRow,
+  type PortView,
+} from '../../api/network.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { addressClass } from '../../model/address.ts';
 import { Fault, isFault } from '../../model/fault.ts';
-import { type Endpoint, endpointText, hostText, parseEndpoint, parseHost } from '../../model/host.ts';
+import { type Endpoint, endpointText, hostText, parseEndpoint } from '../../model/host.ts';
 import {
   canonicalRule,
   maxRules,
@@ -21,7 +27,7 @@ import { UsageFile } from '../../network/proxy/usage.ts';
 import { type ReadOptions, type RecordLine, readRecord } from '../../network/record.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { freePort } from './free-port.ts';
+import { type HostPorts, loopback } from './host-ports.ts';
 import type { Networks } from './networks.ts';
 import { checkedRules } from './policy.ts';
 
@@ -31,17 +37,12 @@ export interface NetworkParts {
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
   /** Hosts that it has credentials for. */
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
+  readonly hostPorts: HostPorts;
   readonly limits: NetworkLimits;
   readonly now: () => string;
 }
 
-const loopback = '127.0.0.1';
 const httpsPort = 443;
-const maxPorts = 100;
-/** How often another port is chosen for a request that names none. */
-const anyPortTries = 5;
-/** Those below are for programs that everybody trusts. */
-const firstOpenPort = 1024;
 
 /** Told at the end of a run. */
 const maxRefused = 5;
@@ -133,33 +134,14 @@ export class UserNetworks {
   }
 
   /** Recorded when it listens; where it cannot, nothing stays. */
-  async addPort(
-    name: string,
-    port: number,
-    asked: { hostPort?: number | undefined; hostAddress?: string | undefined },
-  ): Promise<PortView> {
+  async addPort(name: string, asked: PortRequest): Promise<PortView> {
     const row = await this.#parts.sandboxes.current(name);
     const network = networkOf(row);
     if (network.ports.length >= maxPorts) throw new Fault('exhausted', `${name} has ${maxPorts} ports already`);
-    const hostAddress = this.#address(asked.hostAddress ?? loopback);
-    const add = async (hostPort: number): Promise<PortView> => {
-      if (hostPort < firstOpenPort && !this.#actor.isOwner) {
-        throw new Fault('denied', `only the owner of this installation may listen on port ${hostPort}`);
-      }
-      const added: PortForward = { port, hostPort, hostAddress };
-      this.#refuseTaken(added);
+    return this.#parts.hostPorts.use(asked, async (added) => {
       await this.#write(row, { ...network, ports: [...network.ports, added] });
       return added;
-    };
-    if (asked.hostPort !== undefined) return add(asked.hostPort);
-    for (let wanted = port, triesLeft = anyPortTries; ; wanted = 0, triesLeft -= 1) {
-      try {
-        return await add(await freePort(hostAddress, wanted));
-      } catch (error) {
-        // It was free when it was looked at, or is kept for a sandbox that is stopped.
-        if (triesLeft === 0 || !isFault(error, 'conflict')) throw error;
-      }
-    }
+    });
   }
 
   async removePort(name: string, port: number, hostPort: number | undefined): Promise<PortView[]> {
@@ -179,27 +161,6 @@ export class UserNetworks {
   #isSpent(id: string): boolean {
     const { limits, networks } = this.#parts;
     return limits.totalBytes !== null && new UsageFile(networks.folder(id)).read() >= limits.totalBytes;
-  }
-
-  #address(text: string): string {
-    const host = parseHost(text);
-    if (host.kind !== 'address')
-      throw new Fault('invalid', `${host.text} is not an address`, { hint: `Such as ${loopback}.` });
-    if (!this.#actor.isOwner && addressClass(host.text, host.family) !== 'loopback') {
-      throw new Fault('denied', 'only the owner of this installation may open ports to other machines');
-    }
-    return host.text;
-  }
-
-  #refuseTaken({ hostPort, hostAddress }: PortForward): void {
-    const holder = this.#parts.store
-      .list('sandbox')
-      .find((row) => networkOf(row).ports.some((one) => one.hostPort === hostPort && one.hostAddress === hostAddress));
-    if (!holder) return;
-    const whose = holder.owner === this.#actor.name ? holder.name : 'a sandbox of another user';
-    throw new Fault('conflict', `${hostAddress}:${hostPort} leads to ${whose} already`, {
-      hint: 'Name another: PORT:HOSTPORT',
-    });
   }
 
   /** Recorded, and so for a sandbox that runs; what cannot be had is not recorded either. */

@@ -21,6 +21,7 @@ import {
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { UserImages } from '../image/images.ts';
+import type { HostPorts } from '../network/host-ports.ts';
 import type { SpecTexts } from '../secret/secrets.ts';
 import type { Unapplied } from '../workspace/unapplied.ts';
 import { type Looked, lookAtAll, observe, statsOfRunning } from './observe.ts';
@@ -56,6 +57,7 @@ export interface SandboxParts {
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   readonly networkRules: SpecParts['networkRules'];
+  readonly hostPorts: Pick<HostPorts, 'choose'>;
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: SpecTexts) => void;
   /** Why the network of one is not as it should be. */
@@ -88,7 +90,8 @@ export class Sandboxes {
     const { store, wake } = this.#parts;
     const asked = imageAsked(request);
     const image = asked === null ? null : await this.#parts.images.resolve(asked);
-    const spec = this.#specOf(request, image);
+    const ports = await this.#parts.hostPorts.choose(request.ports ?? []);
+    const spec = this.#specOf(request, image, ports);
     requireRoom(store);
     const row = await this.#launch(request, spec, id);
     wake(id);
@@ -141,9 +144,9 @@ export class Sandboxes {
     return release;
   }
 
-  #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
+  #specOf(request: SandboxRequest, image: SpecParts['image'], ports: SpecParts['ports'] = []): SandboxSpec {
     const { home } = this.#parts.places;
-    const spec = composeSpec(request, { ...this.#parts, image, home, open: () => this.#openFolders() });
+    const spec = composeSpec(request, { ...this.#parts, image, ports, home, open: () => this.#openFolders() });
     this.#parts.checkSpec({ ...spec, name: request.name });
     return spec;
   }

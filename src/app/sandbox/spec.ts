@@ -9,6 +9,7 @@ import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
+import type { PortForward } from '../../model/network.ts';
 import type { RoomGrant } from '../../model/room-grant.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
@@ -26,6 +27,8 @@ export interface SpecParts {
   readonly config: SpecConfig;
   /** The rules to record; `project`: the folder whose own file has a say, null where an agent can write it. */
   readonly networkRules: (asked: SandboxRequest['network'], project: string | null) => string[];
+  /** Its ports of this machine, chosen already. */
+  readonly ports: readonly PortForward[];
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
@@ -58,6 +61,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     runtime: request.runtime ?? config.runtime,
     ...workspace,
     command: request.command ?? [],
+    ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
     env: request.env ?? {},
     author: request.author ?? null,
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
@@ -75,7 +79,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     shares: parts.shareMounts(request),
     rooms: parts.roomGrants(request.rooms ?? []),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
-    network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
+    network: { allow: rulesOf(request.network, workspace, parts), ports: parts.ports },
     stdin: request.stdin ?? false,
     terminal: request.terminal ?? null,
     autoRemove: request.autoRemove ?? false,
