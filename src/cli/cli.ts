@@ -91,8 +91,12 @@ export interface CommandEntry {
   readonly options?: readonly OptionEntry[];
   /** Whether a command for the sandbox may follow after `--`. */
   readonly takesCommand?: boolean;
+  /** After this many arguments the command may follow without `--`, too. */
+  readonly commandAfter?: number;
   /** The end of the usage line, where it says more than `args`. */
   readonly usage?: string;
+  /** Command lines that help shows, without `carrel`. */
+  readonly examples?: readonly string[];
   /**
    * What its arguments complete to: a kind of `names`, `files`, `places` (a file here or NAME:PATH), or these words. `sandbox`
    * completes the first only, `sandbox-files` has files after it, `sandbox-snapshots` the snapshots of it.

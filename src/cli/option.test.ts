@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../model/fault.ts';
+import { parseEnv } from './env.ts';
 import { homeOf } from './home.ts';
-import { parseCount, parseEnv, parseNumber, parsePairs, parseSeconds } from './option.ts';
+import { parseCount, parseNumber, parsePairs, parseSeconds } from './option.ts';
 import { absolute } from './paths.ts';
 import { sandboxRequest } from './sandbox/request.ts';
 import { uidOf } from './storage/account.ts';
@@ -23,7 +24,7 @@ test('pairs keep everything after the first =', () => {
 });
 
 describe('the options refuse', () => {
-  test.each(['=x', 'PATH', '', '1A=x', 'A-B=x', 'A\n=x'])('--env %j', (text) => invalid(() => parseEnv([text])));
+  test.each(['=x', 'NOT_SET', '', '1A=x', 'A-B=x', 'A\n=x'])('--env %j', (text) => invalid(() => parseEnv([text], {})));
   test.each(['', '-1', '1e3', 'NaN', '0x10', '1.'])('number %j', (text) => invalid(() => parseNumber(text, '--cpus')));
   test.each(['', '1.5', '-1', '9'.repeat(16)])('count %j', (text) => invalid(() => parseCount(text, '--tail')));
   test('a count that is too small', () => invalid(() => parseCount('0', '--max', 1)));

@@ -1,6 +1,6 @@
 /** Options as they are typed → values. What cannot be read is a Fault that names the option. */
 import { Fault, isFault } from '../model/fault.ts';
-import { printable, variableNamePattern } from '../model/name.ts';
+import { printable } from '../model/name.ts';
 
 /** Runs a check of the model; its refusal names the option. */
 export function naming<T>(option: string, check: () => T): T {
@@ -28,15 +28,6 @@ export function parsePairs(texts: readonly string[], option: string): Record<str
     pairs.set(text.slice(0, at), text.slice(at + 1));
   }
   return Object.fromEntries(pairs);
-}
-
-export function parseEnv(texts: readonly string[]): Record<string, string> {
-  const env = parsePairs(texts, '--env');
-  const odd = Object.keys(env).find((key) => !variableNamePattern.test(key));
-  if (odd === undefined) return env;
-  throw new Fault('invalid', `--env: ${printable(odd)} is not the name of a variable`, {
-    hint: 'Use letters, digits and "_", not starting with a digit.',
-  });
 }
 
 export function parseNumber(text: string, option: string): number {

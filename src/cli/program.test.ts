@@ -31,6 +31,23 @@ test('what stands after -- is the command, options included', async () => {
   expect(await parsed('run', '--', 'uname', '-a')).toMatchObject({ args: [], command: ['uname', '-a'] });
 });
 
+test('the command of exec follows its name, with or without --', async () => {
+  const cases = [
+    [['exec', 'a', 'git', 'log', '-n', '1', '--', 'x'], ['a'], {}, ['git', 'log', '-n', '1', '--', 'x']],
+    [
+      ['exec', '-ite', 'A=1', 'a', 'ls', '-e', 'b'],
+      ['a'],
+      { env: ['A=1'], interactive: true, tty: true },
+      ['ls', '-e', 'b'],
+    ],
+    [['exec', '-eA=1', '--cwd=/x', 'a', '-T', 'ls'], ['a'], { env: ['A=1'], cwd: '/x', tty: false }, ['ls']],
+    [['exec', 'a', '--env', 'A=1', '--', 'ls', '-la'], ['a'], { env: ['A=1'] }, ['ls', '-la']],
+    [['--home', 'h', 'exec', 'a', 'sh', '--json'], ['a'], {}, ['sh', '--json']],
+  ] as const;
+  for (const [words, args, options, command] of cases)
+    expect(await parsed(...words)).toMatchObject({ name: 'exec', args, options, command });
+});
+
 test('other commands take -- as the end of options', async () => {
   expect(await parsed('rm', '--', 'a', '-b')).toMatchObject({ args: ['a', '-b'], command: [] });
   expect(splitCommand(['--home', 'run', 'rm', '--', 'x'])).toEqual([['--home', 'run', 'rm', '--', 'x'], []]);
@@ -127,7 +144,6 @@ describe('refused with a hint', () => {
     [['restore', 'a'], 'carrel help restore'],
     [['undo', 'a', 'b'], 'carrel help undo'],
     [['run', 'npm', 'test'], 'the command to run follows after --'],
-    [['exec', 'a', 'ls', '-la'], 'the command to run follows after --'],
     [['exec', '--', 'ls'], 'carrel help exec'],
     [['usr'], 'Did you mean user?'],
     [['user', 'ad'], 'Did you mean add?'],

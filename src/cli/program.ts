@@ -5,6 +5,7 @@ import { canonicalWords } from '../model/command-word.ts';
 import { Fault } from '../model/fault.ts';
 import type { CommandEntry, GroupEntry, Invocation, OptionEntry } from './cli.ts';
 import { areas, table } from './commands.ts';
+import { flagsOf, globalOptions } from './completion/word.ts';
 
 export interface GlobalOptions {
   readonly home?: string;
@@ -30,11 +31,36 @@ export async function parse(argv: readonly string[], dispatch: Dispatch): Promis
   }
 }
 
-/** For commands that take a command, `--` separates it; for all others it ends the options, as usual. */
+/**
+ * For commands that take a command, `--` separates it, or it follows their arguments (`commandAfter`); for all others `--` ends the
+ * options, as usual.
+ */
 export function splitCommand(argv: readonly string[]): [head: readonly string[], tail: readonly string[]] {
   const at = argv.indexOf('--');
-  if (at < 0 || !entryOf(argv.slice(0, at))?.takesCommand) return [argv, []];
-  return [argv.slice(0, at), argv.slice(at + 1)];
+  const before = at < 0 ? argv : argv.slice(0, at);
+  const entry = entryOf(before);
+  if (!entry?.takesCommand) return [argv, []];
+  const start = entry.commandAfter === undefined ? undefined : operandPlaces(before, entry)[entry.commandAfter];
+  if (start !== undefined) return [argv.slice(0, start), argv.slice(start)];
+  return at < 0 ? [argv, []] : [before, argv.slice(at + 1)];
+}
+
+/** Where the arguments of a command stand: no option and no value of one. */
+function operandPlaces(argv: readonly string[], entry: CommandEntry): number[] {
+  const options = [...(entry.options ?? []), ...globalOptions].map(flagsOf).filter(({ takesValue }) => takesValue);
+  const takesNext = (word: string) => options.some(({ long, short }) => word === long || endsWith(word, short));
+  const places: number[] = [];
+  for (let place = 0; place < argv.length; place += 1) {
+    const word = argv[place]!;
+    if (!word.startsWith('-')) places.push(place);
+    else if (takesNext(word)) place += 1;
+  }
+  return places.slice(entry.name.split(' ').length);
+}
+
+/** `-te`: the last letter of several. */
+function endsWith(word: string, short: string | null): boolean {
+  return short !== null && /^-[a-zA-Z]+$/.test(word) && word.endsWith(short.slice(1));
 }
 
 /** `swarm list` is `swarm ls`. A word that makes no command stays as it was typed, for the error message. */
@@ -171,10 +197,15 @@ function buildCommand(entry: CommandEntry, program: Command, tail: readonly stri
   if (entry.args) command.arguments(entry.args);
   if (entry.usage) command.usage(entry.usage);
   for (const option of entry.options ?? []) command.addOption(buildOption(option));
+  if (entry.examples) command.addHelpText('after', `\nExamples:\n${exampleLines(entry.examples).join('\n')}`);
   return command.action(async () => {
     const invocation = { args: command.args, options: command.opts(), command: tail };
     await dispatch(entry, invocation, program.opts());
   });
+}
+
+function exampleLines(examples: readonly string[]): string[] {
+  return examples.map((line) => `  carrel ${line}`);
 }
 
 function buildOption({ flags, summary, choices, repeat, hidden }: OptionEntry): Option {

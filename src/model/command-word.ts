@@ -1,6 +1,7 @@
 /** The other spelling of a verb, in every group → the one that help shows. */
 const otherSpellings = new Map([
   ['list', 'ls'],
+  ['ps', 'ls'],
   ['remove', 'rm'],
   ['cleanup', 'clean'],
 ]);

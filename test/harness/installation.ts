@@ -115,7 +115,7 @@ export class Installation {
 
   /** Starts the CLI; its streams are yours. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
-    return this.#spawn([process.execPath, this.program, ...(this.#dockerd ? onDocker(args) : args)], env, cwd);
+    return this.#spawn([process.execPath, '--', this.program, ...(this.#dockerd ? onDocker(args) : args)], env, cwd);
   }
 
   #spawn(argv: readonly string[], env: Readonly<Record<string, string>>, cwd: string | undefined): ChildProcess {

@@ -60,5 +60,5 @@ export class Terminal {
 /** The CLI on a terminal. */
 export function carrelOn(home: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
   const env = { HOME: home, CARREL_HOME: home, ...options.env };
-  return new Terminal([process.execPath, program, ...args], { ...options, env });
+  return new Terminal([process.execPath, '--', program, ...args], { ...options, env });
 }

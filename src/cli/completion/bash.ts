@@ -9,6 +9,7 @@ import {
   namesWithin,
   optionsOf,
   quoted,
+  type ValuedFlag,
   valuedFlags,
 } from './word.ts';
 
@@ -20,10 +21,10 @@ _carrel() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= helping= operands=0 operand= i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case \${COMP_WORDS[i]} in
-      --) compopt -o default; return ;;
-      ${valuedFlags(entries).join(' | ')}) ((i++)) ;;
-      -*) ;;
+    case $command:\${COMP_WORDS[i]} in
+      *:--) compopt -o default; return ;;
+      ${valuedFlags(entries).map(flagPattern).join(' | ')}) ((i++)) ;;
+      *:-*) ;;
       *) if [[ -z $command && -z $helping && \${COMP_WORDS[i]} == help ]]; then helping=1
          elif [[ -z $command ]]; then command=\${COMP_WORDS[i]}
          elif [[ $command == ${group} ]]; then command+=" \${COMP_WORDS[i]}"
@@ -67,6 +68,10 @@ ${entries.flatMap(values).join('\n')}
 }
 complete -F _carrel carrel
 `;
+}
+
+function flagPattern({ flag, command }: ValuedFlag): string {
+  return `${command === null ? '*' : pattern(command)}:${flag}`;
 }
 
 function groupBranch(group: GroupEntry, entries: readonly CommandEntry[]): string {

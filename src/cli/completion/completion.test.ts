@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { table } from '../commands.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
-import { flagsOf } from './word.ts';
+import { flagsOf, valuedFlags } from './word.ts';
 import { zsh } from './zsh.ts';
 
 const shown = table.commands.filter(({ hidden }) => !hidden);
@@ -65,13 +65,13 @@ test('zsh defines every function that it calls', () => {
   for (const name of called) expect(script).toContain(`${name}() {`);
 });
 
-test('bash takes no value of an option for an operand, and no flag has one here and none there', () => {
-  expect(bash(offered)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
-  const all = shown.flatMap(({ options = [] }) => options.map(flagsOf));
-  for (const { long, short, takesValue } of all) {
-    const same = all.filter((other) => other.long === long || (short !== null && other.short === short));
-    expect(same.every((other) => other.takesValue === takesValue)).toBe(true);
-  }
+test('bash and fish take no value of an option for an operand, and -n has one in logs alone', () => {
+  expect(bash(offered)).toMatch(/^ {6}\*:--home \| .*\*:--allow \| .*\*:-m.*\) \(\(i\+\+\)\) ;;$/m);
+  expect(bash(offered)).toMatch(/ \| logs:-n \| /);
+  expect(fish(offered)).toMatch(/^ +case .*'logs:-n' 'logs \*:-n'.*$/m);
+  const named = valuedFlags(shown).filter(({ flag }) => flag === '-n');
+  expect(named.map(({ command }) => command)).not.toContain('apply');
+  expect(named.map(({ command }) => command)).not.toContain(null);
 });
 
 test('flags are read', () => {

@@ -1,5 +1,15 @@
 import type { CommandEntry, CommandTable, GroupEntry, OptionEntry } from '../cli.ts';
-import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, valuedFlags } from './word.ts';
+import {
+  firstWords,
+  flagsOf,
+  globalOptions,
+  isIn,
+  lastWord,
+  namesOf,
+  namesWithin,
+  type ValuedFlag,
+  valuedFlags,
+} from './word.ts';
 
 export function fish({ commands: entries, groups }: CommandTable): string {
   const first = firstWords(entries, groups);
@@ -28,12 +38,12 @@ function position(entries: readonly CommandEntry[], groups: readonly GroupEntry[
             set skip 0
             continue
         end
-        switch $word
-            case --
+        switch "$words:$word"
+            case '*:--'
                 break
-            case ${valuedFlags(entries).join(' ')}
+            case ${valuedFlags(entries).map(flagPattern).join(' ')}
                 set skip 1
-            case '-*'
+            case '*:-*'
             case '*'
                 set -a words $word
         end
@@ -44,6 +54,11 @@ function position(entries: readonly CommandEntry[], groups: readonly GroupEntry[
         test "$words[1]" = "$argv"
     end
 end`;
+}
+
+/** Before the colon are the command and the operands after it. */
+function flagPattern({ flag, command }: ValuedFlag): string {
+  return command === null ? `'*:${flag}'` : `'${command}:${flag}' '${command} *:${flag}'`;
 }
 
 function nextWords(group: GroupEntry, entries: readonly CommandEntry[]): string[] {

@@ -61,9 +61,30 @@ export function lastWord({ name }: CommandEntry): string {
   return name.split(' ').at(-1)!;
 }
 
-/** Flags with a value after them, which is no operand. None of them stands without one in another command. */
-export function valuedFlags(entries: readonly CommandEntry[]): string[] {
-  const options = [...globalOptions, ...entries.flatMap(({ options: all = [] }) => all)].map(flagsOf);
-  const valued = options.filter(({ takesValue }) => takesValue);
-  return [...new Set(valued.flatMap(({ long, short }) => [long, ...(short ? [short] : [])]))];
+export interface ValuedFlag {
+  readonly flag: string;
+  /** The one command in which it has a value; null: it has one in every command that knows it. */
+  readonly command: string | null;
+}
+
+/** Flags with a value after them, which is no operand. */
+export function valuedFlags(entries: readonly CommandEntry[]): ValuedFlag[] {
+  const all = [...globalOptions.map((option) => spelled(option, null)), ...entries.flatMap(spelledOptions)].flat();
+  const bare = new Set(all.filter(({ takesValue }) => !takesValue).map(({ flag }) => flag));
+  const valued = all.filter(({ takesValue }) => takesValue);
+  const unique = new Map<string, ValuedFlag>();
+  for (const { flag, command } of valued) {
+    const where = bare.has(flag) ? command : null;
+    unique.set(`${where}:${flag}`, { flag, command: where });
+  }
+  return [...unique.values()];
+}
+
+function spelledOptions({ name, options = [] }: CommandEntry): ReturnType<typeof spelled>[] {
+  return options.map((option) => spelled(option, name));
+}
+
+function spelled(option: OptionEntry, command: string | null): (ValuedFlag & { takesValue: boolean })[] {
+  const { long, short, takesValue } = flagsOf(option);
+  return [long, ...(short ? [short] : [])].map((flag) => ({ flag, command, takesValue }));
 }

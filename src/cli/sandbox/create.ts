@@ -7,6 +7,7 @@ import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
 import { chosenStreams } from '../stream/stream-options.ts';
 import { tellFallback } from './fallback.ts';
+import { tellPorts } from './published.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
 /** What idles has no use for a terminal. */
@@ -23,6 +24,7 @@ export default async function create(context: Context, invocation: Invocation<Sa
     during(context.out, 'creating the sandbox', client.call('POST /v1/sandboxes', { body })),
   );
   tellFallback(context.out, body, view);
+  tellPorts(context.out, view);
   if (context.json) context.out.document(view);
   else context.out.print(plain(view.name));
 }

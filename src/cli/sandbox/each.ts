@@ -1,6 +1,6 @@
 /** One act on several sandboxes: a failure does not keep the others from it. */
 import type { SandboxView } from '../../api/sandbox.ts';
-import { asFault } from '../../model/fault.ts';
+import { asFault, Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context } from '../cli.ts';
 import { during } from '../output/progress.ts';
@@ -30,6 +30,13 @@ export async function forEach(
   }
   if (context.json) context.out.document(views);
   return code;
+}
+
+export function requireNamesOrAll(command: string, names: readonly string[], all: boolean): void {
+  if (all !== names.length > 0) return;
+  throw new Fault('invalid', all ? 'either names or --all, not both' : 'nothing was named', {
+    hint: `carrel ${command} NAME… or carrel ${command} --all`,
+  });
 }
 
 export async function inBatches<T, R>(

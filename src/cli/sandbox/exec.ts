@@ -3,13 +3,12 @@ import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
-import { parseEnv } from '../option.ts';
+import { askedEnv, type EnvOptions } from '../env.ts';
 import type { Output } from '../output/output.ts';
 import { interact } from '../stream/interactive.ts';
 import { chosenStreams, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
-interface Options extends StreamOptions {
-  readonly env?: readonly string[];
+interface Options extends StreamOptions, EnvOptions {
   readonly cwd?: string;
   readonly bound?: boolean;
 }
@@ -17,7 +16,7 @@ interface Options extends StreamOptions {
 export default async function exec(context: Context, invocation: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(invocation.args[0]!);
   if (invocation.command.length === 0) {
-    throw new Fault('invalid', 'exec needs a command', { hint: `Put it after --: carrel exec ${name} -- CMD…` });
+    throw new Fault('invalid', 'exec needs a command', { hint: `Put it after the name: carrel exec ${name} CMD…` });
   }
   return interact(connect(context), context.out, name, execRequest(invocation, context.out));
 }
@@ -27,7 +26,7 @@ function execRequest({ options, command }: Invocation<Options>, out: Output): Ex
   return {
     command: [...command],
     stdin: streams.stdin,
-    env: { ...terminalEnv(streams), ...parseEnv(options.env ?? []) },
+    env: { ...terminalEnv(streams), ...askedEnv(options) },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(streams.terminal ? { terminal: streams.terminal } : {}),
     ...(options.bound ? { bound: true } : {}),

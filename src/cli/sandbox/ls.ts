@@ -15,6 +15,7 @@ import { commandLine, plain } from '../output/text.ts';
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
 
 interface Options {
+  readonly quiet?: boolean;
   readonly size?: boolean;
   readonly allUsers?: boolean;
 }
@@ -22,6 +23,7 @@ interface Options {
 export default async function ls(context: Context, { options }: Invocation<Options>): Promise<void> {
   const sandboxes = await during(context.out, 'measuring the sandboxes', list(context, options));
   if (context.json) return context.out.document(sandboxes);
+  if (options.quiet) return context.out.print(...sandboxes.map(({ name }) => plain(name)));
   if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
   context.out.print(...listing(sandboxes, context.out, Date.now(), options.allUsers));
   tellUnseen(context.out, sandboxes);

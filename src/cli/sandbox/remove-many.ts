@@ -1,4 +1,4 @@
-/** `rm --stale`: what ended long ago goes, after it was shown and agreed to; the daemon has the last word on each. */
+/** `rm --all` and `rm --stale`: the sandboxes are shown and removed after a confirmation; the daemon checks each again. */
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
@@ -11,8 +11,9 @@ import { plain } from '../output/text.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { inBatches } from './each.ts';
 
-export interface StaleOrder {
-  readonly staleMs: number;
+export interface RemovalOrder {
+  /** Null: however long ago they ended. */
+  readonly staleMs: number | null;
   readonly force: boolean;
   readonly yes: boolean;
 }
@@ -22,20 +23,20 @@ export interface Kept {
   readonly reason: string;
 }
 
-export interface StaleResult {
+export interface RemovalResult {
   readonly removed: readonly SandboxView[];
-  /** Old enough, but not to be lost. */
+  /** Not removed, because changes would be lost. */
   readonly kept: readonly Kept[];
   readonly failed: readonly Fault[];
 }
 
-export async function removeStale(context: Context, order: StaleOrder): Promise<number> {
+export async function removeMany(context: Context, order: RemovalOrder): Promise<number> {
   const { out } = context;
   const client = connect(context);
-  const old = (await client.call('GET /v1/sandboxes')).filter((view) => hasEndedBy(view, Date.now() - order.staleMs));
+  const found = (await client.call('GET /v1/sandboxes')).filter((view) => isMeant(view, order));
   const attempt = (views: readonly SandboxView[], dryRun: boolean) => tried(client, views, order, dryRun);
   if (!order.yes) {
-    const plan = await during(out, 'looking at the sandboxes', attempt(old, true));
+    const plan = await during(out, 'looking at the sandboxes', attempt(found, true));
     for (const line of forecast(plan)) out.say(line);
     if (plan.removed.length === 0) return concluded(context, plan);
     await agreed(context, plan);
@@ -46,25 +47,30 @@ export async function removeStale(context: Context, order: StaleOrder): Promise<
       failed: [...plan.failed, ...result.failed],
     });
   }
-  const result = await during(out, 'removing', attempt(old, false));
+  const result = await during(out, 'removing', attempt(found, false));
   for (const line of result.kept.map(keptText)) out.say(line);
   return concluded(context, result);
 }
 
 /** By what is shown; the daemon looks at its own clock, too. */
-function hasEndedBy({ state, finishedAt }: SandboxView, latestMs: number): boolean {
-  const ended = state !== 'running' && state !== 'pending' && finishedAt !== null;
-  return ended && Date.parse(finishedAt) <= latestMs;
+function isMeant({ state, finishedAt }: SandboxView, { staleMs, force }: RemovalOrder): boolean {
+  const ended = state !== 'running' && state !== 'pending';
+  if (staleMs === null) return ended || force;
+  return ended && finishedAt !== null && Date.parse(finishedAt) <= Date.now() - staleMs;
 }
 
 /** What must not go is kept with the reason; other failures keep none of the others from going. */
 async function tried(
   client: Client,
   views: readonly SandboxView[],
-  { staleMs, force }: StaleOrder,
+  { staleMs, force }: RemovalOrder,
   dryRun: boolean,
-): Promise<StaleResult> {
-  const query = { staleMs, ...(force ? { force } : {}), ...(dryRun ? { dryRun } : {}) };
+): Promise<RemovalResult> {
+  const query = {
+    ...(staleMs === null ? {} : { staleMs }),
+    ...(force ? { force } : {}),
+    ...(dryRun ? { dryRun } : {}),
+  };
   const results = await inBatches(views, ({ name }) =>
     client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query }),
   );
@@ -83,7 +89,7 @@ async function tried(
   };
 }
 
-export function forecast({ removed, kept }: StaleResult, now?: number): string[] {
+export function forecast({ removed, kept }: RemovalResult, now?: number): string[] {
   if (removed.length === 0) return ['there is nothing to remove', ...kept.map(keptText)];
   return [...removed.map((view) => `would remove ${plain(view.name)}, ${endText(view, now)}`), ...kept.map(keptText)];
 }
@@ -96,7 +102,7 @@ function keptText({ name, reason }: Kept): string {
   return `kept ${plain(name)}: ${plain(reason)}`;
 }
 
-async function agreed({ out }: Context, { removed, kept }: StaleResult): Promise<void> {
+async function agreed({ out }: Context, { removed, kept }: RemovalResult): Promise<void> {
   const what = counted(removed.length, 'sandbox', 'sandboxes');
   if (!canAsk(out)) {
     throw new Fault('invalid', `this would remove ${what}, and stdin is not a terminal to ask at`, {
@@ -107,7 +113,7 @@ async function agreed({ out }: Context, { removed, kept }: StaleResult): Promise
   if (!(await confirm(`Remove ${what}?`))) throw new Fault('cancelled', 'nothing was removed');
 }
 
-function concluded({ out, json }: Context, { removed, kept, failed }: StaleResult): number {
+function concluded({ out, json }: Context, { removed, kept, failed }: RemovalResult): number {
   const codes = failed.map((fault) => out.fail(fault));
   if (json) out.document({ removed, kept });
   else out.print(...removed.map(({ name }) => plain(name)));

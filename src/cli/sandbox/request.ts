@@ -13,11 +13,13 @@ import { parseShareRequest } from '../../model/share.ts';
 import { parseSize } from '../../model/size.ts';
 import { parseVolumeRequest } from '../../model/volume.ts';
 import { authorIn } from '../author.ts';
-import { naming, parseCount, parseEnv, parseNumber, parsePairs } from '../option.ts';
+import { askedEnv, type EnvOptions } from '../env.ts';
+import { parsePublished } from '../network/port.ts';
+import { naming, parseCount, parseNumber, parsePairs } from '../option.ts';
 import { absolute } from '../paths.ts';
 import { type StreamChoice, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
-export interface SandboxOptions extends StreamOptions {
+export interface SandboxOptions extends StreamOptions, EnvOptions {
   readonly name?: string;
   readonly engine?: EngineName;
   readonly image?: string;
@@ -30,7 +32,6 @@ export interface SandboxOptions extends StreamOptions {
   readonly pids?: string;
   readonly disk?: string;
   readonly strict?: boolean;
-  readonly env?: readonly string[];
   readonly secret?: readonly string[];
   readonly credential?: readonly string[];
   readonly service?: readonly string[];
@@ -38,6 +39,8 @@ export interface SandboxOptions extends StreamOptions {
   readonly share?: readonly string[];
   readonly room?: readonly string[];
   readonly network?: string;
+  readonly publish?: readonly string[];
+  readonly cwd?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
   /** Not typed: `carrel home shell` asks for it. */
@@ -51,8 +54,8 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, env, secret, credential, service, volume, share, room, label, rootfs } =
-    options;
+  const { name, engine, runtime, image, secret, credential, service, volume, share, room, label, rootfs } = options;
+  const env = askedEnv(options);
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -61,7 +64,7 @@ export function sandboxRequest(
     mode: options.mode ?? (project === undefined ? 'none' : 'overlay'),
     ...(options.base === undefined ? {} : { base: options.base }),
     command: [...command],
-    ...(env === undefined ? {} : { env: parseEnv(env) }),
+    ...(env === undefined ? {} : { env }),
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
     ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
@@ -69,6 +72,8 @@ export function sandboxRequest(
     ...(share === undefined ? {} : { shares: share.map(parseShareRequest) }),
     ...(room === undefined ? {} : { rooms: distinctRooms(room.map(parseRoomRequest)) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
+    ...(options.publish === undefined ? {} : { ports: options.publish.map(parsePublished) }),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     limits: askedLimits(options),
     ...(options.strict ? { strict: true } : {}),
     ...(image === undefined ? {} : { image }),

@@ -3,22 +3,24 @@ import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { forEach } from './each.ts';
-import { removeStale } from './stale.ts';
+import { removeMany } from './remove-many.ts';
 
 interface Options {
   readonly force?: boolean;
+  readonly all?: boolean;
   readonly stale?: string;
   readonly yes?: boolean;
 }
 
 export default async function rm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
-  const { force = false, stale, yes = false } = options;
-  if (stale !== undefined) {
-    if (args.length > 0) throw unclear('either names or --stale, not both');
-    return removeStale(context, { staleMs: parseDuration(stale, '--stale'), force, yes });
+  const { force = false, all = false, stale, yes = false } = options;
+  if (all || stale !== undefined) {
+    if (args.length > 0) throw unclear(`either names or ${all ? '--all' : '--stale'}, not both`);
+    const staleMs = stale === undefined ? null : parseDuration(stale, '--stale');
+    return removeMany(context, { staleMs, force, yes });
   }
   if (args.length === 0) throw unclear('nothing was named');
-  if (yes) throw unclear('--yes is for --stale: what is named is removed without asking');
+  if (yes) throw unclear('--yes is for --all and --stale: what is named is removed without asking');
   const client = connect(context);
   const query = force ? { force } : {};
   return forEach(context, 'removing', args, (name) =>
@@ -27,5 +29,5 @@ export default async function rm(context: Context, { args, options }: Invocation
 }
 
 function unclear(message: string): Fault {
-  return new Fault('invalid', message, { hint: 'carrel rm NAME… or carrel rm --stale 7d' });
+  return new Fault('invalid', message, { hint: 'carrel rm NAME…, carrel rm --all or carrel rm --stale 7d' });
 }

@@ -15,6 +15,7 @@ import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/
 import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
 import { tellFallback } from './fallback.ts';
+import { tellPorts } from './published.ts';
 import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
@@ -40,6 +41,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     brake.engage(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     tellFallback(context.out, body, view);
+    tellPorts(context.out, view);
     const exit = await join(client, context.out, view, streams);
     warnRefused(context.out, view.name, exit.refused, options.rm);
     if (options.rm) await tellKept(client, context.out, view);

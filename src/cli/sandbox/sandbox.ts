@@ -3,12 +3,22 @@ import { sandboxNamePattern } from '../../model/name.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../../model/sandbox.ts';
 import type { Area, NameSources, OptionEntry } from '../cli.ts';
 
-const env = {
-  flags: '--env <K=V>',
-  field: 'env',
-  summary: 'set an environment variable; may be repeated',
-  repeat: true,
-};
+const env: readonly OptionEntry[] = [
+  {
+    flags: '-e, --env <K=V>',
+    field: 'env',
+    summary: 'set an environment variable, K alone: to its value here; may be repeated',
+    repeat: true,
+  },
+  {
+    flags: '--env-file <FILE>',
+    field: 'env',
+    summary: 'set the variables of a file with lines of K=V or K; may be repeated',
+    repeat: true,
+  },
+];
+
+const cwd: OptionEntry = { flags: '-w, --cwd <DIR>', field: 'cwd', summary: 'working directory' };
 
 const streamOptions: readonly OptionEntry[] = [
   { flags: '-i, --interactive', summary: 'connect stdin' },
@@ -47,7 +57,7 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--pids <N>', field: 'limits.pids', summary: 'limit of processes and threads (default 512)' },
   { flags: '--disk <SIZE>', field: 'limits.diskBytes', summary: 'limit of disk space (default 8g)' },
   { flags: '--strict', summary: 'fail if a limit cannot be enforced here, instead of a warning' },
-  env,
+  ...env,
   {
     flags: '--secret <NAME>',
     field: 'secrets',
@@ -69,7 +79,7 @@ const sandboxOptions: readonly OptionEntry[] = [
     repeat: true,
   },
   {
-    flags: '--volume <NAME:PATH>',
+    flags: '-v, --volume <NAME:PATH>',
     field: 'volumes',
     summary: 'mount a volume, by type or name, at PATH; add :ro for read-only; may be repeated',
     repeat: true,
@@ -94,6 +104,14 @@ const sandboxOptions: readonly OptionEntry[] = [
     field: 'network',
     summary: 'hosts it may connect to: none, or HOST[:PORT],…; * stands for one label, as in *.example.com',
   },
+  {
+    flags: '-p, --publish <PORTS>',
+    field: 'ports',
+    summary:
+      'forward a port of this machine to a server inside: PORT, HOSTPORT:PORT or ADDRESS:HOSTPORT:PORT; may be repeated',
+    repeat: true,
+  },
+  cwd,
   {
     flags: '--image <REF>',
     field: 'image',
@@ -133,6 +151,7 @@ export const sandbox: Area = {
       ],
       takesCommand: true,
       completes: 'files',
+      examples: ['run . -- npm test', 'run -it -v cache:/cache -e CI=1 --network registry.npmjs.org . -- bash'],
       load: () => import('./run.ts'),
     },
     {
@@ -148,15 +167,18 @@ export const sandbox: Area = {
       ],
       takesCommand: true,
       completes: 'files',
+      examples: ['create --name web .', 'create --name web --env-file .env -p 3000 . -- npm start'],
       load: () => import('./create.ts'),
     },
     {
       name: 'ls',
       summary: 'list sandboxes',
       options: [
+        { flags: '-q, --quiet', summary: 'print only names' },
         { flags: '--size', summary: 'also show disk usage, snapshots included' },
         { flags: '--all-users', summary: 'include all users; for the owner' },
       ],
+      examples: ['ls', 'rm $(carrel ls -q)'],
       load: () => import('./ls.ts'),
     },
     {
@@ -168,22 +190,24 @@ export const sandbox: Area = {
     },
     {
       name: 'exec',
-      summary: 'run another command in a running sandbox',
+      summary: 'run another command in a sandbox; one that was stopped is started first',
       args: '<NAME>',
-      usage: '[options] NAME -- CMD…',
+      usage: '[options] NAME CMD…',
       options: [
         ...streamOptions,
-        env,
-        { flags: '-w, --cwd <DIR>', field: 'cwd', summary: 'working directory' },
+        ...env,
+        cwd,
         { flags: '--bound', summary: 'end the command when this client disconnects' },
       ],
       takesCommand: true,
+      commandAfter: 1,
       completes: 'sandboxes',
+      examples: ['exec web npm test', 'exec -it web bash'],
       load: () => import('./exec.ts'),
     },
     {
       name: 'shell',
-      summary: 'open a shell in a running sandbox',
+      summary: 'open a shell in a sandbox; one that was stopped is started first',
       args: '<NAME>',
       completes: 'sandboxes',
       load: () => import('./shell.ts'),
@@ -201,9 +225,10 @@ export const sandbox: Area = {
       args: '<NAME>',
       options: [
         { flags: '-f, --follow', summary: 'keep printing new output' },
-        { flags: '--tail <N>', field: 'tail', summary: 'only the last N lines' },
+        { flags: '-n, --tail <N>', field: 'tail', summary: 'only the last N lines' },
       ],
       completes: 'sandboxes',
+      examples: ['logs -f -n 20 web'],
       load: () => import('./logs.ts'),
     },
     {
@@ -228,8 +253,11 @@ export const sandbox: Area = {
     {
       name: 'start',
       summary: 'start sandboxes that have ended or were stopped',
-      args: '<NAME...>',
+      args: '[NAME...]',
+      usage: '[options] NAME… | --all',
+      options: [{ flags: '--all', summary: 'all your sandboxes that were stopped or lost' }],
       completes: 'sandboxes',
+      examples: ['start web', 'start --all'],
       load: () => import('./start.ts'),
     },
     {
@@ -246,13 +274,15 @@ export const sandbox: Area = {
       name: 'rm',
       summary: 'remove sandboxes that have ended',
       args: '[NAME...]',
-      usage: '[options] NAME… | --stale AGE',
+      usage: '[options] NAME… | --all | --stale AGE',
       options: [
         { flags: '-f, --force', summary: 'also running sandboxes, and those with changes that were not applied' },
+        { flags: '--all', summary: 'all your sandboxes that have ended; with --force also those that run' },
         { flags: '--stale <AGE>', field: 'staleMs', summary: 'all that ended at least this long ago, such as 7d' },
-        { flags: '-y, --yes', summary: 'do not ask for confirmation (with --stale)' },
+        { flags: '-y, --yes', summary: 'do not ask for confirmation (with --all or --stale)' },
       ],
       completes: 'sandboxes',
+      examples: ['rm web', 'rm --all', 'rm --stale 7d --yes'],
       load: () => import('./rm.ts'),
     },
     {

@@ -1,4 +1,4 @@
-/** `stop --all` and `rm --stale` against a fake daemon. */
+/** `stop --all`, `start --all`, `rm --all` and `rm --stale` against a fake daemon. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { consequences, Fault, type FaultCode } from '../../model/fault.ts';
 import { table } from '../commands.ts';
 import { Output } from '../output/output.ts';
 import rm from './rm.ts';
+import start from './start.ts';
 import stop from './stop.ts';
 
 const day = 86_400_000;
@@ -31,6 +32,7 @@ const there = [
   view('busy', 'running', null),
   view('waits', 'pending', null),
   view('odd', 'completed', null),
+  { ...view('gone', 'failed', 2), reason: 'lost' },
 ];
 
 beforeEach(async () => {
@@ -87,6 +89,37 @@ describe('stop --all', () => {
   });
 });
 
+describe('start --all', () => {
+  test('starts what was stopped or lost, and no command that ended by itself', async () => {
+    expect(await start(context(), use({ all: true }))).toBe(0);
+    expect(asked.sort()).toEqual(['POST gone start ', 'POST young start ']);
+  });
+
+  test('and names exclude each other, and one of them is needed', async () => {
+    await expect(start(context(), use({ all: true }, ['young']))).rejects.toThrow('not both');
+    await expect(start(context(), use({}))).rejects.toThrow('nothing was named');
+  });
+});
+
+describe('rm --all', () => {
+  const names = () => asked.map((one) => one.split(' ')[1]).sort();
+
+  test('removes what has ended, and with --force what runs, too', async () => {
+    expect(await rm(context(), use({ all: true, yes: true }))).toBe(0);
+    expect(names()).toEqual(['gone', 'odd', 'old', 'older', 'young']);
+    expect(asked.every((one) => !one.includes('force') && !one.includes('staleMs'))).toBe(true);
+    asked = [];
+    expect(await rm(context(), use({ all: true, yes: true, force: true }))).toBe(0);
+    expect(names()).toEqual(['busy', 'gone', 'odd', 'old', 'older', 'waits', 'young']);
+  });
+
+  test('shows them and removes nothing without a terminal to ask at', async () => {
+    await expect(rm(context(), use({ all: true }))).rejects.toThrow('not a terminal to ask at');
+    expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
+    expect(warned).toContain('would remove young, stopped ');
+  });
+});
+
 describe('rm --stale', () => {
   const stale = (options: object = {}) => use({ stale: '7d', yes: true, ...options });
   const removals = () => asked.map((one) => one.split(' ').slice(0, 2).join(' '));
@@ -138,7 +171,7 @@ describe('rm --stale', () => {
     await expect(rm(context(), use({ stale: '7d' }, ['old']))).rejects.toThrow('not both');
     await expect(rm(context(), stale({ stale: '7' }))).rejects.toThrow('is not a time span');
     await expect(rm(context(), use({}))).rejects.toThrow('nothing was named');
-    await expect(rm(context(), use({ yes: true }, ['old']))).rejects.toThrow('--yes is for --stale');
+    await expect(rm(context(), use({ yes: true }, ['old']))).rejects.toThrow('--yes is for --all and --stale');
     expect(asked).toEqual([]);
   });
 });

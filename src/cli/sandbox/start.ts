@@ -1,10 +1,24 @@
+import type { SandboxView } from '../../api/sandbox.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
-import { forEach } from './each.ts';
+import { forEach, requireNamesOrAll } from './each.ts';
 
-export default async function start(context: Context, { args }: Invocation): Promise<number> {
+interface Options {
+  readonly all?: boolean;
+}
+
+export default async function start(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+  const { all = false } = options;
+  requireNamesOrAll('start', args, all);
   const client = connect(context);
-  return forEach(context, 'starting', args, (name) =>
+  const names = all ? (await client.call('GET /v1/sandboxes')).filter(wasInterrupted).map(({ name }) => name) : args;
+  if (all && names.length === 0) context.out.note('no sandbox was stopped');
+  return forEach(context, 'starting', names, (name) =>
     client.call('POST /v1/sandboxes/{name}/start', { path: { name } }),
   );
+}
+
+/** By `stop`, or with the machine. Commands that ended by themselves are not run again. */
+function wasInterrupted({ state, reason }: SandboxView): boolean {
+  return state === 'stopped' || (state === 'failed' && reason === 'lost');
 }

@@ -1,10 +1,10 @@
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
-import { Fault, isFault } from '../../model/fault.ts';
+import { isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { parseSeconds } from '../option.ts';
-import { forEach } from './each.ts';
+import { forEach, requireNamesOrAll } from './each.ts';
 
 interface Options {
   readonly grace?: string;
@@ -13,7 +13,7 @@ interface Options {
 
 export default async function stop(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { grace, all = false } = options;
-  if (all === args.length > 0) throw unclear(all);
+  requireNamesOrAll('stop', args, all);
   const body = grace === undefined ? {} : { graceMs: parseSeconds(grace, '--grace') };
   const client = connect(context);
   const stopOne = (name: string) => client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body });
@@ -36,10 +36,4 @@ async function stopIfThere(stopping: ReturnType<Client['call']>, seen: SandboxVi
     if (isFault(error, 'not_found')) return seen;
     throw error;
   }
-}
-
-function unclear(all: boolean): Fault {
-  return new Fault('invalid', all ? 'either names or --all, not both' : 'nothing was named', {
-    hint: 'carrel stop NAME… or carrel stop --all',
-  });
 }

@@ -9,6 +9,7 @@ import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
 import { StartWords } from './not-started.ts';
+import { openExec } from './open-exec.ts';
 import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
 import { followSize, rawKeys } from './terminal.ts';
 
@@ -24,7 +25,7 @@ export async function interact(
   request: ExecRequest,
   refuse = same,
 ): Promise<number> {
-  const socket = await client.upgrade('POST /v1/sandboxes/{name}/exec', { name });
+  const socket = await openExec(client, out, name);
   socket.write(encodeJson('request', request));
   onBrokenPipe(() => process.exit(brokenPipeExit));
   const lent = { stdin: request.stdin === true, terminal: request.terminal !== undefined };
