@@ -1,21 +1,12 @@
 /** Bytes of files as clients of the hub see them, and edits of text. */
 import { createHash } from 'node:crypto';
+import { linesOf } from '../../lib/text.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { FileContent, TextEdit } from '../../model/spoke.ts';
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** Null where it is not UTF-8, or has a NUL as binary files do. */
-export function textOf(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** Refuses what would be written as something else. */
@@ -29,11 +20,6 @@ export function bytesOf({ encoding, content }: FileContent): Buffer {
 function isBase64(text: string): boolean {
   const plain = text.replaceAll(/[\r\n]/g, '');
   return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
-}
-
-/** With their ends; an empty text has none. */
-export function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /** Edits by line are of the text as it was, so they are done first and from the end. */

@@ -1,8 +1,10 @@
 /** Text files of the project as language servers see them. */
+
+import { textOf } from '../../lib/text.ts';
 import type { Document } from '../../lsp/lsp.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { hashOf, textOf } from './content.ts';
+import { hashOf } from './content.ts';
 import { bytesAt } from './file.ts';
 import { atPath } from './path.ts';
 

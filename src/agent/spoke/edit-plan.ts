@@ -2,11 +2,12 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
+import { textOf } from '../../lib/text.ts';
 import { type FileChange, maxEditBytes, maxEditSteps } from '../../model/edit.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { maxFileBytes } from '../../model/spoke.ts';
-import { bytesOf, edited, hashOf, textOf } from './content.ts';
+import { bytesOf, edited, hashOf } from './content.ts';
 import type { Step } from './edit-journal.ts';
 import { realNames } from './path.ts';
 import { editedRanges } from './range-edit.ts';

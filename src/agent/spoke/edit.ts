@@ -2,6 +2,7 @@
 import { closeSync, constants, fchmodSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { unifiedDiff } from '../../lib/diff.ts';
 import { syncFolder } from '../../lib/file.ts';
 import {
   type ChangedFile,
@@ -12,7 +13,6 @@ import {
   type PrepareEdit,
 } from '../../model/edit.ts';
 import type { Nothing } from '../../model/spoke.ts';
-import { unifiedDiff } from './diff.ts';
 import { journalFolder, type Step, writeJournal } from './edit-journal.ts';
 import { EditPlan, type Staged } from './edit-plan.ts';
 import { asRefusal } from './path.ts';

@@ -18,6 +18,7 @@ import {
 import type { Anchor } from '../../lib/anchor.ts';
 import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
 import { isErrno } from '../../lib/file.ts';
+import { linesOf, textOf } from '../../lib/text.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import {
@@ -31,7 +32,7 @@ import {
   type WriteFile,
   type WriteResult,
 } from '../../model/spoke.ts';
-import { bytesOf, edited, hashOf, linesOf, textOf } from './content.ts';
+import { bytesOf, edited, hashOf } from './content.ts';
 import { atPath, type Spot } from './path.ts';
 
 export function readFile(root: string, asked: ReadFile): ReadResult {

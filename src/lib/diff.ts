@@ -1,5 +1,5 @@
 /** Unified diffs of texts, for a person or a model to read before an edit is applied. */
-import { linesOf, textOf } from './content.ts';
+import { linesOf, textOf } from './text.ts';
 
 const context = 3;
 /** Texts that differ in more lines are shown as one replacement: the time grows with the square of this. */

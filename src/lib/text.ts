@@ -1,0 +1,16 @@
+/** Bytes as text, and text as lines. */
+
+/** Null where it is not UTF-8, or has a NUL as binary files do. */
+export function textOf(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** With their ends; an empty text has none. */
+export function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
