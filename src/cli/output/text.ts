@@ -20,6 +20,15 @@ export function plainLines(text: string): string {
   return text.split('\n').map(plain).join('\n');
 }
 
+/** Like `plainLines`, but keeps tabs, and line ends as other systems write them. */
+export function plainText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .split(/([\n\t])/)
+    .map((part) => (part === '\n' || part === '\t' ? part : plain(part)))
+    .join('');
+}
+
 export function withoutColours(text: string): string {
   return text.replace(colours, '');
 }

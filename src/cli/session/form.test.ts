@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { Form } from './form.ts';
+import { keysOf } from './question-text.ts';
+
+function form(properties: Record<string, unknown>, required = Object.keys(properties)): Form {
+  return new Form({ pendingId: 'q', kind: 'question', title: 'T', schema: { type: 'object', properties, required } });
+}
+
+test('fields are asked for one after the other, and their types checked', () => {
+  const asked = form({
+    name: { type: 'string', title: 'Name' },
+    age: { type: 'integer', title: 'Age' },
+    sure: { type: 'boolean', title: 'Sure?' },
+  });
+  expect(asked.prompt).toBe('Name');
+  expect(asked.take('')).toBe('type an answer');
+  expect(asked.take(' Ada ')).toBeNull();
+  expect(asked.prompt).toBe('Age');
+  expect(asked.take('old')).toBe('type a number');
+  expect(asked.take('36')).toBeNull();
+  expect(asked.prompt).toBe('Sure? [y/n]');
+  expect(asked.take('maybe')).toBe('type y or n');
+  expect(asked.take('y')).toBeNull();
+  expect(asked.prompt).toBeNull();
+  expect(asked.content).toEqual({ name: 'Ada', age: 36, sure: true });
+});
+
+test('a choice is its text or its number', () => {
+  for (const line of ['blue', '2']) {
+    const asked = form({ colour: { type: 'string', enum: ['red', 'blue'] } });
+    expect(asked.prompt).toBe('colour [1 red, 2 blue]');
+    expect(asked.take('3')).toBe('type one of the choices, or its number');
+    expect(asked.take(line)).toBeNull();
+    expect(asked.content).toEqual({ colour: 'blue' });
+  }
+});
+
+test('an optional field may be left out', () => {
+  const asked = form({ note: { type: 'string' } }, []);
+  expect(asked.take('')).toBeNull();
+  expect(asked.content).toEqual({});
+});
+
+test('options have letters by their kind, and numbers without one', () => {
+  const options = [
+    { id: 'a', name: 'Allow', kind: 'allow_once' },
+    { id: 'b', name: 'Allow too', kind: 'allow_once' },
+    { id: 'c', name: 'Other' },
+  ];
+  const keys = keysOf({ pendingId: 'q', kind: 'permission', title: 'T', options });
+  expect([...keys].map(([key, { id }]) => [key, id])).toEqual([
+    ['y', 'a'],
+    ['2', 'b'],
+    ['3', 'c'],
+  ]);
+});

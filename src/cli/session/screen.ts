@@ -1,0 +1,125 @@
+/**
+ * A terminal with text that scrolls, and rows below it that are drawn again and again: the unfinished line, and the input. What has scrolled
+ * stays as it is, so that the terminal's own scrolling, searching and copying work.
+ */
+import type { Sink } from '../output/output.ts';
+import { width } from '../output/text.ts';
+import type { InputView } from './input-view.ts';
+
+const clearBelow = '\u001b[J';
+const noColour = '\u001b[0m';
+const colours = /\u001b\[\d+m/g;
+/** A narrower terminal wraps by itself. */
+const narrowest = 10;
+/** Pieces that arrive together are drawn together. */
+const drawMs = 15;
+
+export class Screen {
+  readonly #sink: Sink;
+  #input: InputView = { rows: [], row: 0, column: 0 };
+  /** Whole rows that are not on the terminal yet. */
+  #rows: string[] = [];
+  #unfinished = '';
+  /** Rows above the cursor that are drawn again. */
+  #above = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  get columns(): number {
+    return this.#sink.columns || 80;
+  }
+
+  /** Appends text, wrapped at words. */
+  write(text: string): void {
+    const lines = (this.#unfinished + text.replaceAll('\t', '    ')).split('\n');
+    const wrapped = lines.map((line) => wrap(line, Math.max(narrowest, this.columns - 1)));
+    const last = wrapped.pop()!;
+    this.#unfinished = last.pop()!;
+    this.#rows.push(...wrapped.flat(), ...last);
+    this.#soon();
+  }
+
+  show(input: InputView): void {
+    this.#input = input;
+    this.#soon();
+  }
+
+  /** After the size changed, the terminal has wrapped the rows differently; this removes them as they are now. */
+  resized(): void {
+    const { columns } = this;
+    const drawn = [...this.#tail(), ...this.#input.rows.slice(0, this.#input.row)];
+    this.#above = drawn.reduce((sum, row) => sum + Math.max(1, Math.ceil(width(row) / columns)), 0);
+    this.draw();
+  }
+
+  /** Everything scrolls out of sight. */
+  clear(): void {
+    this.#sink.write('\u001b[H\u001b[2J');
+    this.#above = 0;
+    this.draw();
+  }
+
+  draw(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    const { rows, row, column } = this.#input;
+    const below = [...this.#tail(), ...rows];
+    const up = rows.length - 1 - row;
+    const text = this.#rows.map((line) => `${line}\n`).join('') + below.join('\n');
+    const back = rows.length === 0 ? '' : `${up > 0 ? `\u001b[${up}A` : ''}\r${column > 0 ? `\u001b[${column}C` : ''}`;
+    this.#sink.write(`${this.#toTop()}${text}${noColour}${back}`);
+    this.#rows = [];
+    this.#above = Math.max(0, below.length - 1 - Math.max(0, up));
+  }
+
+  /** Leaves the text, without the input. */
+  close(): void {
+    this.#input = { rows: [], row: 0, column: 0 };
+    if (this.#unfinished !== '') this.write('\n');
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#sink.write(`${this.#toTop()}${this.#rows.map((line) => `${line}\n`).join('')}`);
+  }
+
+  #tail(): string[] {
+    return this.#unfinished === '' ? [] : [this.#unfinished];
+  }
+
+  #toTop(): string {
+    return `${this.#above > 0 ? `\u001b[${this.#above}A` : ''}\r${clearBelow}`;
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => this.draw(), drawMs);
+  }
+}
+
+/** Rows of at most so many columns; a colour goes on in the next row. */
+export function wrap(line: string, columns: number): string[] {
+  const rows: string[] = [];
+  let rest = line;
+  while (width(rest) > columns) {
+    const head = headOf(rest, columns);
+    const colour = head.match(colours)?.at(-1) ?? '';
+    rows.push(head.trimEnd());
+    rest = (colour === noColour ? '' : colour) + rest.slice(head.length).replace(/^ +/, '');
+  }
+  return [...rows, rest];
+}
+
+/** The longest beginning that fits and ends at a word, or within one that is longer than a row. */
+function headOf(line: string, columns: number): string {
+  let head = '';
+  let room = columns;
+  for (const [piece] of line.matchAll(/\u001b\[\d+m|[\s\S]/gu)) {
+    room -= width(piece);
+    if (room < 0) break;
+    head += piece;
+  }
+  if (line[head.length] === ' ') return head;
+  const word = head.lastIndexOf(' ');
+  return word > columns / 3 ? head.slice(0, word + 1) : head;
+}

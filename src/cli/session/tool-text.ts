@@ -1,0 +1,61 @@
+/** A tool call as lines: what was done and how it ended, folded. */
+import { unifiedDiff } from '../../lib/diff.ts';
+import type { ToolChange } from '../../model/session.ts';
+import { DiffText } from '../output/diff-text.ts';
+import type { Colour } from '../output/output.ts';
+import { cut, plain } from '../output/text.ts';
+
+export interface Brush {
+  readonly colourful: boolean;
+  paint(colour: Colour, text: string): string;
+}
+
+/** Of a diff, and of the output of a call that failed. */
+const shownDiffLines = 16;
+const shownOutputLines = 5;
+const titleColumns = 100;
+const resultColumns = 60;
+
+export function toolLines(tool: ToolChange, brush: Brush): string[] {
+  const failed = tool.status === 'failed';
+  const mark = failed ? brush.paint('red', '✗') : brush.paint('green', '✓');
+  const output = outputOf(tool);
+  const [first = ''] = output;
+  const brief = output.length === 1 && first.length <= resultColumns;
+  const summary = brief ? `: ${first}` : output.length > 0 ? ` (${output.length} lines)` : '';
+  const more = failed && !brief ? output.slice(-shownOutputLines) : [];
+  return [
+    `${mark} ${titleOf(tool)}${brush.paint('dim', summary)}`,
+    ...more.map((line) => `  ${cut(line, titleColumns)}`),
+  ];
+}
+
+export function titleOf({ title, toolCallId }: ToolChange): string {
+  return cut(plain((title || toolCallId).split('\n')[0]!), titleColumns);
+}
+
+/** Of all files that the call edits; long ones are cut. */
+export function diffLines({ content = [] }: ToolChange, folder: string, brush: Brush): string[] {
+  return content.flatMap((part) => (part.type === 'diff' ? oneDiff(part, folder, brush) : []));
+}
+
+function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, folder: string, brush: Brush) {
+  const name = String(path).startsWith(`${folder}/`) ? String(path).slice(folder.length + 1) : String(path);
+  const bytes = (text: unknown) => (typeof text === 'string' ? Buffer.from(text) : null);
+  const text = new DiffText(brush.colourful);
+  const shown = text.take(Buffer.from(unifiedDiff(name, bytes(oldText), bytes(newText)))) + text.end();
+  const lines = shown.split('\n').slice(0, -1);
+  const rest = lines.length - shownDiffLines;
+  const kept = rest > 1 ? [...lines.slice(0, shownDiffLines), brush.paint('dim', `… ${rest} more lines`)] : lines;
+  return kept.map((line) => `  ${line}`);
+}
+
+/** Lines of text without those at the end that are empty. */
+function outputOf({ content = [] }: ToolChange): string[] {
+  const texts = content.map((part) => {
+    const { text } = (part.content ?? {}) as { text?: unknown };
+    return part.type === 'content' && typeof text === 'string' ? text : '';
+  });
+  const text = texts.join('').trimEnd();
+  return text === '' ? [] : text.split(/\r?\n/).map(plain);
+}
