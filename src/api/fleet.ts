@@ -1,5 +1,6 @@
 /** What is said about fleets. */
 import { z } from 'zod';
+import { watchRequest } from './room.ts';
 import { sandboxRequest, sandboxState } from './sandbox.ts';
 
 /** More than a file of 64 KiB can say. */
@@ -30,6 +31,8 @@ const id = z.string();
 export const fleetStep = z.discriminatedUnion('act', [
   z.strictObject({ act: z.literal('init-volumes'), volumes: z.array(z.string()) }),
   z.strictObject({ act: z.literal('init-rooms'), rooms: z.array(z.string()) }),
+  z.strictObject({ act: z.literal('watch'), room: z.string(), name, request: watchRequest }),
+  z.strictObject({ act: z.literal('unwatch'), room: z.string(), name }),
   z.strictObject({ act: z.literal('create'), name, request: sandboxRequest }),
   z.strictObject({
     act: z.literal('replace'),

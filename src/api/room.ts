@@ -78,6 +78,8 @@ export const watchRequest = z
       .optional(),
     /** Signs the requests of a webhook. */
     secret: z.string().min(1).max(64).optional(),
+    /** The fleet that declares it: a watcher of that fleet is changed and keeps its position. */
+    fleet: z.string().min(1).max(63).optional(),
     wake: z.strictObject({ agent: z.string().max(64).optional(), command: argv.optional() }).optional(),
   })
   .refine(({ run, webhook, wake }) => [run, webhook, wake].filter((one) => one !== undefined).length === 1, {
@@ -91,6 +93,8 @@ export const watchView = z.strictObject({
   command: z.array(z.string()).optional(),
   url: z.string().optional(),
   all: z.boolean(),
+  /** The fleet whose carrel.yaml declares it. */
+  fleet: z.string().nullable(),
   createdAt: z.string(),
   /** Why it does nothing now. */
   paused: z.string().nullable(),

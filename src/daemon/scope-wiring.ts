@@ -141,6 +141,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   };
   const { volumePrefix } = config;
   const rooms = roomsOf(actor, shared);
+  const watches = watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets });
   const common = commonOf(shared);
   const reviews = new Reviews(parts);
   return {
@@ -152,7 +153,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     applies: new Applies(parts),
     rooms,
     webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
-    watches: watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets }),
+    watches,
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now, hostPorts: new HostPorts(actor, store) },
@@ -164,7 +165,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
     ...hubOf(actor, { ...shared, ...parts, rooms, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
-      ...{ sandboxes, volumes, rooms, volumePrefix, trusts, images, installation: home.installation },
+      ...{ sandboxes, volumes, rooms, watches, volumePrefix, trusts, images, installation: home.installation },
       get limits() {
         return config.limits;
       },

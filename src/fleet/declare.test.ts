@@ -14,6 +14,7 @@ function refused(content: unknown): string[] {
   throw new Error('it was taken');
 }
 
+const watched = (watch: object) => ({ name: 'shop', rooms: { team: { watch: { w: watch } } } });
 const one = (sandbox: object, top: object = {}) => ({
   name: 'shop',
   projects: { app: 'app' },
@@ -28,6 +29,8 @@ describe('a declaration', () => {
       projects: {},
       volumes: [],
       secrets: [],
+      rooms: [],
+      watches: [],
       sandboxes: [],
     });
   });
@@ -122,6 +125,20 @@ describe('is refused with the path of the field', () => {
     [one({ secrets: ['KEY'] }), 'sandboxes.a.secrets.0: KEY is not declared'],
     [one({ volumes: ['session:/s'] }), 'sandboxes.a.volumes.0: "session" is not declared'],
     [one({ rooms: ['team:rw'] }), 'sandboxes.a.rooms.0: "team:rw" does not name a room'],
+    [{ name: 'a', rooms: { Team: {} } }, 'rooms.Team: "Team" is not a name'],
+    [{ name: 'a', rooms: { team: { watch: { all: { run: ['x'] } } } } }, 'rooms.team.watch.all: "all" is not a name'],
+    [watched({}), 'rooms.team.watch.w: name one of wake, run and webhook'],
+    [watched({ wake: 'claude', run: ['x'] }), 'rooms.team.watch.w: name one of wake, run and webhook'],
+    [watched({ wake: 'clude' }), 'rooms.team.watch.w.wake: claude, codex, or a command as a list'],
+    [
+      watched({ webhook: 'example.org' }),
+      'rooms.team.watch.w.webhook: use an address that begins with http:// or https://',
+    ],
+    [
+      watched({ run: ['x'], secret: 'K' }),
+      'rooms.team.watch.w.secret: a secret signs what a webhook gets, and there is no webhook',
+    ],
+    [watched({ webhook: 'https://a.example', secret: 'K' }), 'rooms.team.watch.w.secret: K is not declared'],
     [one({ volumes: ['session'] }), 'sandboxes.a.volumes.0: "session" does not say which volume goes where'],
     [
       one({ volumes: ['session:/s', 'memory-bank:/s'] }, { volumes: ['session', 'memory-bank'] }),

@@ -12,6 +12,7 @@ import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, FieldPath, Problem } from './fleet.ts';
 import { problem, refusal } from './problem.ts';
 import { type FleetContent, fieldsAt, fleetSchema, type LimitsContent, type SandboxContent } from './schema.ts';
+import { watchesOf } from './watch.ts';
 
 /** Relative paths start at `folder`. One fault reports all problems. */
 export function declare(content: unknown, folder: string): Declaration {
@@ -58,6 +59,8 @@ function resolved(content: FleetContent, folder: string, found: Problem[]): Decl
     projects: Object.fromEntries(projects),
     volumes: [...new Set(volumes)],
     secrets: [...new Set(secrets)],
+    rooms: Object.keys(content.rooms ?? {}),
+    watches: watchesOf(content.rooms ?? {}, secrets, found),
     sandboxes: sandboxes.map(([one, entry]) => sandboxOf(one, entry ?? {}, content, new Map(projects), found)),
   };
 }

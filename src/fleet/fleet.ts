@@ -14,12 +14,14 @@
  *   one has a declared name, that is a problem.
  * - Sandboxes that are as declared are not touched. One whose declaration changed is replaced, one that is no longer declared
  *   is removed; neither while it has changes that were not applied.
+ * - A watcher of a room belongs to the fleet that added it, and is changed or removed with its declaration.
  * - Volumes and rooms are created and never removed. Secrets are named; their values are not in the file.
  * - Everything that can be checked is refused before the first step.
  */
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import type { RoomRequest } from '../model/room-grant.ts';
+import type { WatchAction } from '../model/room-watch.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
 import type { VolumeRequest } from '../model/volume.ts';
 
@@ -31,6 +33,9 @@ export interface Declaration {
   /** Volume types, and names of the user's own volumes. */
   readonly volumes: readonly string[];
   readonly secrets: readonly string[];
+  /** Those under `rooms`; sandboxes may have others. */
+  readonly rooms: readonly string[];
+  readonly watches: readonly DeclaredWatch[];
   /** In the order of the file. */
   readonly sandboxes: readonly DeclaredSandbox[];
 }
@@ -57,6 +62,14 @@ export interface DeclaredSandbox {
   readonly limits: Partial<Limits>;
 }
 
+/** A watcher of a room. */
+export interface DeclaredWatch {
+  readonly room: string;
+  readonly who: string;
+  readonly action: WatchAction;
+  readonly isForAll: boolean;
+}
+
 export interface DeclaredProject {
   readonly id: string;
   readonly path: string;
@@ -70,7 +83,13 @@ export interface Existing {
   readonly sandboxes: readonly ExistingSandbox[];
   readonly volumes: readonly string[];
   readonly rooms: readonly string[];
+  readonly watches: readonly ExistingWatch[];
   readonly secrets: readonly string[];
+}
+
+export interface ExistingWatch extends DeclaredWatch {
+  /** The fleet that added it; null: none did. */
+  readonly fleet: string | null;
 }
 
 export interface ExistingSandbox {
@@ -103,6 +122,17 @@ export interface FleetRequest {
   labels: Record<string, string>;
 }
 
+/** The body of the API request that adds a watcher as declared, or changes it. */
+export interface FleetWatchRequest {
+  who: string;
+  fleet: string;
+  all?: boolean;
+  run?: string[];
+  webhook?: string;
+  secret?: string;
+  wake?: { command: string[] };
+}
+
 /** A field whose declaration changed. Null: not declared. */
 export interface Difference {
   readonly field: string;
@@ -113,6 +143,8 @@ export interface Difference {
 export type PlanStep =
   | { readonly act: 'init-volumes'; readonly volumes: readonly string[] }
   | { readonly act: 'init-rooms'; readonly rooms: readonly string[] }
+  | { readonly act: 'watch'; readonly room: string; readonly name: string; readonly request: FleetWatchRequest }
+  | { readonly act: 'unwatch'; readonly room: string; readonly name: string }
   | { readonly act: 'create'; readonly name: string; readonly request: FleetRequest }
   | {
       readonly act: 'replace';

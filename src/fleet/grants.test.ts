@@ -8,11 +8,21 @@ const place = (folder: string) => ({
 });
 
 describe('grants of a carrel.yaml', () => {
-  test('name hosts, folders, secrets, volumes, rooms, credentials and services', () => {
+  test('name hosts, folders, secrets, volumes, rooms, watchers, credentials and services', () => {
     const content = {
       network: ['Registry.npmjs.org'],
       projects: { app: 'app', other: '../other', far: '/srv/far' },
       secrets: ['KEY'],
+      rooms: {
+        news: null,
+        team: {
+          watch: {
+            one: { wake: 'claude' },
+            log: { run: ['logger', '-t', 'team'], all: true },
+            out: { webhook: 'https://example.org/in', secret: 'KEY' },
+          },
+        },
+      },
       sandboxes: {
         one: { project: 'app', mode: 'bind' as const, secrets: ['KEY'], volumes: ['memory-bank:/data:ro'] },
         two: { network: ['a.example:8443'], credentials: ['claude'], services: ['notes'], rooms: ['team', 'news:ro'] },
@@ -23,6 +33,9 @@ describe('grants of a carrel.yaml', () => {
       'network registry.npmjs.org',
       'folder /home/ann/other',
       'folder /srv/far',
+      'room team: one: wake ["claude","-p","--permission-mode","bypassPermissions"]',
+      'room team: log, all messages: run ["logger","-t","team"]',
+      'room team: out: webhook https://example.org/in signed with KEY',
       'one: secret KEY',
       'one: volume memory-bank:/data:ro',
       'one: writes /home/ann/all/app',

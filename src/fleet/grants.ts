@@ -1,11 +1,12 @@
 /**
  * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, rooms, folders outside of the file's
- * own folder, and real folders that an agent can write. Commands, variables and limits are not grants: their effect stays
- * inside the sandbox.
+ * own folder, real folders that an agent can write, and watchers of rooms. Commands, variables and limits of a sandbox are not
+ * grants: their effect stays inside the sandbox.
  */
 import { resolve } from 'node:path';
 import { canonicalRule } from '../model/network.ts';
 import type { FleetContent, SandboxContent } from './schema.ts';
+import { watchGrants } from './watch.ts';
 
 export type GrantingContent = Omit<FleetContent, 'name'>;
 
@@ -17,12 +18,13 @@ export interface FileFolder {
 }
 
 export function grantsOf(content: GrantingContent, place: FileFolder): string[] {
-  const { network, projects = {}, sandboxes = {} } = content;
+  const { network, projects = {}, rooms = {}, sandboxes = {} } = content;
   const outside = Object.values(projects).flatMap((path) => place.leadsOut(path) ?? []);
   const ofSandboxes = Object.entries(sandboxes).flatMap(([name, sandbox]) =>
     sandboxGrants(sandbox ?? {}, projects, place).map((grant) => `${name}: ${grant}`),
   );
-  return [...new Set([...networkGrants(network), ...outside.map((path) => `folder ${path}`), ...ofSandboxes])];
+  const folders = outside.map((path) => `folder ${path}`);
+  return [...new Set([...networkGrants(network), ...folders, ...watchGrants(rooms), ...ofSandboxes])];
 }
 
 export function networkGrants(network: FleetContent['network']): string[] {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { WatchAction } from '../model/room-watch.ts';
 import { declare } from './declare.ts';
 import type { Existing, ExistingSandbox, Plan, PlanStep } from './fleet.ts';
 import { plan } from './plan.ts';
 
-const nothing: Existing = { sandboxes: [], volumes: [], rooms: [], secrets: [] };
+const nothing: Existing = { sandboxes: [], volumes: [], rooms: [], watches: [], secrets: [] };
 const shop = (sandboxes: object, top: object = {}) =>
   declare({ name: 'shop', projects: { app: 'app', api: 'api' }, ...top, sandboxes }, '/work');
 
@@ -11,15 +12,29 @@ const shop = (sandboxes: object, top: object = {}) =>
 function after(existing: Existing, step: PlanStep): Existing {
   if (step.act === 'init-volumes') return { ...existing, volumes: [...existing.volumes, ...step.volumes] };
   if (step.act === 'init-rooms') return { ...existing, rooms: [...existing.rooms, ...step.rooms] };
+  if (step.act === 'watch' || step.act === 'unwatch') return { ...existing, watches: watchesAfter(existing, step) };
   const old = existing.sandboxes.find(({ name }) => name === step.name);
   const others = existing.sandboxes.filter((one) => one !== old);
   return { ...existing, sandboxes: step.act === 'remove' ? others : [...others, made(old, step)] };
 }
 
+function watchesAfter({ watches }: Existing, step: Extract<PlanStep, { act: 'watch' | 'unwatch' }>) {
+  const others = watches.filter(({ room, who }) => room !== step.room || who !== step.name);
+  if (step.act === 'unwatch') return others;
+  const { fleet, all = false, run, wake, webhook, secret = null } = step.request;
+  const action: WatchAction =
+    webhook !== undefined
+      ? { kind: 'webhook', url: webhook, secret }
+      : run
+        ? { kind: 'run', argv: run }
+        : { kind: 'wake', argv: wake!.command };
+  return [...others, { room: step.room, who: step.name, action, isForAll: all, fleet }];
+}
+
 let count = 0;
 function made(
   old: ExistingSandbox | undefined,
-  step: Exclude<PlanStep, { act: 'init-volumes' | 'init-rooms' | 'remove' }>,
+  step: Exclude<PlanStep, { act: 'init-volumes' | 'init-rooms' | 'watch' | 'unwatch' | 'remove' }>,
 ): ExistingSandbox {
   if (step.act === 'start') return { ...old!, state: 'running' };
   if (step.act === 'network') {
@@ -33,6 +48,7 @@ const reached = (steps: readonly PlanStep[], from = nothing) => steps.reduce(aft
 const linesOf = ({ steps }: Plan) =>
   steps.map((step) => {
     if (step.act === 'init-rooms') return `rooms ${step.rooms}`;
+    if (step.act === 'watch' || step.act === 'unwatch') return `${step.act} ${step.room} ${step.name}`;
     return step.act === 'init-volumes' ? `volumes ${step.volumes}` : `${step.act} ${step.name}`;
   });
 const inState = (existing: Existing, name: string, state: ExistingSandbox['state']): Existing => ({
@@ -49,6 +65,38 @@ it('rooms that are missing are created first, each once', () => {
     rooms: ['news'],
   });
   expect(linesOf(found)).toEqual(['rooms team', 'create a', 'create b']);
+});
+
+describe('watchers of rooms', () => {
+  const watched = (watch: object, sandboxes: object = {}) => shop(sandboxes, { rooms: { team: { watch } } });
+  const before = watched({ ada: { wake: 'claude' }, log: { run: ['logger'], all: true } }, { ada: {} });
+  const present = reached(plan(before, nothing).steps);
+
+  it('are added after their room and their sandbox, and once', () => {
+    expect(linesOf(plan(before, nothing))).toEqual(['rooms team', 'create ada', 'watch team ada', 'watch team log']);
+    expect(linesOf(plan(before, present))).toEqual([]);
+  });
+
+  it('are changed and removed with their declaration', () => {
+    const after = watched({ ada: { wake: ['npm', 'test'] } }, { ada: {} });
+    expect(linesOf(plan(after, present))).toEqual(['watch team ada', 'unwatch team log']);
+    expect(linesOf(plan(shop({ ada: {} }), present))).toEqual(['unwatch team ada', 'unwatch team log']);
+  });
+
+  it('that the fleet did not add are left, and a declared one of that name is a problem', () => {
+    const watches = present.watches.map((one) => ({ ...one, fleet: one.who === 'ada' ? 'other' : null }));
+    expect(linesOf(plan(shop({ ada: {} }), { ...present, watches }))).toEqual([]);
+    expect(plan(before, { ...present, watches }).problems).toMatchObject([
+      { code: 'conflict', place: ['rooms', 'team', 'watch', 'ada'] },
+      { code: 'conflict', place: ['rooms', 'team', 'watch', 'log'] },
+    ]);
+  });
+
+  it('that wake need a sandbox of their name', () => {
+    expect(plan(watched({ ada: { wake: 'claude' } }), nothing).problems).toMatchObject([
+      { code: 'not_found', message: 'there is no sandbox ada to wake' },
+    ]);
+  });
 });
 
 describe('on an empty machine', () => {

@@ -10,6 +10,7 @@ import type {
   Problem,
 } from './fleet.ts';
 import { differences, isOf, marksOf } from './mark.ts';
+import { unwatchSteps, watchProblems, watchSteps } from './watch.ts';
 
 type ByName = ReadonlyMap<string, ExistingSandbox>;
 
@@ -25,11 +26,17 @@ export function plan(declared: Declaration, existing: Existing): Plan {
       ...volumeSteps(declared, existing),
       ...roomSteps(declared, existing),
       ...steps.flat(),
+      ...watchSteps(fleet, declared.watches, existing),
+      ...unwatchSteps(fleet, declared.watches, existing),
       ...removals(declared, existing),
     ],
     same,
     completed: same.filter((name) => there.get(name)!.state === 'completed'),
-    problems: [...unsetSecrets(declared, existing), ...taken.map(({ name }) => takenName(fleet, name))],
+    problems: [
+      ...unsetSecrets(declared, existing),
+      ...taken.map(({ name }) => takenName(fleet, name)),
+      ...watchProblems(fleet, declared.watches, existing, new Set(sandboxes.map(({ name }) => name))),
+    ],
   };
 }
 
@@ -64,8 +71,8 @@ function volumeSteps({ volumes }: Declaration, existing: Existing): PlanStep[] {
   return missing.length === 0 ? [] : [{ act: 'init-volumes', volumes: missing }];
 }
 
-function roomSteps({ sandboxes }: Declaration, existing: Existing): PlanStep[] {
-  const wanted = new Set(sandboxes.flatMap(({ rooms }) => rooms.map(({ room }) => room)));
+function roomSteps({ rooms: named, sandboxes }: Declaration, existing: Existing): PlanStep[] {
+  const wanted = new Set([...named, ...sandboxes.flatMap(({ rooms }) => rooms.map(({ room }) => room))]);
   const missing = [...wanted].filter((room) => !existing.rooms.includes(room));
   return missing.length === 0 ? [] : [{ act: 'init-rooms', rooms: missing }];
 }

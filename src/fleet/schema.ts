@@ -9,17 +9,16 @@ import { sandboxNamePattern, variableNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
 import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
-import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { labelPattern, userVolumeTypes } from '../model/volume.ts';
+import { argv, isShort, maxEntries, secretName, text } from './field.ts';
+import { rooms } from './room-schema.ts';
 
 const volumeLabel = z
   .string()
   .regex(labelPattern, 'use 1 to 63 of a-z, 0-9 and "-", starting with a letter or digit')
   .refine((name) => name !== 'chromadb', 'chromadb is mounted into no sandbox');
 const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
-
-const maxEntries = 500;
 
 /** Also used as a project of docker-compose and as a folder in the hub. */
 const plainName = z
@@ -28,15 +27,8 @@ const plainName = z
 const sandboxName = z
   .string()
   .regex(sandboxNamePattern, 'use 1 to 63 of a-z, 0-9, "_", "." and "-", starting with a letter or digit');
-const secretName = z
-  .string()
-  .regex(secretNamePattern, 'use 1 to 64 of letters, digits, "_", "." and "-", starting with a letter or digit');
 const variable = z.string().regex(variableNamePattern, 'use letters, digits and "_", no digit first');
 const line = z.string().regex(/^[^\x00-\x1f\x7f]+$/, 'one line without control characters');
-const text = z
-  .string()
-  .regex(/^[^\x00]*$/, 'it cannot hold a NUL byte')
-  .max(131_072);
 
 const sizeRule = 'a number of bytes, or one with a unit, such as 512m or 4g';
 const size = z
@@ -122,15 +114,10 @@ const sandbox = z.strictObject({
       examples: ['crun'],
     }),
   image: image.optional(),
-  command: z
-    .array(text)
-    .min(1)
-    .max(4096)
-    .optional()
-    .meta({
-      description: 'Program and arguments as a list. Default: the sandbox idles until it is stopped.',
-      examples: [['npm', 'test']],
-    }),
+  command: argv.optional().meta({
+    description: 'Program and arguments as a list. Default: the sandbox idles until it is stopped.',
+    examples: [['npm', 'test']],
+  }),
   env: z
     .record(variable, text)
     .optional()
@@ -220,6 +207,7 @@ export const fleetSchema = z.strictObject({
         'Names of secrets that have to be set (`carrel secret set NAME`). Never their values. Default: none.',
       examples: [['NPM_TOKEN']],
     }),
+  rooms,
   sandboxes: z
     .record(sandboxName, sandbox.nullable())
     .refine(isShort, `at most ${maxEntries}`)
@@ -230,10 +218,6 @@ export const fleetSchema = z.strictObject({
 export type FleetContent = z.output<typeof fleetSchema>;
 export type SandboxContent = NonNullable<NonNullable<FleetContent['sandboxes']>[string]>;
 export type LimitsContent = z.output<typeof limits>;
-
-function isShort(entries: object): boolean {
-  return Object.keys(entries).length <= maxEntries;
-}
 
 /** For editors. */
 export function jsonSchema(): object {

@@ -19,6 +19,8 @@ export interface RoomWatch {
   readonly action: WatchAction;
   /** Every message, not mentions only. */
   readonly isForAll: boolean;
+  /** The fleet that declares it; null or absent: none does. */
+  readonly fleet?: string | null;
   readonly createdAt: string;
   /** Why it does not handle messages now; null: it does. */
   readonly paused: string | null;

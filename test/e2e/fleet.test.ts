@@ -278,6 +278,33 @@ describe('again and again', () => {
   });
 });
 
+it('watchers of rooms are trusted, added, changed and removed with their declaration', async () => {
+  const out = carrel.folder('watched');
+  const watched = (file: string) =>
+    put(`name: shop\nrooms: {team: {watch: {log: {run: [cp, /dev/stdin, ${join(out, file)}]}}}}\n`);
+  const handled = (file: string, text: string) =>
+    until(() => existsSync(join(out, file)) && readFileSync(join(out, file), 'utf8').includes(text), `${file}`);
+  watched('one');
+  const untrusted = await here('up', '--yes');
+  expect([untrusted.exitCode, untrusted.stderr]).toEqual([
+    4,
+    expect.stringContaining(`+ room team: log: run ["cp","/dev/stdin","${out}/one"]`),
+  ]);
+  expect((await here('trust', 'carrel.yaml')).exitCode).toBe(0);
+  expect((await here('up', '--yes')).stdout).toContain('made room team\nadded watcher log of room team\n');
+  await carrel.ok('room', 'post', 'team', '@log first');
+  await handled('one', 'first');
+  expect((await here('up', '--yes')).stderr).toContain('nothing to do');
+  watched('two');
+  expect((await here('trust', 'carrel.yaml')).exitCode).toBe(0);
+  expect((await here('up', '--yes')).stderr).toContain('fleet shop: 1 watcher added');
+  await carrel.ok('room', 'post', 'team', '@log second');
+  await handled('two', 'second');
+  put('name: shop\n');
+  expect((await here('up', '--yes')).stdout).toBe('dropped watcher log of room team\n');
+  expect(await carrel.json('room', 'watch', 'team')).toEqual([]);
+});
+
 it('up continues after a step that fails, and reports commands that ended at once', async () => {
   put('name: shop\n');
   expect((await here('up', '--yes')).exitCode).toBe(0);

@@ -51,10 +51,12 @@ function fleets(
   const volumes = { list: () => [], check: () => {}, checkDeclared: () => {} };
   const secrets = { list: () => [{ name: 'SET' }] };
   const rooms = { names: () => [] };
+  const watches = { all: () => [] };
   return new Fleets({ name: user, isOwner }, {
     sandboxes,
     volumes,
     rooms,
+    watches,
     secrets,
     images: {
       prove: async (image: string) => {

@@ -23,6 +23,7 @@ export interface FleetParts {
   readonly sandboxes: Sandboxes;
   readonly volumes: UserVolumes;
   readonly rooms: { names(): string[] };
+  readonly watches: { all(): Existing['watches'] };
   readonly secrets: UserSecrets;
   readonly images: Pick<UserImages, 'prove'>;
   readonly trusts: Pick<Trusts, 'show'>;
@@ -95,11 +96,12 @@ export class Fleets {
   }
 
   async #existing(): Promise<Existing> {
-    const { sandboxes, volumes, rooms, secrets } = this.#parts;
+    const { sandboxes, volumes, rooms, watches, secrets } = this.#parts;
     return {
       sandboxes: (await sandboxes.list()).map((view) => ({ ...view, allow: view.network.allow })),
       volumes: volumes.list(false).map(({ type, label }) => label ?? type),
       rooms: rooms.names(),
+      watches: watches.all(),
       secrets: secrets.list().map(({ name }) => name),
     };
   }
@@ -138,6 +140,7 @@ export class Fleets {
 
   /** What creating it would be refused for. */
   #check(step: PlanStep, file: string): Problem[] {
+    if (step.act === 'watch') return this.#checkWatch(step);
     if (step.act !== 'create' && step.act !== 'replace') return [];
     const { name, request } = step;
     try {
@@ -150,9 +153,16 @@ export class Fleets {
     }
   }
 
+  #checkWatch({ room, name, request }: Extract<PlanStep, { act: 'watch' }>): Problem[] {
+    if (request.wake !== undefined || this.#actor.isOwner) return [];
+    const message = 'run and webhook act on the machine itself, and are for the owner of the installation';
+    return [problem('denied', ['rooms', room, 'watch', name], message, 'Use wake: it acts in a sandbox.')];
+  }
+
   /** Each image is asked for once, however many sandboxes are made of it. */
   async #unusableImages(steps: readonly PlanStep[]): Promise<Problem[]> {
-    const wanted = steps.flatMap((step) => ('request' in step && step.request.image ? [step.request] : []));
+    const creating = steps.filter((step) => step.act === 'create' || step.act === 'replace');
+    const wanted = creating.flatMap(({ request }) => (request.image ? [request] : []));
     const proofs = new Map(wanted.map(({ image }) => [image!, this.#imageFault(image!)]));
     const found = wanted.map(async ({ name, image }) => {
       const fault = await proofs.get(image!)!;

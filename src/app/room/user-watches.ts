@@ -21,6 +21,8 @@ export interface UserWatchesParts {
 
 const maxPerRoom = 50;
 
+type Said = Pick<RoomWatch, 'who' | 'action' | 'isForAll' | 'fleet'>;
+
 export class UserWatches {
   readonly #actor: Actor;
   readonly #parts: UserWatchesParts;
@@ -34,23 +36,53 @@ export class UserWatches {
     return this.#rows(room).map(({ value }) => viewOf(value));
   }
 
-  /** It handles what is posted from now on. */
+  /** Of all rooms of the user. */
+  all(): { room: string; who: string; action: WatchAction; isForAll: boolean; fleet: string | null }[] {
+    const { store } = this.#parts;
+    return store
+      .list('roomWatch', this.#actor.name)
+      .flatMap(({ value: { room: id, who, action, isForAll, fleet } }) => {
+        const room = store.get('room', id)?.name;
+        return room === undefined ? [] : [{ room, who, action, isForAll, fleet: fleet ?? null }];
+      });
+  }
+
+  /** It handles what is posted from now on. One that the same fleet has added is changed. */
   async add(room: Row<'room'>, request: WatchRequest): Promise<WatchView> {
-    const { store, now, watchers, openRoom } = this.#parts;
     const who = checkParticipantName(request.who);
+    const fleet = request.fleet ?? null;
     const action = await this.#action(request);
-    if (this.#rows(room).some(({ value }) => value.who === who)) throw isTaken(room.name, who);
-    if (this.#rows(room).length >= maxPerRoom) throw new Fault('exhausted', `the room has ${maxPerRoom} watchers`);
-    const opened = await openRoom(room.value);
+    const there = this.#rows(room).find(({ value }) => value.who === who);
+    if (there && (fleet === null || there.value.fleet !== fleet)) throw isTaken(room.name, who);
+    const opened = await this.#parts.openRoom(room.value);
     await opened.addParticipant({ kind: action.kind === 'wake' ? 'sandbox' : 'service', name: who });
+    const said = { who, action, isForAll: request.all ?? false, fleet };
+    return there ? this.#change(there.id, said) : this.#insert(room, opened, said);
+  }
+
+  async #insert(room: Row<'room'>, opened: Room, said: Said): Promise<WatchView> {
+    const { store, now, watchers } = this.#parts;
+    if (this.#rows(room).length >= maxPerRoom) throw new Fault('exhausted', `the room has ${maxPerRoom} watchers`);
     const value: RoomWatch = {
-      ...{ room: room.id, who, action, isForAll: request.all ?? false, createdAt: now(), paused: null },
+      ...{ ...said, room: room.id, createdAt: now(), paused: null },
       ...{ position: (await opened.status()).lastId, delivery: null, handled: 0, failed: 0, wakes: [] },
     };
     const id = randomBytes(8).toString('hex');
-    const row = { kind: 'roomWatch' as const, id, owner: this.#actor.name, name: `${room.id}/${who}`, value };
-    store.insert(row, this.#event('room.watch', who));
+    const row = { kind: 'roomWatch' as const, id, owner: this.#actor.name, name: `${room.id}/${said.who}`, value };
+    store.insert(row, this.#event('room.watch', said.who));
     watchers.watch(id);
+    return viewOf(value);
+  }
+
+  /** The message that it handles now is handled again, in the new way. */
+  async #change(id: string, said: Said): Promise<WatchView> {
+    const { store, watchers } = this.#parts;
+    await watchers.unwatch(id);
+    const row = store.get('roomWatch', id);
+    if (row === null) throw new Fault('conflict', `the watcher ${said.who} was removed meanwhile`);
+    const value = { ...row.value, ...said, delivery: null };
+    store.update(row, value, this.#event('room.watch', said.who));
+    if (value.paused === null) watchers.watch(id);
     return viewOf(value);
   }
 
@@ -116,9 +148,19 @@ function isTaken(room: string, who: string): Fault {
   });
 }
 
-function viewOf({ who, action, isForAll, createdAt, paused, delivery, handled, failed }: RoomWatch): WatchView {
+function viewOf({
+  who,
+  action,
+  isForAll,
+  fleet = null,
+  createdAt,
+  paused,
+  delivery,
+  handled,
+  failed,
+}: RoomWatch): WatchView {
   const { kind } = action;
   const what = action.kind === 'webhook' ? { url: action.url } : { command: [...action.argv] };
   const now = delivery === null ? null : { message: delivery.id, attempts: delivery.attempts };
-  return { who, kind, ...what, all: isForAll, createdAt, paused, handling: now, handled, failed };
+  return { who, kind, ...what, all: isForAll, fleet, createdAt, paused, handling: now, handled, failed };
 }

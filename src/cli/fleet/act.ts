@@ -23,6 +23,10 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
   'init-rooms': async ({ client }, { rooms }) => {
     for (const name of rooms) await client.call('POST /v1/rooms', { body: { name } });
   },
+  watch: async ({ client }, { room, request }) =>
+    void (await client.call('POST /v1/rooms/{name}/watchers', { path: { name: room }, body: request })),
+  unwatch: async ({ client }, { room, name: who }) =>
+    void (await client.call('POST /v1/rooms/{name}/watchers/remove', { path: { name: room }, body: { who } })),
   create,
   replace: async (hands, step) => {
     await remove(hands, step);

@@ -25,7 +25,7 @@ export class Fleet {
     return this.#located(this.#client.call('POST /v1/fleet/compose', { body: this.#body }));
   }
 
-  /** What a step is refused for has a line, too: that of the sandbox it is about. */
+  /** What a step is refused for has a line, too: that of the sandbox or watcher it is about. */
   async blame<T>(step: FleetStep, work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -33,7 +33,7 @@ export class Fleet {
       if (!isFault(error) || error.data?.problems || consequences[error.code].retry || !('request' in step))
         throw error;
       const { code, message, hint } = error;
-      const problem = { place: ['sandboxes', step.name], message };
+      const problem = { place: placeOf(step), message };
       throw located(
         new Fault(code, message, { cause: error, ...(hint ? { hint } : {}), data: { problems: [problem] } }),
         this.#document,
@@ -53,6 +53,10 @@ export class Fleet {
       throw isFault(error) ? located(error, this.#document) : error;
     }
   }
+}
+
+function placeOf(step: Extract<FleetStep, { request: unknown }>): JsonPath {
+  return step.act === 'watch' ? ['rooms', step.room, 'watch', step.name] : ['sandboxes', step.name];
 }
 
 interface ReportedProblem {

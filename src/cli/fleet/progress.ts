@@ -58,10 +58,11 @@ export class Progress {
   }
 }
 
-/** A sandbox needs the volumes and rooms it mounts, and the earlier steps about itself. */
+/** A sandbox needs the volumes and rooms it mounts, and the earlier steps about itself; a watcher its room, and its sandbox. */
 function needs(step: FleetStep, failed: FleetStep): boolean {
   if (isMaking(step)) return false;
   if (!isMaking(failed)) return failed.name === step.name;
+  if (step.act === 'watch') return failed.act === 'init-rooms' && failed.rooms.includes(step.room);
   const { volumes = [], rooms = [] } = 'request' in step ? step.request : {};
   if (failed.act === 'init-rooms') return rooms.some(({ room }) => failed.rooms.includes(room));
   return volumes.some(({ volume }) => failed.volumes.includes(volume));

@@ -10,6 +10,8 @@ type Act = FleetStep['act'];
 const verbs: { readonly [act in Act]: readonly [future: string, past: string] } = {
   'init-volumes': ['make', 'made'],
   'init-rooms': ['make', 'made'],
+  watch: ['add', 'added'],
+  unwatch: ['drop', 'dropped'],
   create: ['create', 'created'],
   replace: ['replace', 'replaced'],
   network: ['change', 'changed'],
@@ -42,12 +44,18 @@ export function doneLine(step: FleetStep): string {
 export function summary({ fleet, same }: FleetPlan, done: readonly FleetStep[]): string {
   if (done.length === 0) return nothingToDo(fleet, same.length);
   const counts = (Object.keys(verbs) as Act[])
-    .map((act) => [done.filter((step) => step.act === act).length, verbs[act][1]] as const)
-    .filter(([count, past]) => count > 0 && past !== verbs['init-volumes'][1])
-    .map(([count, past]) => `${count} ${past}`);
-  return [`fleet ${plain(fleet)}: ${counts.join(', ')}`, ...(same.length === 0 ? [] : [asDeclared(same.length)])].join(
-    '; ',
-  );
+    .map((act) => ({ act, count: done.filter((step) => step.act === act).length }))
+    .filter(({ act, count }) => count > 0 && verbs[act] !== verbs['init-volumes'] && verbs[act] !== verbs['init-rooms'])
+    .map(({ act, count }) => `${isWatching(act) ? counted(count, 'watcher') : count} ${verbs[act][1]}`);
+  const parts = [
+    ...(counts.length === 0 ? [] : [counts.join(', ')]),
+    ...(same.length === 0 ? [] : [asDeclared(same.length)]),
+  ];
+  return `fleet ${plain(fleet)}: ${parts.join('; ') || 'done'}`;
+}
+
+function isWatching(act: Act): boolean {
+  return act === 'watch' || act === 'unwatch';
 }
 
 function nothingToDo(fleet: string, same: number): string {
@@ -60,6 +68,7 @@ function asDeclared(count: number): string {
 
 function subject(step: FleetStep): string {
   if (step.act === 'init-volumes') return listed('volume', step.volumes);
+  if (step.act === 'watch' || step.act === 'unwatch') return `watcher ${plain(step.name)} of room ${plain(step.room)}`;
   return step.act === 'init-rooms' ? listed('room', step.rooms) : plain(step.name);
 }
 
@@ -70,6 +79,7 @@ function listed(noun: string, names: readonly string[]): string {
 function detail(step: FleetStep): string {
   if (step.act === 'network') return networkText(step);
   if (step.act === 'start') return `it is ${step.state}`;
+  if (step.act === 'unwatch') return 'no longer declared';
   if (step.act === 'remove') return ['no longer declared', ...kept(step.unapplied)].join('; ');
   if (step.act !== 'replace') return '';
   return [...step.differences.map(differenceText), ...kept(step.unapplied)].join('; ');

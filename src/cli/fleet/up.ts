@@ -120,6 +120,7 @@ async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: Fl
 /** Steps of the same key stand for each other. */
 function keyOf(step: FleetStep): string {
   if (step.act === 'init-volumes' || step.act === 'init-rooms') return step.act;
+  if (step.act === 'watch' || step.act === 'unwatch') return `watcher ${step.name} of ${step.room}`;
   return step.act === 'network' ? `network of ${step.name}` : `sandbox ${step.name}`;
 }
 
