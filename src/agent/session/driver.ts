@@ -1,0 +1,53 @@
+/**
+ * A driver: one agent process with one session open. It ends with its process; the session then starts another one, which loads what the agent
+ * remembers. A driver never decides: it reports what the agent does to its `Recorder`, and waits for it, so that an agent cannot be faster than the disk.
+ */
+import type { ContentBlock, EventData, EventType, GivenAnswer, Question, StopReason } from '../../model/session.ts';
+
+/** What the agent knows the session by, in `agent.json`. */
+export interface AgentRecord {
+  readonly agentSessionId?: string;
+  /** The agent's session that this one is to be a fork of. */
+  readonly forkOf?: string;
+  readonly mode?: string;
+  readonly model?: string;
+  /** Of the process, and when it was started, in ticks: the next agent API ends it. */
+  readonly process?: { readonly pid: number; readonly startTime: string };
+}
+
+export interface Recorder {
+  /** Resolves when there is room for the next one, which may be before this one is on disk; a fault ends the turn. */
+  record<T extends EventType>(type: T, data: EventData[T]): Promise<void>;
+  /** The answer of a person. */
+  ask(question: Omit<Question, 'pendingId'>): Promise<GivenAnswer>;
+  remember(change: Partial<AgentRecord>): Promise<void>;
+}
+
+export interface DriverOptions {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly cwd: string;
+  readonly known: AgentRecord;
+  /** The session has earlier turns, which the agent should remember. */
+  readonly hasHistory: boolean;
+}
+
+export interface Driver {
+  /** The agent can be started again without forgetting. */
+  readonly canLoad: boolean;
+  /** Why the process ended. */
+  readonly ended: Promise<string>;
+  /** Rejects with `AgentLost` when the process ends first. */
+  prompt(content: readonly ContentBlock[]): Promise<StopReason>;
+  cancel(): void;
+  setMode(mode: string): Promise<void>;
+  setModel(model: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type StartDriver = (options: DriverOptions, recorder: Recorder) => Promise<Driver>;
+
+/** The agent's process ended, or broke the protocol off. */
+export class AgentLost extends Error {
+  override readonly name = 'AgentLost';
+}

@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DurableLog } from '../../lib/durable-log.ts';
+import type { SessionEvent } from '../../model/session.ts';
+import { ask, TestSessions, turn, until } from './fake-sessions.ts';
+
+let all: TestSessions;
+
+beforeEach(() => {
+  all = new TestSessions();
+});
+
+afterEach(() => all.remove());
+
+describe('S9', () => {
+  test('a question stays open until the first answer; the second one is a conflict', async () => {
+    const session = await all.create();
+    await ask(session, 'ask May I?');
+    const question = (await until(session, ({ type }) => type === 'question')) as SessionEvent & { type: 'question' };
+    const { pendingId } = question.data;
+    expect(session.fold.state).toBe('waiting');
+    await expect(session.answer(pendingId, { optionId: 'maybe' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(session.answer(pendingId, {})).rejects.toMatchObject({ code: 'invalid' });
+    await expect(session.answer('x', { optionId: 'yes' })).rejects.toMatchObject({ code: 'not_found' });
+    const two = await Promise.allSettled([1, 2].map(() => session.answer(pendingId, { optionId: 'yes' })));
+    expect(two.map((one) => (one.status === 'rejected' ? one.reason.code : 'ok'))).toEqual(['ok', 'conflict']);
+    await until(session, ({ type }) => type === 'turn.ended');
+    expect(session.fold.messages.at(-1)!.parts.at(-1)).toEqual({ type: 'text', text: 'answer yes' });
+  });
+});
+
+describe('S10', () => {
+  test('a question whose agent is gone can still be answered: the agent gets question and answer', async () => {
+    const session = await all.create();
+    await ask(session, 'ask May I?');
+    await until(session, ({ type }) => type === 'question');
+    const again = (await all.reopen()).find(session.id);
+    const { pendingId } = again.fold.questions[0]!;
+    expect(again.fold.state).toBe('waiting');
+    await again.answer(pendingId, { optionId: 'yes' });
+    await until(again, ({ type, turnId }) => type === 'turn.ended' && turnId === `answer-${pendingId}`);
+    expect(all.agents.prompts).toEqual([expect.stringMatching(/May I\?\n.*Yes/)]);
+    await expect(again.answer(pendingId, { optionId: 'yes' })).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('S12', () => {
+  test('a prompt while the session is busy is a conflict, or waits', async () => {
+    const session = await all.create();
+    await ask(session, 'hang');
+    await expect(ask(session, 'say no')).rejects.toMatchObject({ code: 'conflict' });
+    const { turnId } = await ask(session, 'say yes', true);
+    await until(session, ({ type }) => type === 'turn.started');
+    await session.cancel();
+    await until(session, (event) => event.type === 'turn.ended' && event.turnId === turnId);
+    expect(all.agents.prompts).toEqual(['hang', 'say yes']);
+  });
+
+  test('of prompts at the same time one is accepted', async () => {
+    const session = await all.create();
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => ask(session, 'hang')));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('cancel ends the turn and its questions', async () => {
+    const session = await all.create();
+    await ask(session, 'ask May I?');
+    await until(session, ({ type }) => type === 'question');
+    await session.cancel();
+    expect(session.fold.state).toBe('idle');
+    const ends = all.lines(session.id).filter(({ type }) => type === 'answer' || type === 'turn.ended');
+    expect(ends).toMatchObject([
+      { type: 'answer', data: { cancelled: true } },
+      { type: 'turn.ended', data: { stopReason: 'cancelled' } },
+    ]);
+  });
+
+  test('an agent that cannot be started fails the turn; the next prompt tries again', async () => {
+    all.agents.refusal = 'demo is not installed';
+    const session = await all.create();
+    expect((await turn(session, 'say x')).data).toEqual({ stopReason: 'failed', reason: 'demo is not installed' });
+    expect(session.fold.state).toBe('failed');
+    all.agents.refusal = null;
+    expect((await turn(session, 'say x')).data).toEqual({ stopReason: 'end_turn' });
+  });
+
+  test('a closed session accepts nothing', async () => {
+    const session = await all.create();
+    await ask(session, 'hang');
+    await ask(session, 'say queued', true);
+    await session.close();
+    expect(session.fold.state).toBe('closed');
+    expect(session.fold.turns).toEqual([]);
+    await expect(ask(session, 'say x')).rejects.toMatchObject({ code: 'conflict' });
+    expect(all.agents.drivers[0]!.isStopped).toBe(true);
+  });
+});
+
+describe('S14', () => {
+  test('a fork has the events up to its point, and goes on alone', async () => {
+    const sessions = await all.open();
+    const session = await all.create();
+    await turn(session, 'say one');
+    await ask(session, 'ask May I?');
+    await until(session, ({ type }) => type === 'question');
+    const fork = sessions.find((await sessions.fork(session.id, { title: 'other way' })).id);
+    expect(fork.fold).toMatchObject({ title: 'other way', state: 'idle', questions: [], turns: [] });
+    expect(fork.fold.forkedFrom).toEqual({ sessionId: session.id, seq: session.fold.seq });
+    await turn(fork, 'say two');
+    expect(all.agents.starts.at(-1)).toMatchObject({ known: { forkOf: `agent-${session.id}` } });
+    expect(session.fold.state).toBe('waiting');
+    await session.cancel();
+    await all.reopen();
+    expect(all.types(fork.id).slice(0, 6)).toEqual(all.types(session.id).slice(0, 6));
+  });
+});
+
+describe('S15', () => {
+  test('limits are refused with exhausted', async () => {
+    const sessions = await all.open();
+    const session = await all.create();
+    await expect(ask(session, 'x'.repeat(1024 ** 2))).rejects.toMatchObject({ code: 'exhausted' });
+    for (let n = 1; n < 100; n += 1) await sessions.create({});
+    await expect(sessions.create({})).rejects.toMatchObject({ code: 'exhausted' });
+    await sessions.remove(session.id);
+    expect(existsSync(join(all.folder, session.id))).toBe(false);
+    await sessions.create({});
+    expect(sessions.list()).toHaveLength(100);
+  });
+});
+
+test('a session that is made again with its id is the same', async () => {
+  const sessions = await all.open();
+  const [a, b] = await Promise.all([1, 2].map(() => sessions.create({ sessionId: '01ARZ3NDEKTSV4RRFFQ69G5FAV' })));
+  expect(a).toBe(b);
+  await expect(sessions.create({ agent: 'none' })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('mode and model are set by the agent, and kept for the next one', async () => {
+  const session = await all.create();
+  await session.setMode('b');
+  await session.setModel('a');
+  expect(session.fold).toMatchObject({ modes: { current: 'b' }, models: { current: 'a' } });
+  await expect(session.setMode('z')).rejects.toMatchObject({ code: 'invalid' });
+  await session.rename('a name');
+  const again = (await all.reopen()).find(session.id);
+  await turn(again, 'say x');
+  expect(all.agents.starts[0]).toMatchObject({ known: { mode: 'b', model: 'a' } });
+  expect(again.fold.title).toBe('a name');
+});
+
+test('the digest is that of the lines', async () => {
+  const session = await all.create();
+  await turn(session, 'say x');
+  const log = await DurableLog.open(join(all.folder, session.id, 'events.ndjson'), {
+    ...{ maxBytes: 1e6, maxLineBytes: 1e6, parse: (line: string) => line },
+  });
+  expect(await session.digest(session.fold.seq)).toBe(await log.digest(log.count));
+  await log.close();
+});
