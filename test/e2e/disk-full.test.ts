@@ -51,19 +51,25 @@ describe('a disk that a sandbox goes on filling', () => {
     await carrel.ok('create', '--name', 'more', project);
   });
 
-  it('is not filled to the end: the sandbox that fills it is stopped, and no other', async () => {
+  it.each([
+    ['its home', '~/full'],
+    ['a hidden file in its inbox of a room', '/rooms/team/inbox/.full'],
+  ])('is not filled to the end: the sandbox that fills it by %s is stopped, and no other', async (_, file) => {
     disk = new SmallDisk(128);
     carrel = new Installation(null, null, disk.place);
+    await carrel.ok('room', 'create', 'team');
     await carrel.ok('create', '--name', 'other');
     await carrel.ok('exec', 'other', '--', 'sh', '-c', 'head -c 20M /dev/zero > ~/before');
     await carrel.ok(
       'create',
       '--name',
       'eater',
+      '--room',
+      'team',
       '--',
       'sh',
       '-c',
-      'while sleep 0.02; do head -c 1M /dev/zero >> ~/full; done',
+      `while sleep 0.02; do head -c 1M /dev/zero >> ${file}; done`,
     );
     await carrel.run(['wait', 'eater']);
     expect(await carrel.show('eater')).toMatchObject({

@@ -1,23 +1,32 @@
 /** What the watch over the disk measures and does. */
 import { diskUsages } from '../../lib/disk.ts';
+import { inboxOf } from '../../model/room-grant.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
 import type { Resource } from './growth.ts';
 
-/** What running sandboxes take, by id: their own folders, and the volumes that they can write. */
+/** What running sandboxes take, by id: their own folders, and the volumes and inboxes that they can write. */
 export async function measureRunning(
   { store, home }: { readonly store: Store; readonly home: Pick<Home, 'sandbox' | 'volume'> },
   what: Resource,
 ): Promise<Map<string, number>> {
   const running = store.list('sandbox').filter(({ value }) => value.status.state === 'running');
-  const folders = running.map(({ id, value }) => ({ id, all: [home.sandbox(id), ...volumesOf(value, home)] }));
+  const folders = running.map(({ id, value }) => ({
+    id,
+    all: [home.sandbox(id), ...volumesOf(value, home), ...inboxesOf(value)],
+  }));
   const sizes = await diskUsages([...new Set(folders.flatMap(({ all }) => all))], what);
   return new Map(folders.map(({ id, all }) => [id, all.reduce((sum, one) => sum + (sizes.get(one) ?? 0), 0)]));
 }
 
 function volumesOf({ spec }: Sandbox, home: Pick<Home, 'volume'>): string[] {
   return (spec.volumes ?? []).filter(({ readonly }) => !readonly).map(({ name }) => home.volume(name));
+}
+
+/** Hidden and unfinished files stay in an inbox, so they are bounded by the disk alone. */
+function inboxesOf({ name, spec }: Sandbox): string[] {
+  return (spec.rooms ?? []).filter(({ readonly }) => !readonly).map(({ folder }) => inboxOf(folder, name));
 }
 
 /** At once: it goes on writing while it is asked to end. */
