@@ -6,6 +6,7 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import { Connections } from '../../../lib/connections.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { AgentSessions, ApiSettings } from '../session.ts';
+import { chatRoutes } from './chat-routes.ts';
 import { Guard } from './guard.ts';
 import { hostRoutes } from './host-routes.ts';
 import { type ApiLimits, apiLimits } from './limit.ts';
@@ -59,7 +60,7 @@ class Api {
   readonly #limits: ApiLimits;
   readonly #guard: Guard;
   readonly #streams: Streams;
-  readonly #routes = new Routes({ ...sessionRoutes, ...hostRoutes });
+  readonly #routes = new Routes({ ...sessionRoutes, ...hostRoutes, ...chatRoutes });
 
   constructor(sessions: AgentSessions, settings: ApiSettings, limits: ApiLimits, connections: Connections) {
     this.#sessions = sessions;

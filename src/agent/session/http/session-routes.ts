@@ -13,7 +13,7 @@ const accepted = 202;
 
 export const sessionRoutes: RouteTable = {
   'GET /health': ({ sessions, settings }) => ({
-    json: { status: 'ok', sandbox: settings.sandbox, sessions: sessions.list().length },
+    json: { healthy: true, connected: true, sandbox: settings.sandbox, sessions: sessions.list().length },
   }),
   'GET /sessions': (call) => ({ json: call.sessions.list().map((session) => summary(call, session)) }),
   'POST /sessions': async (call) => shown(call, await call.sessions.create(await readJson(call, newSession))),
