@@ -5,9 +5,11 @@ import type { ContainerInspectInfo } from 'dockerode';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
+import { initReady } from '../init-ready.ts';
 import type { LogEnd } from '../local/log-file.ts';
 import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
 import type { Context } from './context.ts';
+import { visibleProcess } from './host-process.ts';
 import { idIn, installationFilter, volumeNames } from './naming.ts';
 
 const killWaitMs = 30_000;
@@ -18,6 +20,7 @@ export async function stopContainer(context: Context, container: string, graceMs
   // It may reject with the engine before it is awaited.
   ended.catch(() => {});
   if (graceMs > 0) {
+    await containerReady(context, container);
     await signalContainer(context, container, 'SIGTERM');
     if (await inTime(graceMs, ended, () => false)) return;
   }
@@ -26,6 +29,12 @@ export async function stopContainer(context: Context, container: string, graceMs
   throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
     hint: 'A process may hang in the kernel; try again.',
   });
+}
+
+async function containerReady({ connection }: Context, container: string): Promise<void> {
+  const found = await connection.find((docker) => docker.getContainer(container).inspect());
+  const init = found && visibleProcess(found);
+  if (init) await initReady(init);
 }
 
 /** The end of a sandbox for readers of its log. Rejects when the engine goes away. */

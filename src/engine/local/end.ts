@@ -6,6 +6,7 @@ import { isErrno, removeTree } from '../../lib/file.ts';
 import { isAlive, type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
+import { initReady } from '../init-ready.ts';
 import { hasGroup, removeGroup } from './cgroup.ts';
 import { type Context, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
@@ -22,6 +23,7 @@ export async function stopProcesses(
   graceMs: number,
   exited: (withinMs: number) => Promise<boolean>,
 ): Promise<void> {
+  if (graceMs > 0) await initReady(handle.init);
   if (graceMs > 0 && signalled(handle.init, 'SIGTERM') && (await exited(graceMs))) return;
   signalled(handle.init, 'SIGKILL');
   if (!(await exited(killWaitMs)) && isAlive(handle.init)) {

@@ -18,6 +18,15 @@ export function endings(it: Case): void {
       expect(await t.exit(made)).toEqual(killedBy('SIGTERM', 15));
     });
 
+    it('right after the start ends the command by SIGTERM', async ({ t }) => {
+      for (let n = 0; n < 3; n += 1) {
+        const made = await t.idle();
+        await within('stop', t.engine.stop(made.id, made.handle, longGraceMs), longGraceMs / 2);
+        expect(await t.exit(made)).toEqual(killedBy('SIGTERM', 15));
+        await t.engine.remove(made.id, made.handle);
+      }
+    });
+
     it('ends a command that ignores SIGTERM after the grace time', async ({ t }) => {
       const made = await t.ready(t.commands.ignoreTerm);
       const before = Date.now();
