@@ -1,6 +1,6 @@
 /** A question that is answered by typing: one line for each field of its schema. */
-import type { Question } from '../../model/session.ts';
 import { plain } from '../output/text.ts';
+import type { AnyQuestion } from './question-text.ts';
 
 interface Field {
   readonly type?: unknown;
@@ -18,7 +18,7 @@ export class Form {
   readonly #values: Record<string, Value> = {};
   #at = 0;
 
-  constructor({ schema = {} }: Question) {
+  constructor({ schema = {} }: AnyQuestion) {
     const { properties, required } = schema as { properties?: Record<string, Field>; required?: unknown };
     const named = Object.entries(properties ?? {});
     this.#fields = named.length > 0 ? named : [['answer', { type: 'string' }]];

@@ -1,8 +1,11 @@
 /** Questions of agents as text, and the keys that answer them. */
+import type { QuestionView } from '../../api/session.ts';
 import type { GivenAnswer, Question } from '../../model/session.ts';
 import { plain } from '../output/text.ts';
 
-type Option = NonNullable<Question['options']>[number];
+/** Of an event, or of a view. */
+export type AnyQuestion = Question | QuestionView;
+type Option = NonNullable<QuestionView['options']>[number];
 
 const letters: Readonly<Record<string, string>> = {
   allow_once: 'y',
@@ -12,7 +15,7 @@ const letters: Readonly<Record<string, string>> = {
 };
 
 /** Options by the key that chooses them: letters for permissions, numbers for all others. */
-export function keysOf({ options = [] }: Question): ReadonlyMap<string, Option> {
+export function keysOf({ options = [] }: AnyQuestion): ReadonlyMap<string, Option> {
   const keys = new Map<string, Option>();
   for (const [index, option] of options.entries()) {
     const letter = letters[option.kind ?? ''];
@@ -22,12 +25,19 @@ export function keysOf({ options = [] }: Question): ReadonlyMap<string, Option> 
 }
 
 /** `y Allow, n Reject`; empty where the answer is typed. */
-export function optionsText(question: Question): string {
+export function optionsText(question: AnyQuestion): string {
   return [...keysOf(question)].map(([key, { name }]) => `${key} ${plain(name)}`).join(', ');
 }
 
-export function answerText(question: Question | undefined, { optionId, content, cancelled }: GivenAnswer): string {
+export function answerText(question: AnyQuestion | undefined, { optionId, content, cancelled }: GivenAnswer): string {
   if (cancelled) return 'cancelled';
   if (optionId !== undefined) return plain(question?.options?.find(({ id }) => id === optionId)?.name ?? optionId);
   return plain(Object.values(content ?? {}).join(', '));
+}
+
+/** How a question is answered from elsewhere. */
+export function questionHint({ sandbox }: { readonly sandbox: string }, question: AnyQuestion): string {
+  const options = optionsText(question);
+  const command = `carrel session answer ${sandbox} ${options === '' ? 'TEXT' : 'KEY'} --question ${question.pendingId}`;
+  return `the agent asks: ${question.title}${options === '' ? '' : `  ${options}`}; answer with: ${command}`;
 }

@@ -1,0 +1,195 @@
+/**
+ * A conversation on a terminal: events become text, keys become prompts, answers and cancels. It knows the session by its events alone, so that what
+ * other clients do appears too.
+ */
+import { asFault } from '../../model/fault.ts';
+import type { Question, SessionEvent } from '../../model/session.ts';
+import { SessionFold } from '../../model/session-fold.ts';
+import { plain } from '../output/text.ts';
+import { EventPrinter } from './event-printer.ts';
+import { Form } from './form.ts';
+import type { InputLine, Key } from './input-line.ts';
+import { viewOf } from './input-view.ts';
+import { keysOf, optionsText } from './question-text.ts';
+import type { Screen } from './screen.ts';
+import type { AnswerBody } from './session-calls.ts';
+import { type Brush, titleOf } from './tool-text.ts';
+
+/** What the chat asks of the daemon. */
+export interface Talk {
+  prompt(text: string): Promise<unknown>;
+  answer(pendingId: string, body: AnswerBody): Promise<unknown>;
+  cancel(): Promise<unknown>;
+  /** A line about the changes in the working copy; null: there are none. */
+  changes(): Promise<string | null>;
+}
+
+export interface ChatParts {
+  readonly talk: Talk;
+  readonly screen: Screen;
+  readonly input: InputLine;
+  readonly brush: Brush;
+  /** Events up to this one are history. */
+  readonly seq: number;
+  readonly leave: () => void;
+  readonly sent: (text: string) => void;
+  readonly now?: () => number;
+}
+
+/** Two Ctrl-C within this time leave. */
+const twiceMs = 1000;
+const shownHistoryLines = 40;
+
+export class Chat {
+  readonly #parts: ChatParts;
+  readonly #printer: EventPrinter;
+  readonly fold = new SessionFold();
+  #past = '';
+  #form: { readonly pendingId: string; readonly form: Form } | null = null;
+  /** Questions that this client answered: their events are on the way. */
+  readonly #answered = new Set<string>();
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts;
+    this.#printer = new EventPrinter(parts.brush);
+  }
+
+  take(event: SessionEvent): void {
+    this.fold.take(event);
+    const text = this.#printer.take(event);
+    const { screen, seq } = this.#parts;
+    if (event.seq <= seq) this.#past += text;
+    else screen.write(text);
+    if (event.seq === seq) screen.write(this.#recent());
+    if (event.type === 'turn.ended' && event.seq > seq) void this.#tellChanges();
+    this.show();
+  }
+
+  press(key: Key): void {
+    const { input, screen } = this.#parts;
+    const question = this.#question();
+    const isAnswer = question && input.text === '' && this.#choose(question, key);
+    const wish = isAnswer ? null : input.press(key);
+    if (wish === 'submit') this.#submit(question);
+    else if (wish === 'interrupt') this.#interrupt();
+    else if (wish === 'leave') this.#parts.leave();
+    else if (wish === 'redraw') screen.clear();
+    this.show();
+  }
+
+  note(text: string): void {
+    this.#parts.screen.write(`${this.#parts.brush.paint('dim', plain(text))}\n`);
+    this.show();
+  }
+
+  show(): void {
+    const { screen, input, brush } = this.#parts;
+    const status = this.#status();
+    const mark = this.#question()?.options === undefined && this.#question() ? '? ' : '› ';
+    const view = viewOf(input.text, input.cursor, mark, screen.columns);
+    if (status === '') screen.show(view);
+    else
+      screen.show({
+        ...view,
+        rows: [brush.paint('dim', status.slice(0, screen.columns - 1)), ...view.rows],
+        row: view.row + 1,
+      });
+  }
+
+  #status(): string {
+    const question = this.#question();
+    if (question?.options) return `answer: ${optionsText(question)}`;
+    if (question) return this.#formOf(question).prompt ?? '';
+    const { turns } = this.fold;
+    if (turns.length === 0) return '';
+    const [tool] = this.#printer.running;
+    const queued = turns.length > 1 ? `, ${turns.length - 1} queued` : '';
+    return `${tool ? titleOf(tool) : 'working'}…${queued} (Ctrl-C cancels)`;
+  }
+
+  /** The first open question that has no answer yet. */
+  #question(): Question | undefined {
+    return this.fold.questions.find(({ pendingId }) => !this.#answered.has(pendingId));
+  }
+
+  #formOf(question: Question): Form {
+    if (this.#form?.pendingId !== question.pendingId) {
+      this.#form = { pendingId: question.pendingId, form: new Form(question) };
+    }
+    return this.#form.form;
+  }
+
+  /** Whether the key is an answer. */
+  #choose(question: Question, { sequence = '', ctrl, meta }: Key): boolean {
+    const option = ctrl || meta ? undefined : keysOf(question).get(sequence.toLowerCase());
+    if (option) this.#answer(question, { optionId: option.id });
+    return option !== undefined;
+  }
+
+  #submit(question: Question | undefined): void {
+    const { input, talk, sent } = this.#parts;
+    if (question?.options) this.note(`a question is open: ${optionsText(question)}`);
+    else if (question) this.#fill(question, input.accept());
+    else if (input.text.trim() !== '') {
+      const text = input.accept();
+      sent(text);
+      this.#ask(() => talk.prompt(text));
+    }
+  }
+
+  #fill(question: Question, line: string): void {
+    const form = this.#formOf(question);
+    const problem = form.take(line);
+    if (problem !== null) this.note(problem);
+    else if (form.prompt === null) this.#answer(question, { content: form.content });
+  }
+
+  #answer({ pendingId }: Question, body: AnswerBody): void {
+    this.#answered.add(pendingId);
+    this.#ask(async () => {
+      try {
+        await this.#parts.talk.answer(pendingId, body);
+      } catch (error) {
+        this.#answered.delete(pendingId);
+        this.#form = null;
+        throw error;
+      }
+    });
+  }
+
+  /** Ends the turn, or empties the input; the second of two in a row leaves. */
+  #interrupt(): void {
+    const { input, talk, leave, now = Date.now } = this.#parts;
+    const isSecond = now() - this.#interruptedAt < twiceMs;
+    this.#interruptedAt = now();
+    if (isSecond) leave();
+    else if (input.text !== '') input.clear();
+    else if (this.fold.turns.length > 0) this.#ask(() => talk.cancel());
+    else this.note('Ctrl-C again or Ctrl-D leaves; the session stays');
+  }
+
+  /** An error is shown, and the chat goes on. */
+  #ask(act: () => Promise<unknown>): void {
+    act().catch((error: unknown) => {
+      const { message, hint } = asFault(error);
+      const text = plain(hint === undefined ? message : `${message} (${hint})`);
+      this.#parts.screen.write(`${this.#parts.brush.paint('red', text)}\n`);
+      this.show();
+    });
+  }
+
+  async #tellChanges(): Promise<void> {
+    // Without an answer the line is left out, ignoring.
+    const line = await this.#parts.talk.changes().catch(() => null);
+    if (line !== null) this.note(line);
+  }
+
+  #recent(): string {
+    const lines = this.#past.split('\n');
+    this.#past = '';
+    const rest = lines.length - 1 - shownHistoryLines;
+    if (rest <= 0) return lines.join('\n');
+    return [this.#parts.brush.paint('dim', `… ${rest} lines before`), ...lines.slice(rest)].join('\n');
+  }
+}

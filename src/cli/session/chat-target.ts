@@ -1,0 +1,66 @@
+/** The session that `carrel chat` goes to: of a sandbox, or of a project. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
+import type { SessionView } from '../../api/session.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable, sandboxNamePattern } from '../../model/name.ts';
+import { absolute } from '../paths.ts';
+import { findSession, named, newest } from './find-session.ts';
+import type { SessionCalls } from './session-calls.ts';
+
+export interface ChatOptions {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly new?: boolean;
+}
+
+export interface Target {
+  readonly session: SessionView;
+  /** The folder, or the name of a sandbox that has none. */
+  readonly project: string;
+}
+
+/** On sandboxes that were created for sessions. */
+const agentLabel = 'session-agent';
+
+export async function chatTarget(
+  client: Client,
+  calls: SessionCalls,
+  place: string,
+  options: ChatOptions,
+): Promise<Target> {
+  const sandboxes = await client.call('GET /v1/sandboxes');
+  const sandbox = sandboxes.find(({ name }) => name === place);
+  if (sandbox) return { session: await inSandbox(calls, place, options), project: sandbox.project ?? place };
+  const project = projectAt(place);
+  return { session: await ofProject(calls, project, sandboxes, options), project };
+}
+
+async function ofProject(
+  calls: SessionCalls,
+  project: string,
+  sandboxes: readonly SandboxView[],
+  options: ChatOptions,
+): Promise<SessionView> {
+  const { agent } = options;
+  const own = sandboxes.filter((one) => one.project === project && one.labels[agentLabel] !== undefined);
+  const sessions = (await calls.all()).filter(({ sandbox }) => own.some(({ name }) => name === sandbox));
+  if (options.session !== undefined) return named(sessions, options.session, project);
+  const open = options.new ? undefined : newest(sessions, agent);
+  return open ?? calls.createFor(project, agent === undefined ? {} : { agent });
+}
+
+async function inSandbox(calls: SessionCalls, sandbox: string, options: ChatOptions): Promise<SessionView> {
+  const { session, agent } = options;
+  if (session !== undefined) return findSession(calls, sandbox, session);
+  const open = options.new ? undefined : newest(await calls.of(sandbox), agent);
+  return open ?? calls.create(sandbox, agent === undefined ? {} : { agent });
+}
+
+function projectAt(place: string): string {
+  const folder = absolute(place, 'PROJECT');
+  if (existsSync(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
+  const what = sandboxNamePattern.test(place) ? 'neither a sandbox nor a folder' : 'not a folder';
+  throw new Fault('not_found', `${printable(place)} is ${what}`, { hint: 'carrel ls -a lists sandboxes.' });
+}

@@ -1,0 +1,49 @@
+/** Which session a command means. */
+import type { SessionView } from '../../api/session.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Place, SessionCalls } from './session-calls.ts';
+
+const shortestId = 6;
+
+/** By its id, or a beginning or end of it that only it has; without one, the newest open session. */
+export async function findSession(calls: SessionCalls, sandbox: string, id?: string): Promise<SessionView> {
+  const sessions = await calls.of(sandbox);
+  const found = id === undefined ? newest(sessions) : named(sessions, id, sandbox);
+  if (found) return found;
+  throw new Fault('not_found', `the sandbox ${sandbox} has no open session`, {
+    hint: `Begin one with: carrel session send ${sandbox} TEXT, or carrel chat ${sandbox}`,
+  });
+}
+
+export function placeOf({ sandbox, sessionId }: SessionView): Place {
+  return { sandbox, id: sessionId };
+}
+
+export function newest(sessions: readonly SessionView[], agent?: string): SessionView | undefined {
+  return sessions
+    .filter((one) => one.state !== 'closed' && (agent === undefined || one.agent === agent))
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))[0];
+}
+
+export function named(sessions: readonly SessionView[], id: string, sandbox: string): SessionView {
+  const wanted = id.toUpperCase();
+  const found = sessions.filter(({ sessionId }) => sessionId.startsWith(wanted) || sessionId.endsWith(wanted));
+  if (found.length === 1 && wanted !== '') return found[0]!;
+  const [what, ids] = found.length > 1 ? ['several sessions', found.map((one) => one.sessionId)] : ['no session', []];
+  throw new Fault(found.length > 1 ? 'invalid' : 'not_found', `${what} of ${sandbox} match ${printable(id)}`, {
+    hint: ids.length > 0 ? `They are ${ids.join(', ')}` : `carrel session ls ${sandbox} lists them.`,
+  });
+}
+
+/** Ends of ids that tell them apart: the beginnings are the time, which new sessions share. */
+export function shortIds(sessions: readonly SessionView[]): ReadonlyMap<string, string> {
+  const ids = sessions.map(({ sessionId }) => sessionId);
+  const isUnique = (end: string) => ids.filter((id) => id.endsWith(end)).length === 1;
+  const short = (id: string) => {
+    let length = shortestId;
+    while (length < id.length && !isUnique(id.slice(-length))) length += 1;
+    return id.slice(-length);
+  };
+  return new Map(ids.map((id) => [id, short(id)]));
+}

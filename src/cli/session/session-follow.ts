@@ -1,0 +1,28 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseCount } from '../option.ts';
+import { EventPrinter } from './event-printer.ts';
+import { findSession, placeOf } from './find-session.ts';
+import { followSession } from './follow-session.ts';
+import { questionHint } from './question-text.ts';
+import { SessionCalls } from './session-calls.ts';
+
+interface Options {
+  readonly after?: string;
+}
+
+export default async function sessionFollow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const { out, json } = context;
+  const calls = new SessionCalls(connect(context));
+  const after = options.after === undefined ? 0 : parseCount(options.after, '--after', 0);
+  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const printer = new EventPrinter(out);
+  const away = () => out.warn('the daemon does not answer; trying again');
+  for await (const event of followSession(calls, placeOf(session), after, new AbortController().signal, away)) {
+    if (json) out.document(event, 0);
+    else out.stdout.write(printer.take(event));
+    if (event.type === 'question' && event.seq > session.seq) out.note(questionHint(session, event.data));
+    if (event.type === 'session.closed') return;
+  }
+}

@@ -1,0 +1,18 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { findSession, placeOf } from './find-session.ts';
+import { SessionCalls } from './session-calls.ts';
+
+interface Options {
+  readonly title?: string;
+}
+
+export default async function sessionFork(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const calls = new SessionCalls(connect(context));
+  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const { title } = options;
+  const fork = await calls.fork(placeOf(session), title === undefined ? {} : { title });
+  if (context.json) return context.out.document(fork);
+  context.out.print(fork.sessionId);
+}

@@ -1,0 +1,113 @@
+/** The commands about sessions. */
+import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
+
+const groups: readonly GroupEntry[] = [{ name: 'session', summary: 'conversations with agents in sandboxes' }];
+
+const agent: OptionEntry = {
+  flags: '--agent <NAME>',
+  field: 'agent',
+  summary: 'the agent: claude, codex, gemini, opencode, demo, or one of config.yaml',
+};
+const session: OptionEntry = {
+  flags: '--session <ID>',
+  summary: 'the session, by its id or the beginning or end of it (default: the newest open one)',
+};
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'chat',
+    summary: 'talk with an agent that works in a sandbox on a copy of the project',
+    args: '[PLACE]',
+    usage: '[options] [SANDBOX|PROJECT]',
+    options: [agent, session, { flags: '--new', summary: 'begin a new session' }],
+    examples: ['chat .', 'chat . --agent demo', 'chat web --new', 'chat . < prompt.txt'],
+    completes: 'sandbox',
+    load: () => import('./chat.ts'),
+  },
+  {
+    name: 'session ls',
+    summary: 'list sessions, of one sandbox or of all',
+    args: '[SANDBOX]',
+    options: [{ flags: '-a, --all', summary: 'closed ones too' }],
+    completes: 'sandbox',
+    load: () => import('./session-ls.ts'),
+  },
+  {
+    name: 'session show',
+    summary: 'show a session: its state, open questions and messages',
+    args: '<SANDBOX> [ID]',
+    options: [{ flags: '--last <N>', summary: 'the last N messages (default 20, 0: none)' }],
+    completes: 'sandbox',
+    load: () => import('./session-show.ts'),
+  },
+  {
+    name: 'session send',
+    summary: 'send a prompt, in a new session if there is none; - reads it from stdin',
+    args: '<SANDBOX> <TEXT...>',
+    usage: '[options] SANDBOX TEXT…|-',
+    fields: { text: 'TEXT' },
+    options: [
+      agent,
+      session,
+      { flags: '--new', summary: 'begin a new session' },
+      { flags: '--queue', field: 'queue', summary: 'wait for the turn that is under way' },
+      { flags: '--wait', summary: 'print the answer at the end of the turn; the exit code tells how it ended' },
+    ],
+    examples: ['session send web --wait run the tests', 'session send web - < prompt.txt'],
+    completes: 'sandbox',
+    load: () => import('./session-send.ts'),
+  },
+  {
+    name: 'session follow',
+    summary: 'print what happens in a session, from its beginning on, until Ctrl-C',
+    args: '<SANDBOX> [ID]',
+    options: [{ flags: '--after <SEQ>', field: 'after', summary: 'begin after the event with this number' }],
+    completes: 'sandbox',
+    load: () => import('./session-follow.ts'),
+  },
+  {
+    name: 'session answer',
+    summary: 'answer a question of the agent: by a key or name of an option, or text',
+    args: '<SANDBOX> [ANSWER...]',
+    usage: '[options] SANDBOX ANSWER…',
+    options: [
+      session,
+      { flags: '--question <ID>', summary: 'which question, if several are open' },
+      { flags: '--cancel', field: 'cancel', summary: 'decline to answer' },
+    ],
+    examples: ['session answer web y', 'session answer web the blue one'],
+    completes: 'sandbox',
+    load: () => import('./session-answer.ts'),
+  },
+  {
+    name: 'session cancel',
+    summary: 'end the turn that is under way, and its questions',
+    args: '<SANDBOX> [ID]',
+    completes: 'sandbox',
+    load: () => import('./session-cancel.ts'),
+  },
+  {
+    name: 'session fork',
+    summary: 'begin another session with the same messages',
+    args: '<SANDBOX> [ID]',
+    options: [{ flags: '--title <TEXT>', field: 'title', summary: 'title of the new session' }],
+    completes: 'sandbox',
+    load: () => import('./session-fork.ts'),
+  },
+  {
+    name: 'session close',
+    summary: 'close a session: it stays readable and accepts no more prompts',
+    args: '<SANDBOX> [ID]',
+    completes: 'sandbox',
+    load: () => import('./session-close.ts'),
+  },
+  {
+    name: 'session rm',
+    summary: 'remove a session and its messages',
+    args: '<SANDBOX> <ID>',
+    completes: 'sandbox',
+    load: () => import('./session-rm.ts'),
+  },
+];
+
+export const sessions: Area = { heading: 'Sessions:', groups, commands };
