@@ -37,6 +37,11 @@ interface Draft {
   readonly createdAt: string;
 }
 
+interface Place {
+  readonly parts: Part[];
+  readonly at: number;
+}
+
 export class SessionFold {
   seq = 0;
   agent = '';
@@ -56,6 +61,10 @@ export class SessionFold {
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #answers = new Map<string, GivenAnswer>();
   readonly #drafts: Draft[] = [];
+  /** Where the newest part of a tool call, the part of a question and that of the plan are: a search would take long after many events. */
+  readonly #tools = new Map<string, Place>();
+  readonly #asked = new Map<string, Place>();
+  #planned: Place | null = null;
 
   get state(): SessionState {
     if (this.isClosed) return 'closed';
@@ -140,7 +149,7 @@ export class SessionFold {
 
   #question(question: Question, event: SessionEvent): void {
     this.#questions.set(question.pendingId, { ...question, turnId: event.turnId!, at: event.at });
-    this.#assistant(event).push({ type: 'question', ...question });
+    this.#asked.set(question.pendingId, this.#add({ type: 'question', ...question }, event));
   }
 
   #end(turnId: string, ended: EventData['turn.ended']): void {
@@ -168,29 +177,28 @@ export class SessionFold {
     else parts.push({ type, text: said });
   }
 
-  #change(change: ToolChange, event: SessionEvent): void {
-    for (const { parts } of [...this.#drafts].reverse().slice(0, 10)) {
-      const at = parts.findLastIndex((part) => part.type === 'tool' && part.toolCallId === change.toolCallId);
-      if (at < 0) continue;
-      parts[at] = { ...parts[at]!, ...change, type: 'tool' };
-      return;
-    }
-    this.#assistant(event).push({ type: 'tool', ...change });
+  #add(part: Part, event: SessionEvent): Place {
+    const parts = this.#assistant(event);
+    return { parts, at: parts.push(part) - 1 };
   }
 
+  #change(change: ToolChange, event: SessionEvent): void {
+    const known = this.#tools.get(change.toolCallId);
+    if (known) known.parts[known.at] = { ...known.parts[known.at]!, ...change, type: 'tool' };
+    else this.#tools.set(change.toolCallId, this.#add({ type: 'tool', ...change }, event));
+  }
+
+  /** A message has one plan, the newest. */
   #plan(entries: readonly PlanEntry[], event: SessionEvent): void {
-    const parts = this.#assistant(event);
-    const at = parts.findLastIndex((part) => part.type === 'plan');
-    if (at < 0) parts.push({ type: 'plan', entries });
-    else parts[at] = { type: 'plan', entries };
+    const known = this.#planned;
+    if (known && known.parts === this.#assistant(event)) known.parts[known.at] = { type: 'plan', entries };
+    else this.#planned = this.#add({ type: 'plan', entries }, event);
   }
 
   #answer(answer: GivenAnswer): void {
     this.#questions.delete(answer.pendingId);
     this.#answers.set(answer.pendingId, answer);
-    for (const { parts } of this.#drafts.slice(-100)) {
-      const at = parts.findLastIndex((part) => part.type === 'question' && part.pendingId === answer.pendingId);
-      if (at >= 0) parts[at] = { ...(parts[at] as Part & { type: 'question' }), answer };
-    }
+    const asked = this.#asked.get(answer.pendingId);
+    if (asked) asked.parts[asked.at] = { ...(asked.parts[asked.at] as Part & { type: 'question' }), answer };
   }
 }
