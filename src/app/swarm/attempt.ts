@@ -5,8 +5,8 @@ import { noNetwork } from '../../model/network.ts';
 import type { SandboxSpec } from '../../model/sandbox.ts';
 import { isActive, type SwarmContainer } from '../../model/swarm.ts';
 import type { TaskFile } from '../../model/task.ts';
+import { requireRoute } from '../agent-needs.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { requireRoute } from './agent-needs.ts';
 import {
   agentOf,
   choiceAgain,

@@ -8,7 +8,7 @@ import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
-import { type AgentNeeds, keyGrants, requireProgram } from './agent-needs.ts';
+import { type AgentNeeds, keyGrants, requireProgram } from '../agent-needs.ts';
 import type { SwarmConfig } from './config.ts';
 
 export interface RunChoice {

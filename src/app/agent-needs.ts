@@ -2,13 +2,13 @@
  * What an agent needs before a sandbox is started for it: its program, its key, and a way to its service. What is missing is
  * refused here, with the command that provides it, because inside an agent only finds out after minutes.
  */
-import type { SandboxRequest } from '../../api/sandbox.ts';
-import { type AgentSpec, agentPackages } from '../../model/agent.ts';
-import { type PresetName, presetOfKey, presetRoute } from '../../model/credential.ts';
-import { Fault } from '../../model/fault.ts';
-import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
-import { printable } from '../../model/name.ts';
-import { NetworkPolicy, ruleClass } from '../../model/network.ts';
+import type { SandboxRequest } from '../api/sandbox.ts';
+import { type AgentSpec, agentPackages } from '../model/agent.ts';
+import { type PresetName, presetOfKey, presetRoute } from '../model/credential.ts';
+import { Fault } from '../model/fault.ts';
+import { type Endpoint, endpointText, parseEndpoint } from '../model/host.ts';
+import { printable } from '../model/name.ts';
+import { NetworkPolicy, ruleClass } from '../model/network.ts';
 
 export interface AgentNeeds {
   readonly hasSecret: (name: string) => boolean;
@@ -22,7 +22,7 @@ export interface AgentNeeds {
 
 type Asked = Partial<SandboxRequest>;
 
-/** Images and root filesystems have programs of their own, which only the adapter inside can look for. */
+/** Images and root filesystems have programs of their own, which only a program inside can look for. */
 export function requireProgram(name: string, { command }: AgentSpec, asked: Asked, needs: AgentNeeds): void {
   const [program] = command as [string];
   if (asked.image !== undefined || asked.rootfs !== undefined || asked.env?.PATH !== undefined) return;
