@@ -31,16 +31,18 @@ export class NamespaceSockets {
     worker.on('message', (answer: SocketAnswer) => this.#settle(answer));
   }
 
-  static async open(): Promise<NamespaceSockets> {
+  /** `failed`: the thread has ended, and no socket can be made any more. */
+  static async open(failed: () => void = () => process.exit(1)): Promise<NamespaceSockets> {
     // The threads of the pool, which look names up, belong to the network of the thread that needs them first: this one.
     await stat('/');
     const worker = new Worker(join(dist, 'network/proxy/namespace-thread.js'), { trackUnmanagedFds: false });
-    // Without it no socket can be created. The next proxy starts again.
+    const sockets = new NamespaceSockets(worker);
     worker.on('error', (error) => {
       process.stderr.write(`namespace thread: ${error.stack}\n`);
-      process.exit(1);
+      sockets.#fail(error.message);
+      failed();
     });
-    return new NamespaceSockets(worker);
+    return sockets;
   }
 
   listen(process: ProcessRef, port: number): Promise<number> {
@@ -62,6 +64,11 @@ export class NamespaceSockets {
     throw faultOf(answer.error, order.port);
   }
 
+  #fail(message: string): void {
+    for (const [serial, settle] of this.#waiting) settle({ serial, error: { code: 'EIO', message } });
+    this.#waiting.clear();
+  }
+
   #settle(answer: SocketAnswer): void {
     this.#waiting.get(answer.serial)?.(answer);
     this.#waiting.delete(answer.serial);
@@ -76,5 +83,7 @@ function faultOf({ code, message }: { code: string; message: string }, port: num
       hint: 'The engine runs it under an account that this daemon has no power over; use --engine local.',
     });
   }
+  if (code === 'ECONNREFUSED' || code === 'ETIMEDOUT')
+    return new Fault('unavailable', `no program accepts connections at port ${port} of the sandbox`);
   return new Fault('internal', `cannot make a socket inside the sandbox: ${message}`);
 }
