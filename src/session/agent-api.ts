@@ -1,0 +1,141 @@
+/**
+ * The client of the agent API inside a sandbox. Agents run beside that program and could replace it, so every answer is limited in size and
+ * time and checked before it is used.
+ */
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { parseBounded } from '../lib/bounded-json.ts';
+import { firstBytes } from '../lib/collect.ts';
+import { asFault, consequences, Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { agentApiPort } from '../model/session.ts';
+import { EventStream, type SentEvent } from './event-stream.ts';
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** What the program itself answered, unlike a connection that failed. */
+export class Refusal extends Fault {}
+
+const maxAnswerBytes = 8 * 1024 ** 2;
+/** Long: an apply or a snapshot may have paused the sandbox. */
+const answerMs = 60_000;
+
+export class AgentApi {
+  readonly #dial: () => Promise<Socket>;
+  readonly #token: string;
+  readonly #answerMs: number;
+
+  constructor(dial: () => Promise<Socket>, token: string, longestMs = answerMs) {
+    this.#dial = dial;
+    this.#token = token;
+    this.#answerMs = longestMs;
+  }
+
+  /** The answer as JSON. A refusal is thrown as the Fault it is; no connection, and none any more, is `unavailable`. */
+  async call({ method, path, body }: Call): Promise<unknown> {
+    const sent = body === undefined ? Readable.from([]) : Readable.from([JSON.stringify(body)]);
+    return this.#json(await this.#open(method, path, AbortSignal.timeout(this.#answerMs), sent));
+  }
+
+  /** Replaces the log of a session. */
+  async restore(id: string, lines: AsyncIterable<string>): Promise<void> {
+    const body = Readable.from(withNewlines(lines));
+    await this.#json(await this.#open('POST', `/sessions/${id}/restore`, AbortSignal.timeout(this.#answerMs), body));
+  }
+
+  /** Events of all sessions after these positions, as they come, several at a time. Resolves when the program has accepted. */
+  async events(after: Readonly<Record<string, number>>, signal: AbortSignal): Promise<AsyncIterable<SentEvent[]>> {
+    const path = `/events?after=${encodeURIComponent(JSON.stringify(after))}`;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#answerMs);
+    try {
+      const response = await this.#open('GET', path, AbortSignal.any([signal, late.signal]), Readable.from([]));
+      if (response.statusCode !== 200) await this.#json(response);
+      return sentBy(response);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #open(method: string, path: string, signal: AbortSignal, body: Readable): Promise<IncomingMessage> {
+    const socket = await this.#dial();
+    const request = httpRequest({
+      ...{ method, path, signal, createConnection: () => socket, maxHeaderSize: 16 * 1024 },
+      headers: {
+        host: `127.0.0.1:${agentApiPort}`,
+        authorization: `Bearer ${this.#token}`,
+        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+      },
+    });
+    const response = answered(request);
+    // Errors of either side are those of the request.
+    pipeline(body, request, () => {});
+    return response;
+  }
+
+  async #json(response: IncomingMessage): Promise<unknown> {
+    try {
+      const bytes = await firstBytes(response, maxAnswerBytes + 1);
+      if (bytes.length > maxAnswerBytes) throw new Fault('corrupt', 'an answer that is too long');
+      const value = bytes.length === 0 ? null : parsed(bytes);
+      if ((response.statusCode ?? 0) < 300) return value;
+      throw refusalOf(response.statusCode, value);
+    } catch (error) {
+      throw isFault(error) ? error : lost(error);
+    } finally {
+      response.destroy();
+    }
+  }
+}
+
+async function* withNewlines(lines: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+function answered(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    request.on('error', (error) => reject(lost(error)));
+  });
+}
+
+async function* sentBy(response: IncomingMessage): AsyncGenerator<SentEvent[]> {
+  const stream = new EventStream();
+  try {
+    for await (const chunk of response) {
+      const events = stream.push(chunk as Buffer);
+      if (events.length > 0) yield events;
+    }
+  } catch (error) {
+    throw isFault(error) ? error : lost(error);
+  } finally {
+    response.destroy();
+  }
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return parseBounded(bytes);
+  } catch (error) {
+    throw new Fault('corrupt', 'an answer that is not JSON', { cause: error });
+  }
+}
+
+function refusalOf(status: number | undefined, value: unknown): Fault {
+  const { code, message, hint } = (value ?? {}) as Partial<FaultBody>;
+  if (typeof code !== 'string' || !Object.hasOwn(consequences, code) || typeof message !== 'string')
+    return new Fault('corrupt', `an answer with status ${status} and no reason`);
+  return new Refusal(code, message.slice(0, 2000), typeof hint === 'string' ? { hint: hint.slice(0, 2000) } : {});
+}
+
+function lost(error: unknown): Fault {
+  const { name, code } = error as NodeJS.ErrnoException;
+  if (code === 'HPE_HEADER_OVERFLOW') return new Fault('corrupt', 'an answer with too many headers', { cause: error });
+  if (name === 'AbortError' || name === 'TimeoutError')
+    return new Fault('timeout', 'the agent API does not answer', { cause: error });
+  return new Fault('unavailable', `the connection to the agent API ended: ${asFault(error).message}`, { cause: error });
+}

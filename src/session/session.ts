@@ -1,0 +1,49 @@
+/**
+ * The host's copy of the sessions of a sandbox: one log per session that no agent can reach, with the same lines as the log inside.
+ *
+ * Life cycle: the folder of a sandbox is opened when one of its sessions is used. The first event of a session makes its copy, further
+ * events extend it, `remove` removes it. A note of the removal stays until the program inside has removed its log, too; events that still arrive
+ * are ignored. The copies go with the folder of the sandbox.
+ *
+ * Promises: rules S1 and S6 of `docs/formats/session.md`: a line is durable before a follower sees it, and never changes. What does not fit is
+ * refused as `corrupt` (S8), and nothing of it is kept.
+ */
+import type { SessionEvent } from '../model/session.ts';
+import type { SessionFold } from '../model/session-fold.ts';
+
+export interface CopiedEvent {
+  readonly event: SessionEvent;
+  /** As it is on disk, without the newline. */
+  readonly line: string;
+}
+
+export interface CopiedSession {
+  readonly id: string;
+  /** Of the events that are durable. */
+  readonly fold: SessionFold;
+  /** Resolves when the line is durable. */
+  append(line: string): Promise<SessionEvent>;
+  /** Events after `seq`, then as they come, until the signal or until the session is removed. */
+  follow(after: number, signal: AbortSignal): AsyncIterable<CopiedEvent>;
+  /** The whole log. */
+  lines(): AsyncIterable<string>;
+  /** Over the lines up to `seq`: `sha256(digest(seq - 1) + line)` as hex, '' for 0. */
+  digest(seq: number): Promise<string>;
+}
+
+/** Those of one sandbox. */
+export interface SessionCopies {
+  /** Oldest first. */
+  list(): readonly CopiedSession[];
+  find(id: string): CopiedSession | null;
+  /** `id` is the session that the line belongs to; its first line makes the copy. Null: the session was removed here. */
+  append(id: string, line: string): Promise<SessionEvent | null>;
+  /** Waits for appends that are under way. After one that failed, the next ones continue where the log ends. */
+  settle(): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Removed here, and not yet inside. */
+  readonly removed: readonly string[];
+  /** It is removed inside, too. */
+  forget(id: string): Promise<void>;
+  close(): Promise<void>;
+}
