@@ -1,6 +1,7 @@
 /** What requests and answers about sessions look like: the same inside a sandbox, at port 3002, and in the daemon. */
 import { z } from 'zod';
 import { ulidPattern } from '../model/ulid.ts';
+import { sandboxRequest } from './sandbox.ts';
 
 export const sessionIdText = z.string().regex(ulidPattern);
 const clientIdText = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
@@ -19,6 +20,24 @@ export const sessionRequest = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   mode: z.string().max(200).optional(),
   model: z.string().max(200).optional(),
+});
+
+/** A session in a sandbox that is created for it. */
+export const sandboxSessionRequest = sessionRequest.extend({
+  project: z.string().startsWith('/').max(4096),
+  /** Of the sandbox. */
+  name: z.string().min(1).max(63).optional(),
+  /** What the sandbox has besides a working copy of the project, and the key and network of the agent. */
+  sandbox: sandboxRequest
+    .omit({ name: true, user: true, project: true, command: true, stdin: true, terminal: true, console: true })
+    .optional(),
+});
+
+/** Fields that are left out stay. */
+export const configureRequest = z.strictObject({
+  mode: z.string().max(200).optional(),
+  model: z.string().max(200).optional(),
+  title: z.string().min(1).max(200).optional(),
 });
 
 export const promptRequest = z.strictObject({
@@ -85,6 +104,8 @@ export const sessionView = z.strictObject({
   modes: choice.nullable(),
   models: choice.nullable(),
   forkedFrom: z.strictObject({ sessionId: z.string(), seq: z.int() }).nullable(),
+  /** Of the working copy, against the project; only from the daemon, when it was asked for; null: there is no working copy. */
+  changedFiles: z.int().nullable().optional(),
 });
 
 export const messageView = z.strictObject({

@@ -25,6 +25,7 @@ import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
 import type { Section } from './section.ts';
+import { session } from './session/session.ts';
 import { share } from './share/share.ts';
 import { swarm } from './swarm/swarm.ts';
 import { task } from './task/task.ts';
@@ -54,6 +55,7 @@ export const nouns = [
   project,
   hub,
   room,
+  session,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

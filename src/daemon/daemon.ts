@@ -12,6 +12,7 @@ import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
 import type { Watchers } from '../app/room/watchers.ts';
 import type { Scopes } from '../app/scopes.ts';
+import type { LiveSessions } from '../app/session/live-sessions.ts';
 import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
@@ -45,6 +46,7 @@ interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
   readonly watchers: Watchers;
+  readonly liveSessions: LiveSessions;
   /** What the owner of the installation can reach. */
   readonly own: Scope;
   readonly work: Work;
@@ -74,12 +76,12 @@ export async function startDaemon(homeFolder: string, { rootless, port, containe
     return names;
   };
   const work = new Work();
-  const { scopes, swarms, watchers } = await openScopes(resources, parts, {
+  const { scopes, ...opened } = await openScopes(resources, parts, {
     installation: installationOf(resources, shutdown, () => whole.port),
     work,
   });
   const own = scopes.of({ name: resources.owner, isOwner: true });
-  const whole: Whole = { ...resources, ...parts, scopes, swarms, watchers, own, work, servers: [], port: null };
+  const whole: Whole = { ...resources, ...parts, scopes, ...opened, own, work, servers: [], port: null };
   await recoverAll(own);
   await answer(whole, { port, container });
   begin(whole);
@@ -132,8 +134,10 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms, watchers } = whole;
-  void inTime(settleMs, loop.start(), () => {}).then(() => networks.start());
+  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms, watchers, liveSessions } = whole;
+  const settled = inTime(settleMs, loop.start(), () => {});
+  void settled.then(() => networks.start());
+  void settled.then(() => liveSessions.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
@@ -164,6 +168,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   diskWatch.stop();
   swarms.dispose();
   await inTime(idleMs, whole.watchers.dispose(), () => {});
+  await inTime(idleMs, whole.liveSessions.dispose(), () => {});
   await whole.port?.close();
   for (const server of whole.servers) {
     server.close();

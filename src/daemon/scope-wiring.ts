@@ -1,5 +1,6 @@
 /** Constructs the scope of each user. */
 
+import type { AgentNeeds } from '../app/agent-needs.ts';
 import { examineAll, type Scope } from '../app/app.ts';
 import { UserCredentials } from '../app/credential/credentials.ts';
 import { EngineViews } from '../app/engine/engines.ts';
@@ -18,8 +19,8 @@ import { outputOf } from '../app/sandbox/output.ts';
 import { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { Scopes } from '../app/scopes.ts';
 import { UserSecrets } from '../app/secret/secrets.ts';
+import type { LiveSessions } from '../app/session/live-sessions.ts';
 import type { GivenShares } from '../app/share/given.ts';
-import type { AgentNeeds } from '../app/swarm/agent-needs.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
 import { UserVolumes } from '../app/volume/volumes.ts';
 import { Applies } from '../app/workspace/applies.ts';
@@ -36,6 +37,7 @@ import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
 import type { Resources } from './resources.ts';
 import { openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
+import { openSessions, sessionsOf } from './session-wiring.ts';
 import { sharesOf } from './share-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
@@ -49,6 +51,7 @@ export interface Process {
 interface Shared extends Resources, Parts, Process {
   readonly swarms: Swarms;
   readonly watchers: Watchers;
+  readonly liveSessions: LiveSessions;
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
   readonly scopes: { of(actor: Actor): Scope };
@@ -60,21 +63,34 @@ export async function openScopes(
   resources: Resources,
   parts: Parts,
   running: Process,
-): Promise<{ scopes: Scopes<Scope>; swarms: Swarms; watchers: Watchers }> {
+): Promise<Pick<Shared, 'swarms' | 'watchers' | 'liveSessions'> & { readonly scopes: Scopes<Scope> }> {
   const { store, threads, config, now, report } = resources;
-  const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
+  const swarmsOf = (user: string) => scopeOfUser(user).swarms;
   const swarms = new Swarms({ store, threads, config, swarmsOf, now, report });
-  const watchers = openWatchers({ ...resources, ...parts }, (user) => scopes.of(parts.users.actorOf(user)));
+  const scopeOfUser = (user: string) => scopes.of(parts.users.actorOf(user));
+  const watchers = openWatchers({ ...resources, ...parts }, scopeOfUser);
+  const liveSessions = openSessions({ ...resources, ...parts }, scopeOfUser);
   const refusesOverlay = await overlayTrial(resources);
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
   const own = () => scopes.of({ name: resources.owner, isOwner: true });
   const engineViews = openEngineViews(resources, own);
   const doctor = openDoctor(resources, parts, own);
   const shared: Shared = {
-    ...{ ...resources, ...parts, ...running, swarms, watchers, refusesOverlay, scopes, engineViews, doctor },
+    ...{
+      ...resources,
+      ...parts,
+      ...running,
+      swarms,
+      watchers,
+      liveSessions,
+      refusesOverlay,
+      scopes,
+      engineViews,
+      doctor,
+    },
     steadyMs: steadyClock(),
   };
-  return { scopes, swarms, watchers };
+  return { scopes, swarms, watchers, liveSessions };
 }
 
 function openEngineViews({ local, engines, config, store }: Resources, own: () => Scope): EngineViews {
@@ -144,6 +160,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const watches = watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets });
   const common = commonOf(shared);
   const reviews = new Reviews(parts);
+  const needs = keysOf(actor, shared, { secrets: userSecrets, credentials });
   return {
     ...common,
     ...{ sandboxes, secrets: userSecrets, credentials, volumes, images, trusts },
@@ -162,7 +179,8 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
         return config.network.limits;
       },
     }),
-    ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
+    ...shared.swarms.of(parts, needs, actor.isOwner),
+    sessions: sessionsOf({ ...shared, ...parts, commands: common.commands }, needs),
     ...hubOf(actor, { ...shared, ...parts, rooms, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
       ...{ sandboxes, volumes, rooms, watches, volumePrefix, trusts, images, installation: home.installation },

@@ -6,6 +6,7 @@ import { methodAndPath } from '../api/api.ts';
 import { routes } from '../app/app.ts';
 import type { Event } from '../model/event.ts';
 import { Fault } from '../model/fault.ts';
+import { ulidAfter } from '../model/ulid.ts';
 import { type Listening, listen } from './listen.ts';
 
 let { home, store, engine, work, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
@@ -302,7 +303,11 @@ describe('users', () => {
     expect(tried.length).toBeGreaterThan(5);
     for (const { method, path } of tried.map(({ key }) => methodAndPath(key))) {
       const body = /explain/.test(path) ? { asked: 'a.example:1' } : /ports/.test(path) ? { port: 1 } : {};
-      const answer = await bob(method, path.replace('{name}', 'box'), method === 'POST' ? body : undefined);
+      const answer = await bob(
+        method,
+        path.replace('{name}', 'box').replace('{id}', ulidAfter(null, 0)),
+        method === 'POST' ? body : undefined,
+      );
       expect([path, answer.status]).toEqual([path, 404]);
     }
     expect((await bob('GET', '/v1/sandboxes')).body).toEqual([]);

@@ -1,0 +1,87 @@
+/** The agents of sessions, and what a sandbox must have for one. */
+import type { SandboxRequest } from '../../api/sandbox.ts';
+import { type AcpSpec, type AgentSpec, sessionAgents } from '../../model/agent.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
+import { idlePath } from '../../model/spoke.ts';
+import { type AgentNeeds, keyGrants, requireProgram, requireRoute } from '../agent-needs.ts';
+
+export interface AgentParts extends AgentNeeds {
+  readonly config: { readonly agents: Readonly<Record<string, AgentSpec>> };
+}
+
+/** On sandboxes that were created for sessions: the agent of the first one. */
+export const agentLabel = 'session-agent';
+const defaultAgent = 'claude';
+
+export function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSpec> {
+  const own = Object.entries(agents).filter((one): one is [string, AcpSpec] => one[1].kind === 'acp');
+  return { ...sessionAgents, ...Object.fromEntries(own) };
+}
+
+export function defaultIn({ spec }: Pick<Sandbox, 'spec'>): string {
+  return spec.labels[agentLabel] ?? defaultAgent;
+}
+
+function agentOf(name: string, config: AgentParts['config']): AcpSpec {
+  const known = agentsOf(config);
+  if (Object.hasOwn(known, name)) return known[name]!;
+  throw new Fault('not_found', `there is no agent ${printable(name)} for sessions`, {
+    hint: `There are ${Object.keys(known).join(', ')}; more go into \`agents\` of config.yaml, with \`kind: acp\`.`,
+  });
+}
+
+/** What a sandbox for sessions with this agent is created of. */
+export function requestFor(
+  name: string | undefined,
+  asked: Partial<SandboxRequest>,
+  parts: AgentParts,
+  check: (request: SandboxRequest) => SandboxSpec,
+): SandboxRequest {
+  const agentName = name ?? defaultAgent;
+  const agent = agentOf(agentName, parts.config);
+  requireProgram(agentName, agent, asked, parts);
+  const labels = { ...asked.labels, [agentLabel]: agentName };
+  const request: SandboxRequest = {
+    ...{ mode: 'overlay', command: [idlePath], ...asked, labels },
+    ...keyGrants(agentName, agent, asked, parts),
+  };
+  requireRoute(agentName, agent, request, check(request).network?.allow ?? [], parts);
+  return request;
+}
+
+/** A sandbox that exists keeps what it has: it is refused here where an agent would fail inside. */
+export function requireIn({ name, spec }: Sandbox, agentName: string, parts: AgentParts): void {
+  const agent = agentOf(agentName, parts.config);
+  const has = asRequest(spec);
+  requireProgram(agentName, agent, has, parts);
+  const lacks = keyGrants(agentName, agent, has, { ...parts, addCredential: (preset) => preset });
+  if (Object.keys(lacks).length > 0) throw withoutKey(name, agentName, spec, lacks);
+  requireRoute(agentName, agent, has, spec.network?.allow ?? [], parts);
+}
+
+function asRequest({ image, rootfs, env, secrets = [], credentials = [] }: SandboxSpec): Partial<SandboxRequest> {
+  return {
+    ...(image ? { image } : {}),
+    ...(rootfs ? { rootfs } : {}),
+    ...{ env, secrets: [...secrets], credentials: credentials.map((one) => one.name) },
+  };
+}
+
+function withoutKey(
+  sandbox: string,
+  agent: string,
+  { project }: SandboxSpec,
+  { credentials = [], secrets = [] }: Partial<SandboxRequest>,
+): Fault {
+  const option = credentials.length > 0 ? `--credential ${credentials.at(-1)}` : `--secret ${secrets.at(-1)}`;
+  const place = project ?? 'PROJECT';
+  return new Fault(
+    'conflict',
+    `the sandbox ${sandbox} has no key for the agent ${agent}, and gets none while it exists`,
+    {
+      hint: `Use one that has: carrel chat ${place} --agent ${agent}, or create it with ${option}`,
+    },
+  );
+}

@@ -1,0 +1,228 @@
+/** The sessions of one user: reads are answered from the host's copy, everything else by the program inside, whose events are copied first. */
+import type { z } from 'zod';
+import type * as shape from '../../api/session.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Fault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { Message } from '../../model/session.ts';
+import type { OpenQuestion } from '../../model/session-fold.ts';
+import { type SessionSummary, summaryOf } from '../../model/session-view.ts';
+import { ulidAfter, ulidPattern } from '../../model/ulid.ts';
+import type { Call } from '../../session/agent-api.ts';
+import type { CopiedEvent, CopiedSession } from '../../session/session.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { type AgentParts, defaultIn, requestFor, requireIn } from './agents.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+import type { LiveSessions } from './live-sessions.ts';
+
+export interface UserSessionsParts extends AgentParts {
+  readonly sandboxes: Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start' | 'create' | 'check' | 'remove'>;
+  readonly live: LiveSessions;
+  /** Records what the project has before the agent can change its copy. */
+  turnStarts(sandbox: Sandbox): Promise<void>;
+  /** Null: there is no working copy. */
+  countChanges(sandbox: Sandbox): Promise<number | null>;
+  nowMs(): number;
+}
+
+export interface Shown extends SessionSummary {
+  readonly changedFiles?: number | null;
+}
+
+type Asked<S extends z.ZodType> = z.output<S>;
+
+interface Found {
+  readonly sandbox: Sandbox;
+  readonly live: LiveSandbox;
+}
+
+export class UserSessions {
+  readonly #parts: UserSessionsParts;
+
+  constructor(parts: UserSessionsParts) {
+    this.#parts = parts;
+  }
+
+  async list(name: string): Promise<SessionSummary[]> {
+    const { row } = await this.#parts.sandboxes.seen(name);
+    return this.#listOf(row.value);
+  }
+
+  /** Of all sandboxes. */
+  async all(): Promise<SessionSummary[]> {
+    const found: SessionSummary[] = [];
+    for (const { value } of this.#parts.sandboxes.rows())
+      if (this.#parts.live.has(value)) found.push(...(await this.#listOf(value)));
+    return found;
+  }
+
+  async show(name: string, id: string, withChanges: boolean): Promise<Shown> {
+    const { sandbox, live } = await this.#found(name);
+    const summary = shownIn(sandbox, live.find(id));
+    return withChanges ? { ...summary, changedFiles: await this.#parts.countChanges(sandbox) } : summary;
+  }
+
+  async messages(name: string, id: string): Promise<readonly Message[]> {
+    return (await this.#copy(name, id)).fold.messages;
+  }
+
+  async pending(name: string, id: string): Promise<readonly OpenQuestion[]> {
+    return (await this.#copy(name, id)).fold.questions;
+  }
+
+  async follow(name: string, id: string, after: number, signal: AbortSignal): Promise<AsyncIterable<CopiedEvent>> {
+    const copy = await this.#copy(name, id);
+    if (after > copy.fold.seq)
+      throw new Fault('invalid', `the position ${after} is after the last event, ${copy.fold.seq}`);
+    return copy.follow(after, signal);
+  }
+
+  async create(name: string, { agent, ...asked }: Asked<typeof shape.sessionRequest>): Promise<Shown> {
+    const { value: sandbox } = await this.#parts.sandboxes.current(name);
+    const chosen = agent ?? defaultIn(sandbox);
+    requireIn(sandbox, chosen, this.#parts);
+    const id = asked.sessionId ?? this.#newId();
+    const body = { ...asked, sessionId: id, agent: chosen };
+    return this.#change(name, id, { method: 'POST', path: '/sessions', body }, (live) => live.copies.find(id) !== null);
+  }
+
+  /** The sandbox and the session, or neither. */
+  async createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<Shown> {
+    const { project, name, sandbox, ...session } = asked;
+    const { sandboxes } = this.#parts;
+    const wanted = { ...sandbox, project, ...(name === undefined ? {} : { name }) };
+    const request = requestFor(session.agent, wanted, this.#parts, (one) => sandboxes.check(one));
+    const made = await sandboxes.create(request);
+    crashPoint('session.sandbox');
+    try {
+      return await this.create(made.name, session);
+    } catch (error) {
+      await sandboxes.remove(made.name, { force: true, id: made.id });
+      throw error;
+    }
+  }
+
+  async prompt(
+    name: string,
+    id: string,
+    { turnId = this.#newId(), ...asked }: Asked<typeof shape.promptRequest>,
+  ): Promise<{ turnId: string; seq: number }> {
+    const { sandbox, live } = await this.#running(name, id);
+    await this.#parts.turnStarts(sandbox);
+    crashPoint('session.prompt');
+    const path = `/sessions/${id}/prompt`;
+    const { seq } = (await live.call({ method: 'POST', path, body: { turnId, ...asked } })) as { seq?: unknown };
+    crashPoint('session.prompted');
+    await live.reached(id, Number(seq));
+    return { turnId, seq: Number(seq) };
+  }
+
+  async answer(name: string, id: string, pendingId: string, body: Asked<typeof shape.answerRequest>): Promise<Shown> {
+    const path = `/sessions/${id}/pending/${encodeURIComponent(pendingId)}`;
+    return this.#change(name, id, { method: 'POST', path, body }, (live) => isAnswered(live, id, pendingId));
+  }
+
+  cancel(name: string, id: string): Promise<Shown> {
+    return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/cancel` });
+  }
+
+  close(name: string, id: string): Promise<Shown> {
+    return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/close` });
+  }
+
+  configure(name: string, id: string, body: Asked<typeof shape.configureRequest>): Promise<Shown> {
+    return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/mode`, body });
+  }
+
+  /** Of another one: what is answered is the new session. */
+  async fork(name: string, id: string, asked: Asked<typeof shape.forkRequest>): Promise<Shown> {
+    const { live, sandbox } = await this.#running(name, id);
+    const forked = asked.sessionId ?? this.#newId();
+    const call: Call = { method: 'POST', path: `/sessions/${id}/fork`, body: { ...asked, sessionId: forked } };
+    await live.call(call, () => live.copies.find(forked) !== null);
+    return shownIn(sandbox, await live.caughtUp(forked));
+  }
+
+  /** A sandbox that is stopped removes its log when it runs again. */
+  async remove(name: string, id: string): Promise<Shown> {
+    const { sandbox, live } = await this.#found(name);
+    const summary = shownIn(sandbox, live.find(id));
+    await live.copies.remove(id);
+    crashPoint('session.removed');
+    if (hasEnded(sandbox.status) || !live.link.isOpen) return summary;
+    await live.call({ method: 'DELETE', path: `/sessions/${id}` }).then(
+      () => live.copies.forget(id),
+      // The next connection tries it again, ignoring.
+      () => {},
+    );
+    return summary;
+  }
+
+  async #change(name: string, id: string, call: Call, isDone: (live: LiveSandbox) => boolean = () => false) {
+    const { sandbox, live } = await this.#running(name, call.path === '/sessions' ? null : id);
+    await live.call(call, () => isDone(live));
+    crashPoint('session.changed');
+    return shownIn(sandbox, await live.caughtUp(id));
+  }
+
+  async #listOf(sandbox: Sandbox): Promise<SessionSummary[]> {
+    if (!this.#parts.live.has(sandbox)) return [];
+    const live = await this.#parts.live.of(sandbox);
+    return live.copies.list().map((copy) => shownIn(sandbox, copy));
+  }
+
+  async #copy(name: string, id: string): Promise<CopiedSession> {
+    return (await this.#found(name)).live.find(id);
+  }
+
+  async #found(name: string): Promise<Found> {
+    const { row } = await this.#parts.sandboxes.seen(name);
+    return { sandbox: row.value, live: await this.#parts.live.of(row.value) };
+  }
+
+  /** With the session, null: with none yet; a sandbox that has ended is started. */
+  async #running(name: string, id: string | null): Promise<Found> {
+    const { sandboxes, live } = this.#parts;
+    const { value: found } = await sandboxes.current(name);
+    if (id !== null) (await live.of(found)).find(id);
+    if (!hasEnded(found.status)) return { sandbox: found, live: await live.of(found) };
+    await sandboxes.start(name);
+    crashPoint('session.started');
+    const { value: sandbox } = await sandboxes.current(name);
+    if (hasEnded(sandbox.status)) throw endedAtOnce(sandbox);
+    return { sandbox, live: await live.of(sandbox) };
+  }
+
+  #newId(): string {
+    return ulidAfter(null, this.#parts.nowMs());
+  }
+}
+
+/** What the log of a sandbox that does not run says is as it was when it ended. */
+function shownIn({ name, status }: Sandbox, { id, fold }: CopiedSession): SessionSummary {
+  const summary = summaryOf(id, name, fold);
+  if (summary.state !== 'working' || !hasEnded(status)) return summary;
+  return { ...summary, reason: 'the sandbox does not run; the next prompt starts it and ends this turn' };
+}
+
+function isAnswered(live: LiveSandbox, id: string, pendingId: string): boolean {
+  return live.copies.find(id)?.fold.answerTo(pendingId) !== null;
+}
+
+function endedAtOnce({ name, status }: Sandbox): Fault {
+  return new Fault('conflict', `the sandbox ${name} ended at once: ${status.reason ?? status.state}`, {
+    hint: `Its command ends by itself; a sandbox for sessions idles: carrel chat PROJECT. See: carrel logs ${name}`,
+  });
+}
+
+export function positionOf(lastEventId: string | undefined, after: number | undefined): number {
+  if (lastEventId === undefined || lastEventId === '') return after ?? 0;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw new Fault('invalid', 'Last-Event-ID is not the number of an event');
+}
+
+/** Ids that no session can have are not found. */
+export function checkId(id: string): string {
+  if (ulidPattern.test(id)) return id;
+  throw new Fault('not_found', 'no such session', { hint: 'See: carrel session ls' });
+}
