@@ -30,11 +30,13 @@ export class Guard {
     this.#refusedRate = new Rate(limits.refusedRate);
   }
 
+  checkSite({ headers: { host, origin } }: IncomingMessage): void {
+    this.#site.check({ host, origin });
+  }
+
   /** Says later whether the token is still valid. */
   admit(request: IncomingMessage, query: URLSearchParams): () => boolean {
-    const { host, origin, authorization } = request.headers;
-    this.#site.check({ host, origin });
-    const hash = this.#authenticate(authorization, query);
+    const hash = this.#authenticate(request.headers.authorization, query);
     limitRate(this.#rate, hash);
     this.#connections.authenticated(request.socket);
     return () => this.#settings.tokens.includes(hash);

@@ -7,6 +7,7 @@ import { Connections } from '../../../lib/connections.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { AgentSessions, ApiSettings } from '../session.ts';
 import { chatRoutes } from './chat-routes.ts';
+import { allowOrigin } from './cross-origin.ts';
 import { Guard } from './guard.ts';
 import { hostRoutes } from './host-routes.ts';
 import { type ApiLimits, apiLimits } from './limit.ts';
@@ -17,6 +18,8 @@ import { Streams } from './streams.ts';
 
 const address = '127.0.0.1';
 const maxHeaderSize = 32 * 1024;
+/** A client beyond it waits a second before it tries again. */
+const maxBacklog = 4096;
 
 /** Listens when it resolves. To end it: `close` and `closeAllConnections`. */
 export async function serveSessions(
@@ -38,16 +41,16 @@ export async function serveSessions(
   );
   connections.guard(server);
   server.on('close', () => api.dispose());
-  await listening(server, port, limits.connections.total);
+  await listening(server, port);
   return server;
 }
 
-function listening(server: Server, port: number, backlog: number): Promise<void> {
+function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error) =>
       reject(new Fault('unavailable', `cannot listen on ${address}:${port}: ${error.message}`, { cause: error }));
     server.once('error', failed);
-    server.listen({ port, host: address, backlog }, () => {
+    server.listen({ port, host: address, backlog: maxBacklog }, () => {
       server.off('error', failed);
       resolve();
     });
@@ -79,6 +82,8 @@ class Api {
     try {
       const [path = '', ...search] = (request.url ?? '').split('?');
       const query = new URLSearchParams(search.join('?'));
+      this.#guard.checkSite(request);
+      if (allowOrigin(request, response)) return;
       const isAllowed = this.#guard.admit(request, query);
       const { handle, params } = this.#routes.find(request.method ?? '', path);
       const reply = await handle({ ...this.#common, request, params, query, signal: goneSignal(response) });
