@@ -3,9 +3,13 @@
  * tabs gets through, nothing that turns the direction of text, and bytes that are no text become U+FFFD.
  */
 import { plain } from './text.ts';
+import { type Part, wordDiff } from './word-diff.ts';
 
 const colours = { header: 1, place: 36, added: 32, deleted: 31 } as const;
 type Kind = keyof typeof colours | 'other';
+
+/** Deleted lines and the added ones after them are held back, to mark the words that differ; longer runs are not. */
+const maxRun = 200;
 
 /** What may stand alone on lines outside of hunks; other lines there are from the daemon. */
 const headers =
@@ -18,6 +22,8 @@ export class DiffText {
   #old = 0;
   #new = 0;
   #rest = '';
+  #deleted: string[] = [];
+  #added: string[] = [];
 
   constructor(colour: boolean) {
     this.#colour = colour;
@@ -27,19 +33,38 @@ export class DiffText {
   take(chunk: Uint8Array): string {
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split('\n');
     this.#rest = lines.pop()!;
-    return lines.map((line) => `${this.#show(line)}\n`).join('');
+    return lines.map((line) => this.#next(line)).join('');
   }
 
   end(): string {
     const last = this.#rest + this.#decoder.decode();
     this.#rest = '';
-    return last === '' ? '' : this.#show(last);
+    const shown = last === '' ? '' : this.#next(last).replace(/\n$/, '');
+    return this.#held() + shown;
   }
 
-  #show(line: string): string {
+  /** A line, or what has to come before it, or nothing while more may belong to it. */
+  #next(line: string): string {
     const kind = this.#kindOf(line);
-    const text = harmless(line);
-    return this.#colour && kind !== 'other' && text !== '' ? `\u001b[${colours[kind]}m${text}\u001b[0m` : text;
+    if (!this.#colour) return `${harmless(line)}\n`;
+    const continues = kind === 'added' || (kind === 'deleted' && this.#added.length === 0);
+    const before = continues && this.#deleted.length + this.#added.length < maxRun ? '' : this.#held();
+    if (kind !== 'added' && kind !== 'deleted') return `${before}${painted(kind, harmless(line))}\n`;
+    (kind === 'added' ? this.#added : this.#deleted).push(harmless(line));
+    return before;
+  }
+
+  /** The run that ends here: lines that replace one another are compared in pairs. */
+  #held(): string {
+    const [deleted, added] = [this.#deleted, this.#added];
+    [this.#deleted, this.#added] = [[], []];
+    const pairs =
+      deleted.length === added.length ? deleted.map((line, n) => wordDiff(line.slice(1), added[n]!.slice(1))) : [];
+    const lines = [
+      ...deleted.map((line, n) => marked('deleted', line, pairs[n]?.old)),
+      ...added.map((line, n) => marked('added', line, pairs[n]?.now)),
+    ];
+    return lines.map((line) => `${line}\n`).join('');
   }
 
   /** By counting the lines of each hunk: a deleted line may read like a header. */
@@ -60,6 +85,17 @@ export class DiffText {
     if (!line.startsWith('-')) this.#new -= 1;
     return line.startsWith('+') ? 'added' : line.startsWith('-') ? 'deleted' : 'other';
   }
+}
+
+function painted(kind: Kind, text: string): string {
+  return kind !== 'other' && text !== '' ? `\u001b[${colours[kind]}m${text}\u001b[0m` : text;
+}
+
+/** Reversed: the words that differ. */
+function marked(kind: 'added' | 'deleted', line: string, parts: readonly Part[] = []): string {
+  if (parts.length === 0) return painted(kind, line);
+  const text = parts.map((part) => (part.changed ? `\u001b[7m${part.text}\u001b[27m` : part.text)).join('');
+  return painted(kind, `${line[0]}${text}`);
 }
 
 /** One line: control characters as ^[ and the like, tabs as they are, the rest as everywhere. */
