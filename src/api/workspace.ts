@@ -3,14 +3,23 @@ import { z } from 'zod';
 import { changeKinds, entryTypes, gateKinds, outcomes, resolutions } from '../model/change.ts';
 
 const name = z.string().min(1).max(63);
-/** Relative to the workspace; `.` and a leading `./` are understood, and so is an absolute path below /workspace. */
+/**
+ * Relative to the workspace; `.` and a leading `./` are understood, and so is an absolute path below /workspace. With the wildcards
+ * and words of git's pathspecs: `*.ts`, `:!docs`, `:(glob)src/*.ts`.
+ */
 const path = z.string().min(1).max(4096);
 const paths = z.array(path).max(10_000);
 /** Text; where the bytes are none, U+FFFD stands for them and `pathBase64` has them. */
 const shownPath = { path: z.string(), pathBase64: z.string().optional() };
 const entryType = z.enum(entryTypes);
 
-export const pathsRequest = z.strictObject({ paths: paths.optional() });
+/** Default: what git ignores is left out. */
+const withIgnored = z.boolean().optional();
+
+export const pathsRequest = z.strictObject({ paths: paths.optional(), ignored: withIgnored });
+
+/** What was left out because git ignores it: how many files, and the topmost paths, at most 100. */
+const ignoredView = z.strictObject({ files: z.int(), places: z.array(z.string()) });
 
 export const changeView = z.strictObject({
   ...shownPath,
@@ -43,6 +52,7 @@ export const changesView = z.strictObject({
   changes: z.array(changeView),
   /** Paths inside .git that differ; commits travel by themselves. */
   hiddenInGit: z.int(),
+  ignored: ignoredView,
 });
 
 const entryView = z
@@ -74,6 +84,7 @@ export const applyRequest = z.strictObject({
   /** One to apply; several to merge, in this order. */
   names: z.array(name).min(1).max(100),
   paths: paths.optional(),
+  ignored: withIgnored,
   resolution: z.enum(resolutions).optional(),
   allow: z.array(z.enum(gateKinds)).max(gateKinds.length).optional(),
   /** From now on, of this user, for this project: what `allow` says. */
@@ -100,6 +111,7 @@ export const applyView = z.strictObject({
   /** A digest of what was planned: paths, decisions, modes and contents. Null after an apply without `expect`. */
   plan: z.string().nullable(),
   hiddenInGit: z.int(),
+  ignored: ignoredView,
   /** Commits of the agent that are in the project's repository now. */
   commits: z.array(
     z.strictObject({ sandbox: z.string(), ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() }),

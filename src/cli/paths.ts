@@ -3,6 +3,8 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
+import { parsePathspec, pathspecText } from '../model/pathspec.ts';
+import { naming } from './option.ts';
 
 /** Paths in a workspace as they were typed. An empty one is an unset variable, and must not mean everything. */
 export function checkPaths(paths: readonly string[]): string[] {
@@ -22,8 +24,25 @@ export async function askedPaths(
   if (paths.length === 0) return {};
   const { project } = await client.call('GET /v1/sandboxes/{name}', { path: { name } });
   return {
-    paths: project === null ? paths : paths.map((path) => inProject(path, project, realpathSync(process.cwd()))),
+    paths: project === null ? paths : paths.map((path) => specInProject(path, project, realpathSync(process.cwd()))),
   };
+}
+
+/** The same for a review, which leaves out what git ignores unless that is asked for. */
+export async function askedReview(
+  client: Client,
+  name: string,
+  typed: readonly string[],
+  { ignored }: { readonly ignored?: boolean },
+): Promise<{ paths?: string[]; ignored?: boolean }> {
+  return { ...(await askedPaths(client, name, typed)), ...(ignored ? { ignored } : {}) };
+}
+
+/** A pathspec of git, relative to the project. */
+export function specInProject(text: string, project: string, folder: string): string {
+  const { words, path } = naming('PATH', () => parsePathspec(text));
+  if (words.includes('top')) return pathspecText({ words: words.filter((word) => word !== 'top'), path: path || '.' });
+  return pathspecText({ words, path: inProject(path, project, folder) });
 }
 
 /** Somewhere else than in the project, a path starts at its root; `/workspace/…` is what the sandbox calls it. */

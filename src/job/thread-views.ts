@@ -1,19 +1,29 @@
 /** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
-import type { ApplyView, ChangeView } from '../api/workspace.ts';
-import { type BytePath, isWithin } from '../model/byte-path.ts';
+import type { ApplyView, ChangesView, ChangeView } from '../api/workspace.ts';
+import { type BytePath, toText } from '../model/byte-path.ts';
+import { parsePathspec, pathFilter } from '../model/pathspec.ts';
 import { undoApply } from '../workspace/apply/undo.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
+import type { Ignored } from '../workspace/ignored.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
-import { type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
+import { leftOutOf, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 
-export async function reviewShown(input: ReviewInput): Promise<{ changes: Uint8Array; hiddenInGit: number }> {
-  const { changes, hiddenInGit } = await review(input);
-  return { changes: json(changes.map(changeView)), hiddenInGit };
+type IgnoredView = ChangesView['ignored'];
+
+export async function reviewShown(
+  input: ReviewInput,
+): Promise<{ changes: Uint8Array; hiddenInGit: number; ignored: IgnoredView }> {
+  const { changes, hiddenInGit, ignored } = await review(input);
+  return { changes: json(changes.map(changeView)), hiddenInGit, ignored: ignoredView(ignored) };
+}
+
+function ignoredView({ files, places }: Ignored): IgnoredView {
+  return { files, places: places.map(toText) };
 }
 
 function changeView(change: Reviewed['changes'][number]): ChangeView {
@@ -31,10 +41,13 @@ export interface TakenShown {
   readonly plan: string | null;
   readonly blocked: ApplyView['blocked'];
   readonly hiddenInGit: number;
+  readonly ignored: IgnoredView;
 }
 
-export function takeOverShown(order: TakeOver): TakenShown & Pick<TakenOver, 'changed'> {
-  const taken = takeOver(order);
+export async function takeOverShown(
+  order: TakeOver & { readonly ignored: boolean },
+): Promise<TakenShown & Pick<TakenOver, 'changed'>> {
+  const taken = takeOver({ ...order, leftOut: await leftOutOf(order) });
   return { ...shown(taken), changed: taken.changed };
 }
 
@@ -43,8 +56,11 @@ export async function takeToBranchShown(order: TakeToBranch): Promise<TakenShown
   return { ...shown(taken), commit: taken.commit };
 }
 
-function shown({ paths, digest, hiddenInGit }: Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit'>): TakenShown {
-  return { paths: json(paths.map(plannedView)), plan: digest, blocked: blockedBy(paths), hiddenInGit };
+type Said = Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit' | 'ignored'>;
+
+function shown({ paths, digest, hiddenInGit, ignored }: Said): TakenShown {
+  const planned = { paths: json(paths.map(plannedView)), plan: digest, blocked: blockedBy(paths) };
+  return { ...planned, hiddenInGit, ignored: ignoredView(ignored) };
 }
 
 export async function undoShown(journal: string): Promise<{ paths: Uint8Array }> {
@@ -58,13 +74,22 @@ export function countChanges(place: WorkspacePlace): number {
 /** How many there are, and the asked paths at which there is none. */
 export function countChangesAt(place: WorkspacePlace, asked: readonly BytePath[]): { count: number; idle: BytePath[] } {
   const { changes } = listChanges(place);
-  const idle = asked.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
-  return { count: changes.length, idle };
+  return { count: changes.length, idle: pathFilter(asked).idle(changes.map(({ path }) => path)) };
 }
 
 export function discardShown(place: WorkspacePlace, asked: readonly BytePath[]): { paths: Uint8Array; count: number } {
-  const discarded = discardChanges(place, asked);
+  const discarded = discardChanges(place, foldersOf(place, asked));
   return { paths: json(discarded.map(shownPath)), count: discarded.length };
+}
+
+/** A path stands for all that is below it; of other pathspecs, the changed paths that they match. */
+function foldersOf(place: WorkspacePlace, asked: readonly BytePath[]): BytePath[] {
+  const isPlain = (text: BytePath) => parsePathspec(text).words.length === 0 && !/[*?[\\]/.test(text);
+  if (asked.every(isPlain)) return [...asked];
+  const filter = pathFilter(asked);
+  return listChanges(place)
+    .changes.map(({ path }) => path)
+    .filter((path) => filter.matches(path));
 }
 
 /** In memory of its own, which can be handed over. */

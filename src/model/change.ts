@@ -124,3 +124,12 @@ export interface Conflict {
   /** The sandbox that `ours` comes from, if several are merged; null: the project. */
   readonly with: string | null;
 }
+
+const shownPlaces = 3;
+
+/** `34,367 ignored files in node_modules/, dist/ …`; the places are ready to be shown. */
+export function ignoredText(files: number, places: readonly string[]): string {
+  const shown = places.slice(0, shownPlaces).join(', ');
+  const count = `${files.toLocaleString('en-US')} ignored ${files === 1 ? 'file' : 'files'}`;
+  return `${count} in ${shown}${places.length > shownPlaces ? ' …' : ''}`;
+}

@@ -1,9 +1,10 @@
 /** A complete review, from a working copy to what is shown of it. Slow for many changes, so it runs in a thread. */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
+import { type BytePath, fromBytes, fromText, toText } from '../model/byte-path.ts';
 import type { Change } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
+import { pathFilter } from '../model/pathspec.ts';
 import { type Verdict, verdictOf } from './apply/gate.ts';
 import { type GateContext, withGateContext } from './apply/gate-context.ts';
 import type { Changes } from './change/change.ts';
@@ -12,13 +13,17 @@ import { quoteName } from './git/git.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
 import { type ChangeSummary, summary, unifiedDiff } from './git/review.ts';
+import { leftOut } from './git/review-notes.ts';
+import { type Ignored, ignoredPaths, split } from './ignored.ts';
 import { readContent } from './tree/content.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 export interface ReviewInput {
   readonly place: WorkspacePlace;
-  /** Limits the review to these paths and what is below them; empty: everything. */
+  /** Limits the review to these pathspecs; empty: everything. */
   readonly paths: readonly BytePath[];
+  /** Whether paths that git ignores are listed, too. */
+  readonly ignored: boolean;
   /** An empty, private folder. */
   readonly scratch: string;
 }
@@ -26,10 +31,11 @@ export interface ReviewInput {
 export interface Reviewed {
   readonly changes: readonly (ChangeSummary & Verdict)[];
   readonly hiddenInGit: number;
+  readonly ignored: Ignored;
 }
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
-  const { changes, hiddenInGit } = wanted(input);
+  const { changes, ...left } = await wanted(input);
   const verdicts = withGateContext(
     input.place.project,
     changes,
@@ -37,7 +43,7 @@ export async function review(input: ReviewInput): Promise<Reviewed> {
   );
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
-  return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), hiddenInGit };
+  return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), ...left };
 }
 
 function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
@@ -57,10 +63,10 @@ function verdictOn(change: Change, gateContext: GateContext): Verdict {
 
 /** Writes the unified diff to a file. */
 export async function writeDiff(input: ReviewInput, file: string): Promise<void> {
-  const { changes, hiddenInGit } = wanted(input);
-  if (changes.length === 0 && hiddenInGit === 0) return writeAll(file, []);
+  const { changes, ...left } = await wanted(input);
+  if (changes.length === 0) return writeAll(file, leftLines(left));
   const store = await openStore({ changes, folder: input.scratch });
-  await writeAll(file, unifiedDiff(store, hiddenInGit));
+  await writeAll(file, unifiedDiff(store, left));
 }
 
 export interface WrittenPatch {
@@ -72,7 +78,7 @@ export interface WrittenPatch {
 
 /** Writes the mail for `git am`. */
 export async function writePatch(input: ReviewInput, head: PatchHead, file: string): Promise<WrittenPatch> {
-  const { changes } = wanted(input);
+  const { changes } = await wanted(input);
   if (changes.length === 0) {
     await writeAll(file, []);
     return { leftOut: [], gated: [] };
@@ -95,13 +101,22 @@ function marksOf(gated: readonly (Verdict & { readonly path: BytePath })[]): str
   return ['Could run something here:', ...gated.map(({ path, gates }) => `  ${quoteName(path)} [${gates.join(', ')}]`)];
 }
 
-function wanted({ place, paths }: ReviewInput): Changes {
-  const { changes, hiddenInGit } = listChanges(place);
-  const found = (folder: BytePath) => changes.some(({ path }) => isWithin(path, folder));
-  const idle = paths.filter((path) => !found(path));
-  if (idle.length > 0) throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);
-  if (paths.length === 0) return { changes, hiddenInGit };
-  return { changes: changes.filter(({ path }) => paths.some((folder) => isWithin(path, folder))), hiddenInGit: 0 };
+interface Wanted extends Changes {
+  readonly ignored: Ignored;
+}
+
+async function wanted({ place, paths, ignored }: ReviewInput): Promise<Wanted> {
+  const listed = listChanges(place);
+  const filter = pathFilter(paths);
+  const [idle] = filter.idle(listed.changes.map(({ path }) => path));
+  if (idle !== undefined) throw new Fault('not_found', `nothing changed at ${toText(idle)}`);
+  const asked = paths.length === 0 ? listed.changes : listed.changes.filter(({ path }) => filter.matches(path));
+  const found = split(asked, ignored ? new Set() : await ignoredPaths(place.project, asked));
+  return { ...found, hiddenInGit: paths.length === 0 ? listed.hiddenInGit : 0 };
+}
+
+function leftLines(left: Omit<Wanted, 'changes'>): Buffer[] {
+  return leftOut(left).map((line) => Buffer.from(`${line}\n`));
 }
 
 async function writeAll(file: string, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {

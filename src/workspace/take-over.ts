@@ -4,8 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { BytePath } from '../model/byte-path.ts';
+import { type BytePath, toText } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
+import { Fault } from '../model/fault.ts';
+import { pathFilter, pathspecText } from '../model/pathspec.ts';
 import type { ApplyOptions, ApplySource, FileStep, Plan } from './apply/apply.ts';
 import { hasMoved } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
@@ -15,6 +17,7 @@ import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
+import { type Ignored, ignoredPaths, type Split, split, together } from './ignored.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 export interface Source {
@@ -27,6 +30,8 @@ export interface TakeOver {
   readonly sources: readonly Source[];
   readonly project: string;
   readonly options: ApplyOptions;
+  /** Paths that are left out because git ignores them, for each source; absent: none. */
+  readonly leftOut?: readonly ReadonlySet<BytePath>[];
   /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
   /** The digest that the plan must have. */
@@ -41,6 +46,7 @@ export interface TakenOver {
   /** The project was changed. */
   readonly changed: boolean;
   readonly hiddenInGit: number;
+  readonly ignored: Ignored;
 }
 
 /** Outcomes after which a change is settled. */
@@ -48,6 +54,15 @@ const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 
 
 /** How often the whole apply is planned again after the owner changed something between plan and exchange. */
 const maxTries = 5;
+
+/** The paths of each source that are left out; `ignored`: they are taken, too. */
+export function leftOutOf({
+  sources,
+  project,
+  ignored,
+}: Pick<TakeOver, 'sources' | 'project'> & { readonly ignored: boolean }) {
+  return ignored ? [] : Promise.all(sources.map(({ place }) => ignoredPaths(project, listChanges(place).changes)));
+}
 
 export function takeOver(order: TakeOver): TakenOver {
   for (let tries = 1; ; tries += 1) {
@@ -62,18 +77,38 @@ export function takeOver(order: TakeOver): TakenOver {
 function tryTakeOver(order: TakeOver): TakenOver {
   const { sources, project, options, journal } = order;
   if (journal !== null) for (const { place } of sources) keepBases(place);
-  const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
+  const listed = sources.map((source, index) => {
+    const { changes, hiddenInGit } = listChanges(source.place);
+    return { ...source, hiddenInGit, ...seen(changes, order.leftOut?.[index], options.paths) };
+  });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const all = listed.flatMap(({ changes }) => changes);
   const taken = withGateContext(project, all, (gateContext) =>
     take(listed, { ...order, options: { ...options, gateContext } }),
   );
-  return { ...taken, hiddenInGit };
+  return { ...taken, hiddenInGit, ignored: together(listed.map(({ ignored }) => ignored)) };
+}
+
+/** A path that was named and is ignored is refused: leaving it out would look as if it was applied. */
+function seen(
+  all: readonly Change[],
+  leftOut: ReadonlySet<BytePath> = new Set(),
+  paths: readonly BytePath[] = [],
+): Split {
+  const filter = pathFilter(paths);
+  const found = split(all, leftOut);
+  const names = (changes: readonly Change[]) => changes.map(({ path }) => path);
+  const idle = new Set(filter.idle(names(all)));
+  const ignored = leftOut.size === 0 ? [] : filter.idle(names(found.changes)).filter((path) => !idle.has(path));
+  if (ignored.length === 0) return found;
+  throw new Fault('not_found', `git ignores what changed at ${ignored.map(toText).join(', ')}`, {
+    hint: 'Add --ignored.',
+  });
 }
 
 type Listed = Source & ApplySource;
 
-function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hiddenInGit'> {
+function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hiddenInGit' | 'ignored'> {
   const { project, options, journal, expect } = order;
   const { plan, digest } = planned(listed, order);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
@@ -116,7 +151,7 @@ function planAgain(
   const own = listed.map(({ sandbox, changes }) => ({ sandbox, changes: changes.filter((one) => one.path === path) }));
   const isMovable = ({ beforeContent }: Change) => beforeContent?.at === 'tree' && beforeContent.root === project;
   if (own.some(({ changes }) => changes.some(isMovable))) return null;
-  const plan = planApply(own, project, { ...options, paths: [path] });
+  const plan = planApply(own, project, { ...options, paths: [pathspecText({ words: ['literal'], path })] });
   const [step, ...more] = plan.steps;
   const isOne = !plan.blocked && more.length === 0 && step?.do === 'file' && step.path === path;
   return isOne ? step : null;

@@ -5,7 +5,7 @@
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
+import { type BytePath, toBytes } from '../model/byte-path.ts';
 import type { Change, PlannedPath } from '../model/change.ts';
 import type { ApplyStep } from './apply/apply.ts';
 import { withGateContext } from './apply/gate-context.ts';
@@ -16,12 +16,14 @@ import { listChanges } from './change/changes.ts';
 import { commitToBranch, openBranch } from './git/branch.ts';
 import type { Branch } from './git/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
-import { gitFault, runGit } from './git/git.ts';
 import { isInsideGit } from './git/git-store.ts';
 import type { BranchChange } from './git/write-blobs.ts';
-import type { TakeOver } from './take-over.ts';
+import { type Ignored, split, together } from './ignored.ts';
+import { leftOutOf, type TakeOver } from './take-over.ts';
 
-export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
+export interface TakeToBranch extends Omit<TakeOver, 'journal' | 'leftOut'> {
+  /** Whether paths that git ignores are committed, too. */
+  readonly ignored: boolean;
   readonly branch: string;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
@@ -36,6 +38,7 @@ export interface TakenToBranch {
   readonly digest: string | null;
   readonly blocked: boolean;
   readonly hiddenInGit: number;
+  readonly ignored: Ignored;
   /** Null: nothing was committed. */
   readonly commit: string | null;
 }
@@ -46,9 +49,14 @@ const maxFileBytes = 64 * 1024 * 1024;
 export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> {
   const { sources, project, options, scratch, message, author } = order;
   const branch = await openBranch(project, order.branch);
-  const listed = sources.map(({ sandbox, place }) => ({ sandbox, ...listChanges(place) }));
+  const leftOut = await leftOutOf(order);
+  const listed = sources.map(({ sandbox, place }, index) => {
+    const { changes, hiddenInGit } = listChanges(place);
+    return { sandbox, hiddenInGit, ...split(changes, leftOut[index] ?? new Set()) };
+  });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
-  const carried = await withoutIgnored(branch, listed);
+  const ignored = together(listed.map((one) => one.ignored));
+  const carried = listed.map(({ sandbox, changes }) => ({ sandbox, changes: changes.filter(isCommittable) }));
   const tree = join(scratch, 'tree');
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
@@ -60,26 +68,10 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const { plan, digest } = isExact ? digested(made) : { plan: made, digest: null };
   if (digest !== null) requireDigest(order.expect, digest);
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
-  const said = { paths, digest, blocked: plan.blocked, hiddenInGit };
+  const said = { paths, digest, blocked: plan.blocked, hiddenInGit, ignored };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
   const commit = await commitToBranch({ branch, message, author, changes: committed(plan.steps, tree) });
   return { ...said, commit };
-}
-
-type Listed = { readonly sandbox: string; readonly changes: readonly Change[] };
-
-async function withoutIgnored({ git }: Branch, listed: readonly Listed[]): Promise<Listed[]> {
-  const files = listed.flatMap(({ changes }) => changes.filter(isCommittable));
-  const input = toBytes([...new Set(files.map(({ path }) => path))].join('\0'));
-  const args = ['check-ignore', '-z', '--stdin'];
-  const workTree = { GIT_WORK_TREE: git.cwd };
-  const { exitCode, stdout, stderr } = await runGit(git, args, { input, env: workTree });
-  if (exitCode > 1) throw gitFault(args, stderr);
-  const ignored = new Set(fromBytes(stdout).split('\0'));
-  return listed.map(({ sandbox, changes }) => ({
-    sandbox,
-    changes: changes.filter((change) => isCommittable(change) && !ignored.has(change.path)),
-  }));
 }
 
 /** Git stores files and links only. */

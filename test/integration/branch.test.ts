@@ -199,6 +199,7 @@ async function takenAfter(files: Record<string, string | Buffer>, act: (tree: st
   cpSync(project.path, join(folder, 'tree'), { recursive: true });
   act(join(folder, 'tree'));
   const taken = await takeToBranch({
+    ignored: false,
     sources: [
       {
         sandbox: 'ada',

@@ -12,10 +12,10 @@ import { checkSandboxName } from '../../model/name.ts';
 import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
+/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */ import type { ReviewOrder } from '../workspace/reviews.ts';
 import { afterItsEnd } from './ending-sandbox.ts';
 import { endOf } from './program-end.ts';
 
-/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
 export interface EnvironmentRoutes {
   create(request: SandboxRequest): Promise<SandboxView>;
   start(name: string): Promise<SandboxView>;
@@ -39,8 +39,8 @@ export interface EnvironmentParts {
     check(request: SandboxRequest): SandboxSpec;
   };
   readonly reviews: {
-    changes(name: string, paths: readonly string[], signal: AbortSignal): Promise<{ readonly changes: MadeJson }>;
-    diff(name: string, paths: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer>;
+    changes(name: string, asked: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: MadeJson }>;
+    diff(name: string, asked: ReviewOrder, signal: AbortSignal): AsyncGenerator<Buffer>;
   };
   readonly routes: EnvironmentRoutes;
   /** Starts the program of the hub in a running sandbox, for a command that the audit log names. */
@@ -152,7 +152,7 @@ export class Environments {
 
   async changes(project: Project, name: string, paths: string[], signal: AbortSignal): Promise<ChangeView[]> {
     this.find(project, name);
-    const { bytes } = (await this.#parts.reviews.changes(name, paths, signal)).changes;
+    const { bytes } = (await this.#parts.reviews.changes(name, { paths }, signal)).changes;
     if (bytes.length <= maxListBytes) return JSON.parse(Buffer.from(bytes).toString('utf8')) as ChangeView[];
     throw new Fault('exhausted', `${name} has too many changes for one answer`, { hint: 'Name paths.' });
   }
@@ -167,7 +167,7 @@ export class Environments {
     this.find(project, name);
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
-    for await (const chunk of this.#parts.reviews.diff(name, paths, signal)) {
+    for await (const chunk of this.#parts.reviews.diff(name, { paths }, signal)) {
       chunks.push(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes > maxDiffBytes) break;

@@ -53,8 +53,8 @@ export class Applies {
     });
     // Git inside may take long; other applies to the project do not wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
-    const { paths, plan, blocked, hiddenInGit } = taken;
-    const planned = { blocked, paths: new MadeJson(paths), plan, hiddenInGit };
+    const { paths, plan, blocked, hiddenInGit, ignored } = taken;
+    const planned = { blocked, paths: new MadeJson(paths), plan, hiddenInGit, ignored };
     return { apply, branch, always: [...always], ...planned, ...fetched };
   }
 
@@ -85,7 +85,7 @@ export class Applies {
 
   async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
     const { threads, home } = this.#parts;
-    const order = { sources: sourcesOf(opened), project, options: optionsOf(request), expect: request.expect };
+    const order = { ...orderOf(opened, project, request), expect: request.expect };
     const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
     if (request.dryRun) return { taken: await run(null), apply: null, branch: null };
     return this.#still(opened, async () => {
@@ -105,8 +105,15 @@ export class Applies {
     const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
     const scratch = makeScratch(home);
     try {
-      const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
-      const order = { ...sides, branch: name, message, author, scratch, dryRun, expect: request.expect };
+      const order = {
+        ...orderOf(opened, project, request),
+        branch: name,
+        message,
+        author,
+        scratch,
+        dryRun,
+        expect: request.expect,
+      };
       const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
       const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
@@ -307,6 +314,10 @@ function sourcesOf(opened: readonly Opened[]): Source[] {
 
 function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
   return dryRun || ask !== undefined;
+}
+
+function orderOf(opened: readonly Opened[], project: string, request: ApplyRequest) {
+  return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored: request.ignored ?? false };
 }
 
 function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {

@@ -1,11 +1,14 @@
 /** What agents changed, for people to look at. */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import type { ChangesView } from '../../api/workspace.ts';
 import type { JobOwner } from '../../job/threads.ts';
 import { removeTree } from '../../lib/file.ts';
 import { MadeJson } from '../../lib/made-json.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
+import type { ReviewInput } from '../../workspace/review-job.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
@@ -16,11 +19,17 @@ const maxMarked = 20;
 export interface ShownChanges {
   readonly changes: MadeJson;
   readonly hiddenInGit: number;
+  readonly ignored: ChangesView['ignored'];
 }
 
-export interface PatchOrder {
-  readonly paths: readonly string[];
+export interface PatchOrder extends ReviewOrder {
   readonly message: string | undefined;
+}
+
+/** The changes to show: all, or those at these pathspecs; with or without what git ignores. */
+export interface ReviewOrder {
+  readonly paths?: readonly string[] | undefined;
+  readonly ignored?: boolean | undefined;
 }
 
 export class Reviews {
@@ -30,21 +39,21 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  async changes(name: string, paths: readonly string[] = [], signal?: AbortSignal): Promise<ShownChanges> {
+  async changes(name: string, asked: ReviewOrder, signal?: AbortSignal): Promise<ShownChanges> {
     const { place, sandbox } = await openWorkspace(this.#parts, name);
     const scratch = makeScratch(this.#parts.home);
-    const input = { place, paths: bytePaths(paths), scratch };
+    const input = { ...inputOf(place, asked), scratch };
     try {
-      const { changes, hiddenInGit } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
-      return { changes: new MadeJson(changes), hiddenInGit };
+      const { changes, ...rest } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
+      return { changes: new MadeJson(changes), ...rest };
     } finally {
       await removeTree(scratch);
     }
   }
 
-  async *diff(name: string, paths: readonly string[] = [], signal?: AbortSignal): AsyncGenerator<Buffer> {
+  async *diff(name: string, asked: ReviewOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
     const { place, sandbox } = await openWorkspace(this.#parts, name);
-    const input = { place, paths: bytePaths(paths) };
+    const input = inputOf(place, asked);
     const owner = jobOf(sandbox, signal);
     yield* this.#written((scratch, file) => this.#parts.threads.run(owner, 'writeDiff', { ...input, scratch }, file));
   }
@@ -57,7 +66,7 @@ export class Reviews {
     signal?: AbortSignal,
   ): AsyncGenerator<Buffer> {
     const { place, sandbox } = await openWorkspace(this.#parts, name);
-    const input = { place, paths: bytePaths(order.paths) };
+    const input = inputOf(place, order);
     const head = patchHead(name, order.message, this.#parts.now());
     yield* this.#written(async (scratch, file) => {
       const { leftOut, gated } = await this.#parts.threads.run(
@@ -85,6 +94,10 @@ export class Reviews {
       await removeTree(scratch);
     }
   }
+}
+
+function inputOf(place: WorkspacePlace, { paths, ignored }: ReviewOrder): Omit<ReviewInput, 'scratch'> {
+  return { place, paths: bytePaths(paths), ignored: ignored ?? false };
 }
 
 function jobOf({ id, spec }: Sandbox, signal: AbortSignal | undefined): JobOwner {

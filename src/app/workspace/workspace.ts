@@ -35,7 +35,7 @@ export const workspace = noun({
       body: shape.pathsRequest,
       answer: shape.changesView,
       act: null,
-      handle: ({ scope, name, body, signal }) => scope.reviews.changes(name, body.paths, signal),
+      handle: ({ scope, name, body, signal }) => scope.reviews.changes(name, body, signal),
     }),
     route('POST /v1/sandboxes/{name}/diff', {
       id: 'diffSandbox',
@@ -43,7 +43,7 @@ export const workspace = noun({
       body: shape.pathsRequest,
       answer: 'frames',
       act: null,
-      handle: ({ scope, name, body, signal }) => outputFrames(() => scope.reviews.diff(name, body.paths, signal)),
+      handle: ({ scope, name, body, signal }) => outputFrames(() => scope.reviews.diff(name, body, signal)),
     }),
     route('POST /v1/sandboxes/{name}/patch', {
       id: 'patchSandbox',
@@ -52,7 +52,7 @@ export const workspace = noun({
       answer: 'frames',
       act: null,
       handle: ({ scope, name, body, signal }) => {
-        const order = { paths: body.paths ?? [], message: body.message };
+        const order = { ...body, message: body.message };
         return outputFrames((warn) => scope.reviews.patch(name, order, warn, signal));
       },
     }),
@@ -82,7 +82,7 @@ export const workspace = noun({
     route('POST /v1/sandboxes/{name}/discard', {
       id: 'discardChanges',
       summary: 'Discard changes; a snapshot is taken first',
-      body: shape.pathsRequest,
+      body: shape.pathsRequest.omit({ ignored: true }),
       answer: shape.discardView,
       act: named('sandbox.discard'),
       handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.discard(name, body.paths)),

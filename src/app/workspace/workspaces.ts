@@ -11,6 +11,7 @@ import type { Exclusive } from '../../lib/exclusive.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, fromText } from '../../model/byte-path.ts';
 import { Fault, isFault } from '../../model/fault.ts';
+import { parsePathspec, pathspecText } from '../../model/pathspec.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
@@ -121,19 +122,20 @@ export function present({ store }: Pick<WorkspaceParts, 'store'>, { id, name }: 
   throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);
 }
 
-/** As users name them: relative to the workspace, or absolute as seen inside. */
+/** As users name them: relative to the workspace, or absolute as seen inside, with the wildcards and words of git. */
 export function bytePaths(paths: readonly string[] = []): BytePath[] {
-  return paths.map((path) => {
+  return paths.map((text) => {
+    const { words, path } = parsePathspec(text);
     const parts = path
       .replace(/^\/workspace(?=\/|$)/, '')
       .split('/')
       .filter((part) => part !== '' && part !== '.');
     const outside = path.startsWith('/') && !/^\/workspace(\/|$)/.test(path);
     if (outside || parts.includes('..')) {
-      throw new Fault('invalid', `${path} is not a path in the workspace`, {
+      throw new Fault('invalid', `${text} is not a path in the workspace`, {
         hint: 'Name it relative to the project, such as: src/main.ts',
       });
     }
-    return fromText(parts.join('/'));
+    return fromText(pathspecText({ words: words.filter((word) => word !== 'top'), path: parts.join('/') }));
   });
 }

@@ -11,8 +11,10 @@ function change(path: string, rest: Partial<ChangeView> = {}): ChangeView {
   return { path, status: 'M', ...file, insertions: 1, deletions: 0, gates: [], note: null, baseKnown: true, ...rest };
 }
 
+const ignored = { files: 0, places: [] };
+
 function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 0): string[] {
-  return diffStat({ changes, hiddenInGit }, out, columns);
+  return diffStat({ changes, hiddenInGit, ignored }, out, columns);
 }
 
 test('a summary looks like that of git', () => {
@@ -96,7 +98,7 @@ test('what differs inside .git is counted', () => {
 
 test('colours are for terminals', () => {
   const terminal = new Output(false, { write: () => {}, isTTY: true }, undefined, {});
-  const [line] = diffStat({ changes: [change('a', { deletions: 1 })], hiddenInGit: 0 }, terminal, 80);
+  const [line] = diffStat({ changes: [change('a', { deletions: 1 })], hiddenInGit: 0, ignored }, terminal, 80);
   expect(line).toBe(' a | 2 \u001b[32m+\u001b[0m\u001b[31m-\u001b[0m');
 });
 
@@ -111,4 +113,11 @@ test('names with their status', () => {
 test('a hundred thousand changes', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => change(`f${index}`));
   expect(stat(many)).toHaveLength(100_001);
+});
+
+test('ignored files are one line', () => {
+  const many = { files: 34_367, places: ['node_modules/', 'dist/', 'a/b/', 'c'] };
+  expect(diffStat({ changes: [change('a')], hiddenInGit: 0, ignored: many }, out, 80).at(-1)).toBe(
+    ' 34,367 ignored files in node_modules/, dist/, a/b/ … left out; --ignored includes them',
+  );
 });

@@ -1,5 +1,6 @@
 /** Changes in short: how much of what, where. */
 import type { ChangesView, ChangeView } from '../../api/workspace.ts';
+import { ignoredText } from '../../model/change.ts';
 import { counted } from './count.ts';
 import type { Output } from './output.ts';
 import { pathText } from './path-text.ts';
@@ -30,11 +31,15 @@ interface Room {
 }
 
 /** Like `git diff --stat`, fitted to the columns; null: as wide as it has to be. */
-export function diffStat({ changes, hiddenInGit }: ChangesView, out: Output, columns: number | null): string[] {
+export function diffStat(
+  { changes, hiddenInGit, ignored }: ChangesView,
+  out: Output,
+  columns: number | null,
+): string[] {
   const rows = changes.map(rowOf);
   const room = roomFor(rows, columns);
   const lines = rows.flatMap((row, index) => [line(row, room, out), ...noteLines(changes[index]!)]);
-  return [...lines, totals(changes), ...hidden(hiddenInGit)];
+  return [...lines, totals(changes), ...ignoredLines(ignored).map((text) => ` ${text}`), ...hidden(hiddenInGit)];
 }
 
 function noteLines({ note }: ChangeView): string[] {
@@ -60,6 +65,16 @@ export function hidden(hiddenInGit: number): string[] {
   if (hiddenInGit === 0) return [];
   const differ = hiddenInGit === 1 ? 'path differs' : 'paths differ';
   return [` ${hiddenInGit} more ${differ} inside .git; commits travel by themselves`];
+}
+
+export function ignoredLines({ files, places }: ChangesView['ignored']): string[] {
+  if (files === 0) return [];
+  return [
+    `${ignoredText(
+      files,
+      places.map((path) => pathText({ path })),
+    )} left out; --ignored includes them`,
+  ];
 }
 
 function rowOf(change: ChangeView): Row {

@@ -32,6 +32,7 @@ function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
     paths,
     plan: '',
     hiddenInGit: 0,
+    ignored: { files: 0, places: [] },
     commits: [],
     warnings: [],
     always: [],

@@ -2,7 +2,7 @@
 import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Outcome } from '../../model/change.ts';
 import { counted } from '../output/count.ts';
-import { hidden } from '../output/diff-stat.ts';
+import { hidden, ignoredLines } from '../output/diff-stat.ts';
 import type { Output } from '../output/output.ts';
 import { pathText } from '../output/path-text.ts';
 import { table } from '../output/table.ts';
@@ -44,7 +44,12 @@ export function report(view: ApplyView, out: Output): string[] {
     const paths = view.paths.filter((path) => path.outcome === outcome);
     return group(happened ? done : ahead, paths, several, out);
   });
-  return [...lines, ...hidden(view.hiddenInGit).map((line) => line.trimStart()), ...commits(view)];
+  return [
+    ...lines,
+    ...ignoredLines(view.ignored),
+    ...hidden(view.hiddenInGit).map((line) => line.trimStart()),
+    ...commits(view),
+  ];
 }
 
 /** A heading with its paths below; nothing when there are none. */

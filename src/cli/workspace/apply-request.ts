@@ -6,6 +6,7 @@ import { printable } from '../../model/name.ts';
 
 export type ApplyOptions = { readonly [way in Resolution]?: boolean } & {
   readonly dryRun?: boolean;
+  readonly ignored?: boolean;
   readonly allow?: readonly string[];
   readonly always?: boolean;
   readonly ask?: readonly string[];
@@ -21,6 +22,7 @@ export function applyRequest(names: readonly string[], paths: readonly string[],
     ...(options.allow === undefined ? {} : { allow: parseKinds('--allow', options.allow) }),
     ...(options.always ? { always: true } : {}),
     ...(options.ask === undefined ? {} : { ask: parseKinds('--ask', options.ask) }),
+    ...(options.ignored ? { ignored: true } : {}),
     ...(options.dryRun ? { dryRun: true } : {}),
   };
 }

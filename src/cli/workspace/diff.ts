@@ -2,12 +2,13 @@ import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
-import { diffStat, nameStatus } from '../output/diff-stat.ts';
+import { diffStat, ignoredLines, nameStatus } from '../output/diff-stat.ts';
 import { during } from '../output/progress.ts';
-import { askedPaths } from '../paths.ts';
+import { askedReview } from '../paths.ts';
 import { review, showLines } from '../stream/review.ts';
 
 interface Options {
+  readonly ignored?: boolean;
   readonly stat?: boolean;
   readonly nameStatus?: boolean;
 }
@@ -17,12 +18,13 @@ export default async function diff(context: Context, { args, options }: Invocati
   checkOptions(options);
   const name = checkSandboxName(args[0]!);
   const client = connect(context);
-  const input = { path: { name }, body: await askedPaths(client, name, args.slice(1)) };
+  const input = { path: { name }, body: await askedReview(client, name, args.slice(1), options) };
   const doing = `comparing ${name}`;
   if (context.json || options.stat || options.nameStatus) {
     const view = await during(out, doing, client.call('POST /v1/sandboxes/{name}/changes', input));
     if (context.json) out.document(view);
-    else if (view.changes.length === 0) out.say(unchanged(name, view.hiddenInGit));
+    else if (view.changes.length === 0)
+      for (const line of [unchanged(name, view.hiddenInGit), ...ignoredLines(view.ignored)]) out.say(line);
     else return showLines(options.stat ? diffStat(view, out, out.columns) : nameStatus(view.changes), out);
     return 0;
   }

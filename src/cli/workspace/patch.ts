@@ -3,14 +3,19 @@ import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
-import { askedPaths } from '../paths.ts';
+import { askedReview } from '../paths.ts';
 import { collect, review } from '../stream/review.ts';
 
-export default async function patch(context: Context, invocation: Invocation<{ message?: string }>): Promise<number> {
+interface Options {
+  readonly ignored?: boolean;
+  readonly message?: string;
+}
+
+export default async function patch(context: Context, invocation: Invocation<Options>): Promise<number> {
   const { message } = invocation.options;
   const name = checkSandboxName(invocation.args[0]!);
   const client = connect(context);
-  const paths = await askedPaths(client, name, invocation.args.slice(1));
+  const paths = await askedReview(client, name, invocation.args.slice(1), invocation.options);
   const body = { ...paths, ...(message === undefined ? {} : { message }) };
   const frames = (signal?: AbortSignal) =>
     client.frames('POST /v1/sandboxes/{name}/patch', { path: { name }, body, ...(signal ? { signal } : {}) });

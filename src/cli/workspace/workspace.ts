@@ -4,6 +4,7 @@ import type { Area, CommandEntry, OptionEntry } from '../cli.ts';
 
 const applyOptions: readonly OptionEntry[] = [
   { flags: '-n, --dry-run', summary: 'show the result and change nothing' },
+  { flags: '--ignored', summary: 'also what git ignores' },
   { flags: '--theirs', summary: 'resolve conflicts with the agent’s version' },
   { flags: '--ours', summary: 'resolve conflicts with the project’s version' },
   { flags: '--markers', summary: 'write conflict markers into the files' },
@@ -32,10 +33,12 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME> [PATH...]',
     fields: { paths: 'PATH' },
     options: [
+      { flags: '--ignored', summary: 'also what git ignores' },
       { flags: '--stat', summary: 'only the number of changed lines per file' },
       { flags: '--name-status', summary: 'only paths, each with A, M, D, R or T' },
     ],
     completes: 'sandbox-files',
+    examples: ['diff agent', "diff agent '*.ts' ':!docs'", 'diff --stat --ignored agent'],
     load: () => import('./diff.ts'),
   },
   {
@@ -53,6 +56,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '-m, --message <MESSAGE>', field: 'message', summary: 'commit message' },
     ],
     completes: 'sandbox-files',
+    examples: ['apply agent', "apply agent 'src/*.ts'", 'apply --branch try-1 agent'],
     load: () => import('./apply.ts'),
   },
   {
@@ -85,7 +89,10 @@ const commands: readonly CommandEntry[] = [
     summary: 'print the changes as a patch for git am',
     args: '<NAME> [PATH...]',
     fields: { paths: 'PATH' },
-    options: [{ flags: '-m, --message <MESSAGE>', field: 'message', summary: 'commit message' }],
+    options: [
+      { flags: '--ignored', summary: 'also what git ignores' },
+      { flags: '-m, --message <MESSAGE>', field: 'message', summary: 'commit message' },
+    ],
     completes: 'sandbox-files',
     load: () => import('./patch.ts'),
   },

@@ -40,7 +40,7 @@ export interface ApplyOptions {
   readonly allow: readonly GateKind[];
   /** What gates need to know of the project. */
   readonly gateContext?: GateContext;
-  /** Limits the apply to these paths and what is below them. */
+  /** Limits the apply to these pathspecs. */
   readonly paths?: readonly BytePath[];
   /** True for a path that the target cannot hold: it is left, without any other decision. */
   readonly cannotHold?: (path: BytePath) => boolean;

@@ -2,9 +2,10 @@
  * Plans how the changes of one or more sandboxes are taken over into a project. Each source is decided against the project as
  * the sources before it would leave it. Only reads; `commitApply` carries the result out.
  */
-import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
+import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, PlannedPath } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
+import { pathFilter } from '../../model/pathspec.ts';
 import { Reader } from '../tree/reader.ts';
 import type { ApplyOptions, ApplySource, ApplyStep, Plan } from './apply.ts';
 import { PlanSource } from './plan-source.ts';
@@ -34,13 +35,13 @@ function withHardLinks(paths: readonly PlannedPath[], steps: readonly ApplyStep[
 }
 
 function checkPaths(sources: readonly ApplySource[], paths: readonly BytePath[]): void {
-  const touches = (path: BytePath) => sources.some(({ changes }) => wanted(changes, [path]).length > 0);
-  const idle = paths.filter((path) => !touches(path));
+  const idle = pathFilter(paths).idle(sources.flatMap(({ changes }) => changes.map(({ path }) => path)));
   if (idle.length === 0) return;
   throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`, { data: { paths: idle } });
 }
 
 function wanted(changes: readonly Change[], paths: readonly BytePath[] | undefined): readonly Change[] {
   if (paths === undefined) return changes;
-  return changes.filter(({ path }) => paths.some((folder) => isWithin(path, folder)));
+  const filter = pathFilter(paths);
+  return changes.filter(({ path }) => filter.matches(path));
 }

@@ -1,6 +1,6 @@
 /** Lines in the style of git about what its unified diff cannot show. */
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Entry } from '../../model/change.ts';
+import { type Change, type Entry, ignoredText } from '../../model/change.ts';
 import { foldersAbove } from '../tree/folders.ts';
 import { quoteName } from './git.ts';
 import type { Facts } from './git-store.ts';
@@ -9,15 +9,20 @@ import type { Fact } from './stored-content.ts';
 export interface Notable {
   readonly changes: readonly Change[];
   readonly missing: ReadonlySet<BytePath>;
+}
+
+/** What a review does not show. */
+export interface LeftOut {
   readonly hiddenInGit: number;
+  readonly ignored: { readonly files: number; readonly places: readonly BytePath[] };
 }
 
 /** The modes that the usual umasks give; any other is noted. */
 const usualModes: readonly number[] = [0o644, 0o755, 0o664, 0o775];
 
-export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
+export function notes({ changes, missing }: Notable): string[] {
   const implied = { before: parents(changes, 'before'), after: parents(changes, 'after') };
-  const lines = changes.flatMap((change) => {
+  return changes.flatMap((change) => {
     const name = quoteName(change.path);
     return [
       ...existence(change, implied).map((words) => `${words} ${name}`),
@@ -27,6 +32,10 @@ export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
       ...(change.baseKnown ? [] : [`base unknown ${name}: compared with what the project has now`]),
     ];
   });
+}
+
+export function leftOut({ hiddenInGit, ignored: { files, places } }: LeftOut): string[] {
+  const lines = files === 0 ? [] : [`${ignoredText(files, places.map(quoteName))}, not shown without --ignored`];
   if (hiddenInGit === 1) lines.push('1 path inside .git differs and is not shown');
   if (hiddenInGit > 1) lines.push(`${hiddenInGit} paths inside .git differ and are not shown`);
   return lines;

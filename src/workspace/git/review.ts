@@ -8,7 +8,7 @@ import type { Change, Entry, EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { type DiffEntry, type LineCount, openDiff } from './git-diff.ts';
 import type { Facts, GitStore } from './git-store.ts';
-import { factLine, notes, octal } from './review-notes.ts';
+import { factLine, type LeftOut, leftOut, notes, octal } from './review-notes.ts';
 import { isWhole } from './stored-content.ts';
 
 export interface ChangeSummary {
@@ -38,7 +38,7 @@ export interface ChangeSummary {
   readonly hardLink: string | undefined;
 }
 
-export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncGenerator<Buffer> {
+export async function* unifiedDiff(store: GitStore, left: LeftOut): AsyncGenerator<Buffer> {
   const { entries, sections } = await openDiff(store, ['-p']);
   // A change of type has two sections: one removes the old entry, one adds the new one.
   const order = entries.flatMap((entry) => (entry.status === 'T' ? [entry, entry] : [entry]));
@@ -47,7 +47,7 @@ export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncG
     yield Buffer.concat(batch.map((section) => withFacts(section, order[next++], store.facts)));
   }
   if (next !== order.length) throw new Fault('internal', `git shows ${next} of ${order.length} changes`);
-  const words = notes({ changes: store.changes, missing: store.missing, hiddenInGit });
+  const words = [...notes(store), ...leftOut(left)];
   if (words.length > 0) yield Buffer.from(`${words.join('\n')}\n`);
 }
 

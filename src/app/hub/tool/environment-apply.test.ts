@@ -27,6 +27,7 @@ class Applies {
     return {
       ...{ apply: request.dryRun || isBlocked ? null : 'a1', blocked: isBlocked ? 'gated' : null },
       ...{ paths: this.#paths, plan: `plan ${request.allow}`, hiddenInGit: 0, commits: [], warnings: [] },
+      ignored: { files: 0, places: [] },
       ...{ branch: null, always: [] },
     };
   }

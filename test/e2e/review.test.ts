@@ -1,0 +1,124 @@
+/** What `diff` and `apply` show, take and leave out: ignored files, pathspecs, renames. */
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
+import { Installation } from '../harness/installation.ts';
+import { Project } from '../harness/project.ts';
+
+let carrel: Installation;
+let project: Project;
+
+beforeAll(() => {
+  carrel = new Installation();
+});
+afterAll(() => carrel.dispose());
+
+let count = 0;
+beforeEach(() => {
+  count += 1;
+  project = new Project(carrel.folder(`project-${count}`), {
+    '.gitignore': 'node_modules/\n*.log\n',
+    'kept.log': 'tracked\n',
+    'src/old.ts': 'one\ntwo\nthree\n',
+    'docs/a.md': 'a\n',
+  });
+  git('init', '-q');
+  git('add', '-f', '.');
+  git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'first');
+});
+
+const git = (...args: string[]) => execFileSync('git', ['-C', project.path, ...args], { encoding: 'utf8' });
+
+async function agent(script: string): Promise<string> {
+  const name = `agent-${count}`;
+  await carrel.ok('run', '--name', name, project.path, '--', 'sh', '-ec', script);
+  return name;
+}
+const changes = (...args: string[]) => carrel.json<ChangesView>('diff', ...args);
+
+const install =
+  'mkdir -p node_modules/x/y; echo 1 > node_modules/x/a.js; echo 2 > node_modules/x/y/b.js; echo z > z.log; ';
+
+describe('what git ignores', () => {
+  it('is one line of a diff, and neither shown nor applied without --ignored', async () => {
+    const name = await agent(`${install} echo new > src/new.ts; echo more >> kept.log`);
+    const diff = await carrel.ok('diff', name);
+    expect(diff).toContain('3 ignored files in node_modules/, z.log, not shown without --ignored\n');
+    expect(diff).not.toContain('a.js');
+    expect(diff).toContain('+more');
+    expect(await carrel.ok('diff', '--stat', name)).toMatch(
+      / 3 ignored files in node_modules\/, z\.log left out; --ignored/,
+    );
+    const view = await changes(name);
+    expect(view.changes.map(({ path }) => path)).toEqual(['kept.log', 'src/new.ts']);
+    expect(view.ignored).toEqual({ files: 3, places: ['node_modules/', 'z.log'] });
+    expect((await changes('--ignored', name)).changes.map(({ path }) => path)).toContain('node_modules/x/a.js');
+    const applied = await carrel.ok('apply', name);
+    expect(applied).toContain('3 ignored files in node_modules/, z.log left out; --ignored includes them\n');
+    expect(project.names()).toEqual(['.git', '.gitignore', 'docs', 'kept.log', 'src']);
+    expect(project.read('kept.log')).toBe('tracked\nmore\n');
+    await carrel.ok('apply', '--ignored', name);
+    expect(project.read('node_modules/x/y/b.js')).toBe('2\n');
+  });
+
+  it('follows a .gitignore of the agent, which cannot hide what is applied', async () => {
+    const name = await agent(
+      'mkdir -p sub/out sub/in; echo out > sub/.gitignore; echo 1 > sub/out/x; echo 1 > sub/in/x; echo src/ >> .gitignore; echo evil > src/evil.ts; echo x >> src/old.ts',
+    );
+    const view = await changes(name);
+    const shown = view.changes.filter(({ newType }) => newType === 'file').map(({ path }) => path);
+    // A tracked file is never ignored.
+    expect(shown).toEqual(['.gitignore', 'src/old.ts', 'sub/.gitignore', 'sub/in/x']);
+    expect(view.ignored.places.sort()).toEqual(['src/evil.ts', 'sub/out/']);
+    const { paths } = await carrel.json<ApplyView>('apply', '--allow', 'all', name);
+    expect(paths.filter(({ path }) => path.includes('evil'))).toEqual([]);
+    expect(project.names()).not.toContain('src/evil.ts');
+  });
+
+  it('is still gated with --ignored, and refused by name without it', async () => {
+    const name = await agent(
+      'mkdir -p node_modules/.bin; echo x > node_modules/.bin/tool; chmod +x node_modules/.bin/tool',
+    );
+    const refused = await carrel.run(['apply', name, 'node_modules']);
+    expect(refused).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('git ignores what changed at node_modules'),
+    });
+    const gated = await carrel.run(['apply', '--ignored', name]);
+    expect([gated.exitCode, gated.stdout]).toEqual([4, expect.stringContaining('[executable]')]);
+    expect(project.names()).not.toContain('node_modules');
+    // Nothing of it is lost without force.
+    expect((await carrel.run(['rm', name])).exitCode).toBe(6);
+  });
+});
+
+describe('paths', () => {
+  it('have the wildcards and words of git, and start at the current folder', async () => {
+    const name = await agent(
+      'for f in a.ts docs/b.md src/a.ts src/deep/b.ts src/c.js; do mkdir -p $(dirname $f); echo 1 > $f; done',
+    );
+    const files = async (cwd: string, ...specs: string[]) => {
+      const outcome = await carrel.run(['--json', 'diff', name, ...specs], { cwd });
+      const view = JSON.parse(outcome.stdout) as ChangesView;
+      return view.changes.filter(({ newType }) => newType === 'file').map(({ path }) => path);
+    };
+    const { path } = project;
+    expect(await files(path, '*.ts')).toEqual(['a.ts', 'src/a.ts', 'src/deep/b.ts']);
+    expect(await files(path, ':(glob)src/*.ts')).toEqual(['src/a.ts']);
+    expect(await files(path, ':!src', ':!*.md')).toEqual(['a.ts']);
+    expect(await files(`${path}/src`, '*.ts', ':!deep')).toEqual(['src/a.ts']);
+    expect(await files(`${path}/src`, ':/*.md')).toEqual(['docs/b.md']);
+    const none = await carrel.run(['diff', name, '*.go'], { cwd: path });
+    expect(none).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('nothing changed at *.go') });
+    await carrel.run(['apply', name, 'src/*.ts', ':!src/deep'], { cwd: path });
+    expect(execFileSync('ls', [`${path}/src`], { encoding: 'utf8' })).toBe('a.ts\nold.ts\n');
+    await carrel.run(['discard', '--yes', name, '*.js'], { cwd: path });
+    expect(await files(path)).toEqual(['a.ts', 'docs/b.md', 'src/deep/b.ts']);
+  });
+
+  it('a renamed file is shown as renamed', async () => {
+    const name = await agent('mv src/old.ts src/new.ts');
+    expect(await carrel.ok('diff', name)).toContain('rename from src/old.ts\nrename to src/new.ts\n');
+    expect(await carrel.ok('diff', '--name-status', name)).toBe('R\tsrc/old.ts\tsrc/new.ts\n');
+  });
+});
