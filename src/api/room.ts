@@ -142,6 +142,16 @@ export const roomDetailView = roomView.extend({
   repaired: z.int(),
 });
 
+export const refusalView = z.strictObject({
+  at: z.string(),
+  from: z.string(),
+  /** Its name in the inbox. */
+  name: z.string(),
+  /** Its name in dead/; the reason is beside it. */
+  file: z.string(),
+  reason: z.string(),
+});
+
 export const removedRoomView = z.strictObject({
   name: z.string(),
   folder: z.string(),
@@ -158,4 +168,5 @@ export type MessageView = z.output<typeof messageView>;
 export type MemberView = z.output<typeof memberView>;
 export type RoomView = z.output<typeof roomView>;
 export type RoomDetailView = z.output<typeof roomDetailView>;
+export type RefusalView = z.output<typeof refusalView>;
 export type RemovedRoomView = z.output<typeof removedRoomView>;

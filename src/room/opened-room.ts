@@ -17,7 +17,7 @@ import { Participants } from './participants.ts';
 import { Posts } from './posts.ts';
 import { type Refusal, Refused } from './refused.ts';
 import { expired } from './retention.ts';
-import type { NewMessage, ParticipantStatus, ReadOptions, RoomAbout, RoomStatus } from './room.ts';
+import type { KeptRefusal, NewMessage, ParticipantStatus, ReadOptions, RoomAbout, RoomStatus } from './room.ts';
 import { Meta, openDatabase } from './room-database.ts';
 import { translated } from './room-fault.ts';
 import { lockRoom } from './room-lock.ts';
@@ -166,6 +166,10 @@ export class OpenedRoom {
 
   async refuse(refusal: Refusal): Promise<void> {
     await this.#queue.run(() => this.#refused.add(refusal, this.#surroundings.now().toISOString()));
+  }
+
+  async refusals(limit: number): Promise<readonly KeptRefusal[]> {
+    return this.#call(() => this.#refused.list(limit));
   }
 
   async status(): Promise<RoomStatus> {

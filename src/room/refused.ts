@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { keep } from '../lib/kept.ts';
 import { printable } from '../model/name.ts';
+import type { KeptRefusal } from './room.ts';
 
 const maxKept = 1000;
 const maxSampleBytes = 64 * 1024;
@@ -31,6 +32,9 @@ function prepare(db: Database) {
     old: db.prepare<[number], { readonly seq: number; readonly file: string }>(
       'SELECT seq, file FROM refusals ORDER BY seq DESC LIMIT 1000 OFFSET ?',
     ),
+    newest: db.prepare<[number], KeptRefusal>(
+      'SELECT at, sender AS "from", name, file, reason FROM refusals ORDER BY seq DESC LIMIT ?',
+    ),
     remove: db.prepare<[number]>('DELETE FROM refusals WHERE seq = ?'),
     // Those that are no longer kept count too.
     count: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'refusals'").pluck(),
@@ -48,6 +52,11 @@ export class Refused {
 
   get count(): number {
     return this.#sql.count.get() ?? 0;
+  }
+
+  /** Those that are kept, the newest first. */
+  list(limit: number): KeptRefusal[] {
+    return this.#sql.newest.all(limit);
   }
 
   /** Within a transaction. */

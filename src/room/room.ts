@@ -67,6 +67,17 @@ export interface RoomStatus {
   readonly watch: 'inotify' | 'polling';
 }
 
+/** An entry of dead/. */
+export interface KeptRefusal {
+  readonly at: string;
+  readonly from: string;
+  /** In the inbox. */
+  readonly name: string;
+  /** In dead/. */
+  readonly file: string;
+  readonly reason: string;
+}
+
 export interface Room {
   readonly folder: string;
   /** Durable when it resolves. */
@@ -102,6 +113,8 @@ export interface Room {
     /** The same key twice is one entry. */
     readonly key?: string;
   }): Promise<void>;
+  /** What is kept of that, the newest first. */
+  refusals(limit: number): Promise<readonly KeptRefusal[]>;
   status(): Promise<RoomStatus>;
   /** Writes views again that differ from the database. Answers with how many files it wrote. */
   repair(): Promise<number>;

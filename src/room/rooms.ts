@@ -146,6 +146,7 @@ class ThreadRoom implements Room {
   addInbox = (participant: Participant) => this.#ask('addInbox', participant);
   removeInbox = (name: string) => this.#ask('removeInbox', name);
   refuse = (refusal: Refusal) => this.#ask('refuse', refusal);
+  refusals = (limit: number) => this.#ask('refusals', limit);
   status = () => this.#ask('status');
   repair = () => this.#ask('repair');
 

@@ -1,6 +1,6 @@
 /** Rooms through the real daemon: commands, followers, many writers, two daemons on one folder. */
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
@@ -99,6 +99,21 @@ describe('commands', () => {
     writeFileSync(join(folder, 'order.log'), 'nonsense');
     expect(await carrel.json<RoomDetailView>('room', 'show', 'damaged')).toMatchObject({ repaired: 1 });
     expect(readFileSync(join(folder, 'order.log'), 'utf8')).toMatch(/^[0-9A-Z]{26}-\S+\.md\n$/);
+  });
+
+  it('R13: show --refused lists what was refused, the newest first', async () => {
+    await carrel.ok('room', 'create', 'refusing');
+    const folder = await folderOf('refusing');
+    for (const name of ['one.md', 'two.md']) {
+      writeFileSync(join(folder, 'inbox', name), Buffer.from([0xff]));
+      await until(async () => existsSync(join(folder, 'dead', `${name}.reason`)), `${name} to be refused`);
+    }
+    const listed = await carrel.ok('room', 'show', 'refusing', '--refused');
+    expect(listed).toMatch(/^REFUSED +FROM +FILE +REASON\n.* dead\/two.md +not UTF-8\n.* dead\/one.md +not UTF-8\n$/);
+    expect(await carrel.json('room', 'show', 'refusing', '--refused')).toMatchObject([
+      { name: 'two.md', file: 'two.md', reason: 'not UTF-8' },
+      { name: 'one.md' },
+    ]);
   });
 
   it('R5: follow prints messages as they are posted', async () => {

@@ -94,6 +94,14 @@ export const room = noun({
         return sent(scope.rooms.follow(name, after, signal));
       },
     }),
+    route('GET /v1/rooms/{name}/refused', {
+      id: 'listRefused',
+      summary: 'What was refused and is kept in dead/, the newest first, with the reasons',
+      query: z.strictObject({ limit: count.optional() }),
+      answer: z.array(shape.refusalView).readonly(),
+      act: null,
+      handle: ({ scope, name, query }) => scope.rooms.refused(name, query.limit),
+    }),
     route('GET /v1/rooms/{name}/members', {
       id: 'listMembers',
       summary: 'The participants of a room',

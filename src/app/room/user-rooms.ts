@@ -6,6 +6,7 @@ import type {
   MemberView,
   MessageRequest,
   MessageView,
+  RefusalView,
   RemovedRoomView,
   RoomDetailView,
   RoomRequest,
@@ -129,6 +130,10 @@ export class UserRooms {
     const room = await this.open(name);
     const start = after ?? (await room.status()).lastId;
     yield* room.follow(start, signal);
+  }
+
+  async refused(name: string, limit = maxLimit): Promise<readonly RefusalView[]> {
+    return (await this.open(name)).refusals(Math.min(limit, maxLimit));
   }
 
   async members(name: string): Promise<readonly MemberView[]> {

@@ -1,4 +1,4 @@
-import type { MemberView, RoomDetailView } from '../../api/room.ts';
+import type { MemberView, RefusalView, RoomDetailView } from '../../api/room.ts';
 import { checkRoomName } from '../../model/room.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -9,12 +9,34 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 import { messageLines } from './message-text.ts';
 
-export default async function roomShow(context: Context, { args }: Invocation): Promise<void> {
+interface Options {
+  readonly refused?: boolean;
+}
+
+export default async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
+  if (options.refused) return showRefused(context, path);
   const view = await connect(context).call('GET /v1/rooms/{name}', { path });
   if (context.json) return context.out.document(view);
   context.out.print(...description(view, context.out));
   if (view.repaired > 0) context.out.say(`wrote ${counted(view.repaired, 'file')} again that differed from the room`);
+}
+
+async function showRefused(context: Context, path: { readonly name: string }): Promise<void> {
+  const refused = await connect(context).call('GET /v1/rooms/{name}/refused', { path });
+  if (context.json) return context.out.document(refused);
+  if (refused.length === 0) return context.out.note('nothing was refused');
+  context.out.print(...refusalListing(refused));
+}
+
+export function refusalListing(refused: readonly RefusalView[], now?: number): string[] {
+  const rows = refused.map(({ at, from, file, reason }) => [
+    `${age(at, now)} ago`,
+    plain(from),
+    plain(`dead/${file}`),
+    plain(reason),
+  ]);
+  return table([['REFUSED', 'FROM', 'FILE', 'REASON'], ...rows]);
 }
 
 export function description(view: RoomDetailView, out: Output, now?: number): string[] {
@@ -24,7 +46,7 @@ export function description(view: RoomDetailView, out: Output, now?: number): st
     ['folder', plain(view.folder)],
     ['created', `${age(view.createdAt, now)} ago by ${plain(view.user)}`],
     ['messages', `${messages}, ${unread} unread${archived ? `, ${archived} archived` : ''}`],
-    ['refused', `${refused}${refused ? ', see dead/ in the folder' : ''}`],
+    ['refused', `${refused}${refused ? `; for the reasons: carrel room show ${view.name} --refused` : ''}`],
     ...(view.watch === 'polling' ? [['watched', 'by polling: its filesystem does not report changes']] : []),
     ...(retention === null ? [] : [['keeps', retentionText(retention)]]),
     ...view.webhooks.map((hook, index) => [index === 0 ? 'webhooks' : '', webhookText(hook)]),

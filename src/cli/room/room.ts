@@ -26,6 +26,7 @@ const commands: readonly CommandEntry[] = [
     name: 'room show',
     summary: 'show a room: its folder, counts, participants and last message; repairs its files',
     args: '<NAME>',
+    options: [{ flags: '--refused', summary: 'list what was refused instead, the newest first, with the reasons' }],
     completes: 'rooms',
     load: () => import('./room-show.ts'),
   },
