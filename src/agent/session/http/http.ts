@@ -6,6 +6,7 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import { Connections } from '../../../lib/connections.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { AgentSessions, ApiSettings } from '../session.ts';
+import { AcpConnections } from './acp-routes.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { allowOrigin } from './cross-origin.ts';
 import { Guard } from './guard.ts';
@@ -63,7 +64,8 @@ class Api {
   readonly #limits: ApiLimits;
   readonly #guard: Guard;
   readonly #streams: Streams;
-  readonly #routes = new Routes({ ...sessionRoutes, ...hostRoutes, ...chatRoutes });
+  readonly #acp: AcpConnections;
+  readonly #routes: Routes;
 
   constructor(sessions: AgentSessions, settings: ApiSettings, limits: ApiLimits, connections: Connections) {
     this.#sessions = sessions;
@@ -71,10 +73,13 @@ class Api {
     this.#limits = limits;
     this.#guard = new Guard(settings, connections, limits);
     this.#streams = new Streams(limits);
+    this.#acp = new AcpConnections(sessions);
+    this.#routes = new Routes({ ...sessionRoutes, ...hostRoutes, ...chatRoutes, ...this.#acp.routes });
   }
 
   dispose(): void {
     this.#streams.dispose();
+    this.#acp.dispose();
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
