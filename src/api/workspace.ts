@@ -103,6 +103,33 @@ export const applyRequest = z.strictObject({
   author: z.strictObject({ name: z.string().min(1).max(256), email: z.string().min(1).max(256) }).optional(),
 });
 
+const fetchedCommit = z.strictObject({
+  sandbox: z.string(),
+  ref: z.string(),
+  commit: z.string(),
+  subject: z.string(),
+  ahead: z.int(),
+});
+
+/** Refs that are new, or have new commits. */
+export const fetchView = z.strictObject({ commits: z.array(fetchedCommit) });
+
+export const logRequest = z.strictObject({ max: z.int().min(1).max(10_000).optional() });
+
+/** Commits that no ref of the project has, the newest first. */
+export const logView = z.strictObject({
+  commits: z.array(
+    z.strictObject({
+      commit: z.string(),
+      author: z.string(),
+      at: z.string(),
+      subject: z.string(),
+      /** The refs whose tip it is. */
+      refs: z.array(z.string()),
+    }),
+  ),
+});
+
 export const applyView = z.strictObject({
   /** Null: nothing was changed, because of `blocked`, `dryRun` or because there was nothing to do. */
   apply: z.string().nullable(),
@@ -113,9 +140,7 @@ export const applyView = z.strictObject({
   hiddenInGit: z.int(),
   ignored: ignoredView,
   /** Commits of the agent that are in the project's repository now. */
-  commits: z.array(
-    z.strictObject({ sandbox: z.string(), ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() }),
-  ),
+  commits: z.array(fetchedCommit),
   /** Why an agent's commits could not be fetched. */
   warnings: z.array(z.string()),
   branch: z.strictObject({ name: z.string(), commit: z.string() }).nullable(),
@@ -151,6 +176,8 @@ export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() })
 export type ChangesView = z.output<typeof changesView>;
 export type ChangeView = z.output<typeof changeView>;
 export type ApplyRequest = z.input<typeof applyRequest>;
+export type FetchView = z.output<typeof fetchView>;
+export type LogView = z.output<typeof logView>;
 export type ApplyView = z.output<typeof applyView>;
 export type PlannedView = z.output<typeof plannedView>;
 export type UndoView = z.output<typeof undoView>;

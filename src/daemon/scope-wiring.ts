@@ -23,6 +23,7 @@ import type { LiveSessions } from '../app/session/live-sessions.ts';
 import type { GivenShares } from '../app/share/given.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
 import { UserVolumes } from '../app/volume/volumes.ts';
+import { AgentCommits } from '../app/workspace/agent-commits.ts';
 import { Applies } from '../app/workspace/applies.ts';
 import { Reviews } from '../app/workspace/reviews.ts';
 import { Snapshots } from '../app/workspace/snapshots.ts';
@@ -168,6 +169,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews,
     applies: new Applies(parts),
+    agentCommits: new AgentCommits(parts),
     rooms,
     webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
     watches,

@@ -122,3 +122,32 @@ describe('paths', () => {
     expect(await carrel.ok('diff', '--name-status', name)).toBe('R\tsrc/old.ts\tsrc/new.ts\n');
   });
 });
+
+describe('commits', () => {
+  it('are fetched as refs, without a change of files, and listed', async () => {
+    const commit = 'git -c user.name=ada -c user.email=ada@x commit -qam';
+    const name = await agent(`echo 1 >> docs/a.md; ${commit} one; echo 2 >> docs/a.md; ${commit} 'two \u001b[2J'`);
+    const ref = `refs/carrel/${name}/heads/${git('branch', '--show-current').trim()}`;
+    const before = [git('status', '--porcelain'), git('rev-parse', 'HEAD')];
+    expect(await carrel.ok('fetch', name)).toContain(`2 commits on ${ref} (two `);
+    expect([git('status', '--porcelain'), git('rev-parse', 'HEAD')]).toEqual(before);
+    expect(await carrel.run(['fetch', name])).toMatchObject({ exitCode: 0, stdout: '' });
+    const lines = (await carrel.ok('log', name)).trim().split('\n');
+    expect(lines).toEqual([expect.stringMatching(`ada \\(${ref}\\) two`), expect.stringMatching(/ ada one$/)]);
+    expect(lines.join('')).not.toContain('\u001b');
+    expect((await carrel.ok('log', '-n', '1', name)).trim().split('\n')).toHaveLength(1);
+    // What was merged meanwhile is no conflict.
+    git('merge', '-q', ref);
+    expect(await carrel.ok('apply', name)).toContain('already there (1)');
+    expect(await carrel.run(['log', name])).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('no commits of its own'),
+    });
+  });
+
+  it('need a repository', async () => {
+    const plain = new Project(carrel.folder('plain'), { a: '1' });
+    await carrel.ok('run', '--name', 'plain', plain.path, '--', 'true');
+    expect(await carrel.run(['fetch', 'plain'])).toMatchObject({ exitCode: 3 });
+  });
+});

@@ -4,6 +4,7 @@ import { sandboxView } from '../../api/sandbox.ts';
 import * as shape from '../../api/workspace.ts';
 import type { Work } from '../../lib/work.ts';
 import { declare, named, stated } from '../route.ts';
+import type { AgentCommits } from './agent-commits.ts';
 import type { Applies } from './applies.ts';
 import { outputFrames } from './output-frames.ts';
 import { recoverWorkspaces, type WorkspaceRecovery } from './recover.ts';
@@ -13,6 +14,7 @@ import type { Snapshots } from './snapshots.ts';
 export interface WorkspaceScope extends WorkspaceRecovery {
   readonly reviews: Reviews;
   readonly applies: Applies;
+  readonly agentCommits: AgentCommits;
   readonly snapshots: Snapshots;
   /** A shutdown waits for it. */
   readonly work: Work;
@@ -55,6 +57,21 @@ export const workspace = noun({
         const order = { ...body, message: body.message };
         return outputFrames((warn) => scope.reviews.patch(name, order, warn, signal));
       },
+    }),
+    route('POST /v1/sandboxes/{name}/fetch', {
+      id: 'fetchCommits',
+      summary: 'Fetch the commits of the agent into the repository of the project, under `refs/carrel/NAME`',
+      answer: shape.fetchView,
+      act: named('sandbox.fetch'),
+      handle: ({ scope, name }) => scope.work.run(() => scope.agentCommits.fetch(name)),
+    }),
+    route('POST /v1/sandboxes/{name}/log', {
+      id: 'logCommits',
+      summary: 'Fetch the commits of the agent and list those that no ref of the project has',
+      body: shape.logRequest,
+      answer: shape.logView,
+      act: named('sandbox.fetch'),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.agentCommits.log(name, body.max ?? 1000)),
     }),
     route('POST /v1/apply', {
       id: 'apply',

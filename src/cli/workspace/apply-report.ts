@@ -99,7 +99,7 @@ export function entryText(entry: Entry, absent: string): string {
 }
 
 /** What the agents committed themselves. */
-export function commits(view: ApplyView): string[] {
+export function commits(view: Pick<ApplyView, 'commits'>): string[] {
   return view.commits.map(
     ({ ahead, ref, subject }) => `${counted(ahead, 'commit')} on ${plain(ref)} (${plain(subject)})`,
   );

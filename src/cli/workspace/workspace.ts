@@ -97,6 +97,23 @@ const commands: readonly CommandEntry[] = [
     load: () => import('./patch.ts'),
   },
   {
+    name: 'fetch',
+    summary: 'fetch the agent’s commits into the project’s repository as refs; no file changes',
+    args: '<NAME>',
+    completes: 'sandbox',
+    examples: ['fetch agent', 'log agent'],
+    load: () => import('./fetch.ts'),
+  },
+  {
+    name: 'log',
+    summary: 'show the agent’s commits, the newest first',
+    args: '<NAME>',
+    options: [{ flags: '-n, --max <N>', field: 'max', summary: 'at most N commits' }],
+    completes: 'sandbox',
+    examples: ['log -n 5 agent'],
+    load: () => import('./log.ts'),
+  },
+  {
     name: 'snapshot',
     summary: 'save the files of a sandbox and print the snapshot’s id',
     args: '<NAME> [LABEL]',

@@ -1,0 +1,39 @@
+/** `fetch` and `log`: the commits of an agent as refs of the project's repository, while its files stay as they are. */
+import type { FetchView, LogView } from '../../api/workspace.ts';
+import { Fault } from '../../model/fault.ts';
+import { agentLog } from '../../workspace/git/agent-log.ts';
+import { openProjectGit } from '../../workspace/git/project-git.ts';
+import { fetchCommits } from './commits.ts';
+import { type Opened, openWorkspace, requireFolder, type WorkspaceParts } from './workspaces.ts';
+
+export class AgentCommits {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async fetch(name: string): Promise<FetchView> {
+    return { commits: await this.#fetched(await this.#open(name)) };
+  }
+
+  /** Of the agent as it is now: new commits are fetched first. */
+  async log(name: string, limit: number): Promise<LogView> {
+    const opened = await this.#open(name);
+    await this.#fetched(opened);
+    const commits = await agentLog(opened.place.project, opened.sandbox.name, limit);
+    return { commits: commits.map((one) => ({ ...one, refs: [...one.refs] })) };
+  }
+
+  async #open(name: string): Promise<Opened> {
+    const opened = await openWorkspace(this.#parts, name);
+    const { project } = opened.place;
+    requireFolder(project, opened.sandbox);
+    if ((await openProjectGit(project)) !== null) return opened;
+    throw new Fault('unsupported', `${project} has no git repository of its own`);
+  }
+
+  #fetched({ sandbox }: Opened): Promise<FetchView['commits']> {
+    return this.#parts.locks.run(`commits:${sandbox.id}`, () => fetchCommits(this.#parts, sandbox));
+  }
+}
