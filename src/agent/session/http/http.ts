@@ -2,6 +2,7 @@
  * The HTTP of the agent API, on loopback inside the sandbox. A request passes in this order: Host and Origin, token, rate, path, body. Every
  * size and time is limited. The settings are read at each request, so tokens can change while it serves.
  */
+import { setMaxListeners } from 'node:events';
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Connections } from '../../../lib/connections.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -107,6 +108,8 @@ class Api {
 
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
+  // One for each session that a stream follows.
+  setMaxListeners(0, gone.signal);
   response.once('close', () => gone.abort());
   return gone.signal;
 }
