@@ -56,6 +56,8 @@ function real(name: string, order: number) {
       // More than any test takes: what waits for something that must come says itself when it has waited in vain.
       testTimeout: 180_000,
       hookTimeout: 180_000,
+      // Vitest's own second is too short for a machine that stalls.
+      expect: { poll: { timeout: 40_000 } },
     },
   };
 }
@@ -76,6 +78,7 @@ export default defineConfig({
           isolate: false,
           // What tries many inputs takes two seconds, and on a busy machine more than the five of vitest.
           testTimeout: 30_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       real('conformance', 2),

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { oneEngine } from '../../test/fixtures/engines.ts';
 import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
+import { soon } from '../../test/fixtures/soon.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import type { End, Inside } from '../engine/fake/process.ts';
 import { forever } from '../engine/fake/program.ts';
@@ -128,7 +129,7 @@ describe('settle', () => {
     const data = { ...plainData(places), keepOutput };
     reconciler = createReconciler({ store, engineOf: () => engine, places, data, now: () => at });
     insert({ command: ['echo', 'hello'] });
-    const ended = () => vi.waitFor(async () => expect((await engine.inspect(id, null)).kind).toBe('exited'));
+    const ended = () => soon(async () => expect((await engine.inspect(id, null)).kind).toBe('exited'));
     for (const attempt of [1, 2]) {
       ask({ attempt });
       await reconciler.settle(id);
@@ -233,7 +234,7 @@ describe('a visit', () => {
       cut = visit;
       return new Promise(() => {});
     });
-    await vi.waitFor(() => expect(cut).not.toBe(''));
+    await soon(() => expect(cut).not.toBe(''));
     const [next, before] = [engine.reopen(), engine.begun.length];
     await open(next).visit(sandbox, async () => {});
     expect(engine.begun).toHaveLength(before + 1);
@@ -258,7 +259,7 @@ describe('hurry', () => {
     await reconciler.settle(id);
     ask({ desired: 'stopped' });
     const settled = reconciler.settle(id);
-    await vi.waitFor(() => expect(stubborn).toBe(1));
+    await soon(() => expect(stubborn).toBe(1));
     await reconciler.hurry(store.get('sandbox', id)!, 0);
     await settled;
     expect(status().state).toBe('stopped');
