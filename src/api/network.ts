@@ -28,6 +28,8 @@ export const networkView = z.strictObject({
   ports: z.array(portView),
 });
 
+export const presetView = z.strictObject({ name: z.string(), hosts: z.array(z.string()) });
+
 export const explainView = z.strictObject({
   /** In its one spelling. */
   asked: z.string(),
@@ -40,6 +42,7 @@ export const explainView = z.strictObject({
   addresses: z.array(z.string()),
 });
 
+export type PresetView = z.output<typeof presetView>;
 export type NetworkView = z.output<typeof networkView>;
 export type ExplainView = z.output<typeof explainView>;
 export type PortRequest = z.output<typeof portRequest>;

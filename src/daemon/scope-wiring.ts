@@ -177,6 +177,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now, hostPorts: new HostPorts(actor, store) },
       credentialHosts: (box) => shared.supply.hostsOf(box),
+      get presets() {
+        return config.network.presets;
+      },
       get limits() {
         return config.network.limits;
       },
@@ -271,7 +274,13 @@ function sandboxesOf(
     credentialGrants: (names) => credentials.grants(names),
     networkRules: (asked, project) =>
       effectiveRules(asked, {
-        ...{ defaults: config.network.allow, isOwner: actor.isOwner, project, readFile: readProjectFile },
+        ...{
+          defaults: config.network.allow,
+          presets: config.network.presets,
+          isOwner: actor.isOwner,
+          project,
+          readFile: readProjectFile,
+        },
         requireTrust: (file, grants) => trusts.require(file, grants),
       }),
     hostPorts: new HostPorts(actor, store),

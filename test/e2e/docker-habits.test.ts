@@ -77,6 +77,27 @@ describe('run', () => {
   });
 });
 
+describe('network presets', () => {
+  it('become hosts on the command line, and config.yaml replaces them', async () => {
+    await carrel.ok('create', '--name', 'a', '--network', 'npm,example.com:8080');
+    const allow = async () => (await carrel.show('a')).network.allow;
+    expect(await allow()).toEqual(['registry.npmjs.org', 'registry.yarnpkg.com', 'example.com:8080']);
+    writeFileSync(
+      join(carrel.home, 'config.yaml'),
+      'network: {presets: {npm: [npm.corp.example], corp: [git.corp.example]}}\n',
+    );
+    // What a preset means later does not widen a sandbox.
+    expect(await allow()).not.toContain('npm.corp.example');
+    await carrel.ok('net', 'allow', 'a', 'corp');
+    expect(await allow()).toContain('git.corp.example');
+    await carrel.ok('net', 'deny', 'a', 'corp');
+    expect(await allow()).not.toContain('git.corp.example');
+    const listed = await carrel.ok('net', 'presets');
+    expect(listed).toMatch(/^npm +npm\.corp\.example$/m);
+    expect(listed).toMatch(/^dev .*pypi\.org/m);
+  });
+});
+
 describe('exec', () => {
   it('takes its command without --', async () => {
     await carrel.ok('create', '--name', 'a');

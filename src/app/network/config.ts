@@ -1,6 +1,7 @@
 /** Of config.yaml: what sandboxes may reach. */
 import { z } from 'zod';
 import { defaultNetworkLimits, maxRules, type NetworkLimits, usableRule } from '../../model/network.ts';
+import { expandPresets, type NetworkPresets, presetsWith } from '../../model/network-preset.ts';
 import { type At, bytes, section, sizeKey } from '../section.ts';
 import { servicesSection } from './service-config.ts';
 
@@ -48,6 +49,11 @@ const network = z
         default: [],
         examples: [['registry.npmjs.org', '*.githubusercontent.com']],
       }),
+    presets: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), z.array(z.string().max(300)).max(maxRules)).meta({
+      description: 'Names for lists of rules, besides those of `carrel net presets` or in place of them.',
+      default: {},
+      examples: [{ npm: ['npm.example.com'] }],
+    }),
     limits: networkLimits,
   })
   .partial()
@@ -60,10 +66,22 @@ export const networkConfig = [
 
 function networkOf(content: z.output<typeof network> | undefined, at: At) {
   const allow = content?.allow ?? [];
+  const presets = presetsWith(presetsOf(content?.presets ?? {}, at));
   return {
-    allow: allow.map((rule, index) => at(`network.allow.${index}`, () => usableRule(rule, allow))),
+    allow: expandPresets(allow, presets).map((rule, index, all) =>
+      at(`network.allow.${index}`, () => usableRule(rule, all)),
+    ),
+    presets,
     limits: at('network.limits', () => networkLimitsOf(content?.limits)),
   };
+}
+
+function presetsOf(content: Readonly<Record<string, readonly string[]>>, at: At): NetworkPresets {
+  const checked = Object.entries(content).map(([name, rules]) => [
+    name,
+    rules.map((rule, index) => at(`network.presets.${name}.${index}`, () => usableRule(rule, rules))),
+  ]);
+  return Object.fromEntries(checked) as NetworkPresets;
 }
 
 function networkLimitsOf(content: z.output<typeof networkLimits> | undefined): NetworkLimits {

@@ -51,6 +51,13 @@ export const network = noun({
       act: null,
       handle: ({ scope, name, query, signal }) => sentLog(scope.network, name, query, signal),
     }),
+    route('GET /v1/network/presets', {
+      id: 'listNetworkPresets',
+      summary: 'Names for the hosts that tools need',
+      answer: z.array(shape.presetView),
+      act: null,
+      handle: async ({ scope }) => scope.network.presets(),
+    }),
     route('GET /v1/ports', {
       id: 'listPorts',
       summary: 'Ports of this machine that are forwarded to sandboxes',

@@ -2,11 +2,14 @@
 import { networkGrants } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';
 import { maxRules, ruleClass, usableRule } from '../../model/network.ts';
+import { expandPresets, type NetworkPresets } from '../../model/network-preset.ts';
 import type { ProjectFile } from '../fleet/project-file.ts';
 
 export interface PolicyParts {
   /** Rules of sandboxes for which neither the command nor the project names any. */
   readonly defaults: readonly string[];
+  /** Names that stand for lists of rules, on the command line only: the lines of a project's file are trusted as they are. */
+  readonly presets: NetworkPresets;
   readonly isOwner: boolean;
   /** The project, where its own file has a say: null where an agent can write it. */
   readonly project: string | null;
@@ -18,7 +21,7 @@ export interface PolicyParts {
 /** The command line overrides the project, the project overrides the owner's defaults. */
 export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
   if (asked === 'none') return [];
-  if (asked !== undefined) return checkedRules(asked, parts.isOwner);
+  if (asked !== undefined) return checkedRules(expandPresets(asked, parts.presets), parts.isOwner);
   const file = parts.project === null ? null : parts.readFile(parts.project);
   const ofProject = file?.content.network;
   if (file === null || ofProject === undefined) return [...parts.defaults];

@@ -25,7 +25,7 @@ function userNetworks(): UserNetworks {
     if (found) throw new Fault('conflict', `127.0.0.1:${found.hostPort} is taken on this machine`);
   };
   return new UserNetworks(owner, {
-    ...{ store, credentialHosts: () => [], limits: defaultNetworkLimits, now: () => '' },
+    ...{ store, credentialHosts: () => [], presets: {}, limits: defaultNetworkLimits, now: () => '' },
     hostPorts: new HostPorts(owner, store),
     sandboxes: served.scopes.of(owner).sandboxes,
     networks: { refresh, folder: () => '', trouble: () => null },

@@ -6,6 +6,7 @@ import {
   type PortRequest,
   type PortRow,
   type PortView,
+  type PresetView,
 } from '../../api/network.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -20,6 +21,7 @@ import {
   type PortForward,
   type Refusal,
 } from '../../model/network.ts';
+import { expandPresets, type NetworkPresets } from '../../model/network-preset.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import { judge, Refused, systemLookUp } from '../../network/lookup.ts';
@@ -38,6 +40,7 @@ export interface NetworkParts {
   /** Hosts that it has credentials for. */
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
   readonly hostPorts: HostPorts;
+  readonly presets: NetworkPresets;
   readonly limits: NetworkLimits;
   readonly now: () => string;
 }
@@ -60,14 +63,20 @@ export class UserNetworks {
     this.#parts = parts;
   }
 
+  /** By name; a preset stands for its hosts. */
+  presets(): PresetView[] {
+    return Object.entries(this.#parts.presets).map(([name, hosts]) => ({ name, hosts: [...hosts] }));
+  }
+
   async change(name: string, allow: readonly string[], deny: readonly string[]): Promise<NetworkView> {
     const row = await this.#parts.sandboxes.current(name);
     const network = networkOf(row);
-    const denied = deny.map(canonicalRule);
+    const { presets } = this.#parts;
+    const denied = expandPresets(deny, presets).map(canonicalRule);
     const unknown = denied.find((rule) => !network.allow.includes(rule));
     if (unknown !== undefined) throw noRule(name, unknown, network);
     const kept = network.allow.filter((rule) => !denied.includes(rule));
-    const rules = [...new Set([...kept, ...checkedRules(allow, this.#actor.isOwner, kept)])];
+    const rules = [...new Set([...kept, ...checkedRules(expandPresets(allow, presets), this.#actor.isOwner, kept)])];
     if (rules.length > maxRules) throw new Fault('invalid', `${name} would have more than ${maxRules} rules`);
     await this.#write(row, { ...network, allow: rules });
     return { allow: rules, ports: [...network.ports] };

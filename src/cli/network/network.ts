@@ -28,6 +28,12 @@ const netCommands: readonly CommandEntry[] = [
     load: () => import('./net-deny.ts'),
   },
   {
+    name: 'net presets',
+    summary: 'list names for the hosts that tools need, for --network and net allow',
+    examples: ['net presets', 'run --network npm,github . -- npm ci'],
+    load: () => import('./net-presets.ts'),
+  },
+  {
     name: 'net explain',
     summary: 'show whether a sandbox may connect to HOST:PORT, and why',
     args: '<NAME> <HOST:PORT>',

@@ -102,7 +102,8 @@ const sandboxOptions: readonly OptionEntry[] = [
   {
     flags: '--network <RULES>',
     field: 'network',
-    summary: 'hosts it may connect to: none, or HOST[:PORT],…; * stands for one label, as in *.example.com',
+    summary:
+      'hosts it may connect to: none, or HOST[:PORT] or a preset,…, such as npm,github; * stands for one label, as in *.example.com',
   },
   {
     flags: '-p, --publish <PORTS>',

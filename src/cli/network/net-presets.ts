@@ -1,0 +1,11 @@
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function netPresets(context: Context): Promise<void> {
+  const presets = await connect(context).call('GET /v1/network/presets');
+  if (context.json) return context.out.document(presets);
+  const rows = presets.map(({ name, hosts }) => [plain(name), hosts.map(plain).join(' ')]);
+  context.out.print(...table([['PRESET', 'HOSTS'], ...rows], null));
+}
