@@ -1,0 +1,4 @@
+import { describe } from 'vitest';
+import { sessionsThroughDaemon } from './session.ts';
+
+describe('sessions, rootless', () => sessionsThroughDaemon('rootless'));

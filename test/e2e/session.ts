@@ -1,0 +1,187 @@
+/** Sessions with the demo agent through the daemon: what is killed, rewritten or stopped loses nothing. */
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SessionView } from '../../src/api/session.ts';
+import { Installation, until } from '../harness/installation.ts';
+import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+import { problemsOf, Talk } from '../harness/session.ts';
+
+let carrel: Installation;
+let account: RootlessAccount | null = null;
+let project = '';
+let talk: Talk;
+
+export function sessionsThroughDaemon(kind: 'root' | 'rootless'): void {
+  beforeAll(async () => {
+    account = kind === 'rootless' ? createRootlessAccount() : null;
+    carrel = new Installation(account);
+    project = carrel.folder('project');
+    await carrel.list();
+    const body = { project, agent: 'demo', name: 'box' };
+    talk = new Talk(carrel, await carrel.client.call('POST /v1/sessions', { body }));
+  });
+  afterAll(async () => {
+    await carrel.dispose();
+    account?.dispose();
+  });
+  describe('a session', conversation);
+  describe('kill -9', killed);
+  describe('the copy', copied);
+}
+
+const textOf = async () =>
+  (await talk.messages())
+    .filter(({ role }) => role === 'assistant')
+    .map(({ parts }) => parts.map((part) => part.text ?? '').join(''));
+
+/** The copy is the log inside, and is whole. */
+async function expectWhole(one = talk): Promise<void> {
+  const [events, inside] = [await one.events(), await one.inside()];
+  expect(problemsOf(events)).toEqual([]);
+  expect(events).toEqual(inside);
+}
+
+function conversation(): void {
+  it('is created with its sandbox in one request, and the agent works on a copy of the project', async () => {
+    await talk.say('say hello');
+    expect((await textOf()).at(-1)).toBe('hello');
+    expect(await carrel.show('box')).toMatchObject({ state: 'running', project, labels: { 'session-agent': 'demo' } });
+    await expectWhole();
+  });
+
+  it('S9, S13 asks before it writes; the first answer counts, and the number of changed files is known', async () => {
+    await talk.prompt('write a.txt: one');
+    const { pending } = await talk.until('waiting');
+    const [question] = pending;
+    const yes = question!.options!.find(({ kind }) => kind === 'allow_once')!.id;
+    await talk.answer(question!.pendingId, yes);
+    await expect(talk.answer(question!.pendingId, yes)).rejects.toMatchObject({ code: 'conflict' });
+    await talk.until('idle');
+    const query = { changes: true };
+    const shown = await carrel.client.call('GET /v1/sandboxes/{name}/sessions/{id}', { path: talk.path, query });
+    expect(shown.changedFiles).toBe(1);
+    expect(readdirSync(project)).toEqual([]);
+  });
+
+  it('goes on while the sandbox is paused by an apply', async () => {
+    await talk.prompt('wait 0.6');
+    await carrel.ok('apply', 'box');
+    await talk.until('idle');
+    expect(readdirSync(project)).toEqual(['a.txt']);
+    await talk.say('say after');
+    await expectWhole();
+  });
+
+  it('S12 is a conflict while it is busy, waits in a queue, and is cancelled', async () => {
+    await talk.prompt('wait 30');
+    const input = { path: talk.path, body: { text: 'say queued' } };
+    const route = 'POST /v1/sandboxes/{name}/sessions/{id}/prompt';
+    await expect(carrel.client.call(route, input)).rejects.toMatchObject({ code: 'conflict' });
+    await carrel.client.call(route, { ...input, body: { ...input.body, queue: true } });
+    await carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/cancel', { path: talk.path });
+    await until(async () => (await textOf()).at(-1) === 'queued', 'the queued prompt');
+    await expectWhole();
+  });
+
+  it('S14 is forked, and the fork goes on alone', async () => {
+    const fork = new Talk(
+      carrel,
+      await carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/fork', { path: talk.path, body: {} }),
+    );
+    const before = (await talk.show()).seq;
+    await fork.say('say alone');
+    expect((await talk.show()).seq).toBe(before);
+    await expectWhole(fork);
+    await carrel.client.call('DELETE /v1/sandboxes/{name}/sessions/{id}', { path: fork.path });
+    await expect(fork.inside()).rejects.toThrow();
+  });
+
+  it('is one of ten in a sandbox that work at the same time', async () => {
+    const talks = await Promise.all(Array.from({ length: 9 }, () => Talk.in(carrel, 'box')));
+    await Promise.all(talks.map((one, at) => one.say(`say I am ${at}`)));
+    for (const [at, one] of talks.entries())
+      expect(JSON.stringify(await one.messages())).toContain(`"text":"I am ${at}"`);
+    expect(await carrel.client.call('GET /v1/sessions')).toHaveLength(10);
+    for (const { path } of talks) await carrel.client.call('DELETE /v1/sandboxes/{name}/sessions/{id}', { path });
+  });
+}
+
+function killed(): void {
+  it('S4 of the daemon: the turn goes on, and what happened meanwhile is in the copy', async () => {
+    await talk.prompt('wait 1');
+    await carrel.killDaemon();
+    await until(async () => (await insideAlone()).includes('turn.ended'), 'the turn to end without a daemon');
+    await talk.until('idle');
+    expect((await textOf()).at(-1)).toMatch(/^Waiting\.+ done\.$/);
+    await expectWhole();
+  });
+
+  it('S3 of the program inside: the turn is interrupted, and the next prompt is answered', async () => {
+    await talk.prompt('wait 30');
+    await kill('carrel-agent-api|agent/session/main');
+    await until(async () => (await talk.show()).turnId === null, 'the turn to end');
+    expect((await talk.events()).findLast(({ type }) => type === 'turn.ended')!.data).toMatchObject({
+      stopReason: 'interrupted',
+    });
+    await talk.say('say again');
+    expect((await textOf()).at(-1)).toBe('again');
+    await expectWhole();
+  });
+
+  it('S3 of the agent: the turn is interrupted, and the next prompt is answered', async () => {
+    await talk.prompt('wait 30');
+    await talk.until('working');
+    await until(async () => (await kill('demo-acp')) === 0, 'the agent to be killed');
+    await until(async () => (await talk.show()).turnId === null, 'the turn to end');
+    await talk.say('say once more');
+    expect((await textOf()).at(-1)).toBe('once more');
+    await expectWhole();
+  });
+
+  it('S9, S10 of all processes: the question stays, and is answered after the sandbox starts again', async () => {
+    await talk.prompt('write b.txt: two');
+    const { pending } = await talk.until('waiting');
+    await carrel.killDaemon();
+    await carrel.ok('stop', '--grace', '0', 'box');
+    expect((await talk.show()).pending).toEqual(pending);
+    await talk.answer(pending[0]!.pendingId, pending[0]!.options!.find(({ kind }) => kind === 'allow_once')!.id);
+    expect(await carrel.show('box')).toMatchObject({ state: 'running' });
+    await until(async () => (await talk.show()).state === 'idle', 'the turn to end');
+    await talk.say('say restarted');
+    await expectWhole();
+  });
+}
+
+/** The exit code of pkill inside. */
+async function kill(pattern: string): Promise<number> {
+  return (await carrel.run(['exec', 'box', '--', 'pkill', '-9', '-f', pattern])).exitCode;
+}
+
+/** The log inside, read by no daemon. */
+async function insideAlone(): Promise<string> {
+  return (await talk.inside()).slice(-1).map(({ type }) => type).join();
+}
+
+function copied(): void {
+  it('S7 replaces a log that the agent rewrote or removed', async () => {
+    const before = await talk.events();
+    for (const damage of ['sed -i s/hello/forged/', "sed -i '5,$d'", 'rm']) {
+      const file = `/.data/sessions/${talk.id}/events.ndjson`;
+      await kill('carrel-agent-api|agent/session/main');
+      await carrel.ok('exec', 'box', '--', 'sh', '-c', `${damage} ${file}`);
+      await talk.say('say still here');
+      expect((await talk.events()).slice(0, before.length)).toEqual(before);
+    }
+    await expectWhole();
+  });
+
+  it('answers while the sandbox is stopped, and goes with the sandbox', async () => {
+    await carrel.ok('stop', '--grace', '0', 'box');
+    const seen = await talk.events();
+    expect(problemsOf(seen)).toEqual([]);
+    const { id } = await carrel.show('box');
+    await carrel.ok('rm', '--force', 'box');
+    expect(await carrel.client.call('GET /v1/sessions')).toEqual([] as SessionView[]);
+    expect(readdirSync(`${carrel.home}/sandboxes`)).not.toContain(id);
+  });
+}

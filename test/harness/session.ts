@@ -1,0 +1,121 @@
+/** Sessions through the daemon, as a client has them that repeats what was lost. */
+import { randomUUID } from 'node:crypto';
+import type { SessionMessageView, SessionView } from '../../src/api/session.ts';
+import { isFault } from '../../src/model/fault.ts';
+import type { SessionEvent } from '../../src/model/session.ts';
+import { ulidAfter } from '../../src/model/ulid.ts';
+import { type Installation, until } from './installation.ts';
+
+export class Talk {
+  readonly #carrel: Installation;
+  readonly sandbox: string;
+  readonly id: string;
+
+  constructor(carrel: Installation, { sandbox, sessionId }: Pick<SessionView, 'sandbox' | 'sessionId'>) {
+    this.#carrel = carrel;
+    this.sandbox = sandbox;
+    this.id = sessionId;
+  }
+
+  /** In a sandbox that is there. */
+  static async in(carrel: Installation, sandbox: string): Promise<Talk> {
+    const body = { agent: 'demo', sessionId: ulidAfter(null, Date.now()) };
+    const path = { name: sandbox };
+    return new Talk(
+      carrel,
+      await again(carrel, () => carrel.client.call('POST /v1/sandboxes/{name}/sessions', { path, body })),
+    );
+  }
+
+  get path(): { readonly name: string; readonly id: string } {
+    return { name: this.sandbox, id: this.id };
+  }
+
+  show(): Promise<SessionView> {
+    return this.#again(() => this.#carrel.client.call('GET /v1/sandboxes/{name}/sessions/{id}', { path: this.path }));
+  }
+
+  messages(): Promise<SessionMessageView[]> {
+    const { path } = this;
+    return this.#again(() => this.#carrel.client.call('GET /v1/sandboxes/{name}/sessions/{id}/messages', { path }));
+  }
+
+  async prompt(text: string, turnId: string = randomUUID()): Promise<string> {
+    const input = { path: this.path, body: { text, turnId } };
+    await this.#again(() => this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/prompt', input));
+    return turnId;
+  }
+
+  /** Until the turn has ended. */
+  async say(text: string): Promise<string> {
+    const turnId = await this.prompt(text);
+    await this.until('idle');
+    return turnId;
+  }
+
+  async until(state: SessionView['state']): Promise<SessionView> {
+    let seen = await this.show();
+    await until(async () => {
+      seen = await this.show();
+      return seen.state === state;
+    }, `the session to be ${state}`);
+    return seen;
+  }
+
+  answer(pid: string, optionId: string): Promise<SessionView> {
+    const input = { path: { ...this.path, pid }, body: { optionId } };
+    return this.#again(() =>
+      this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', input),
+    );
+  }
+
+  /** All events until the last one that the daemon has now. */
+  async events(after = 0): Promise<SessionEvent[]> {
+    const { seq } = await this.show();
+    const events: SessionEvent[] = [];
+    if (seq <= after) return events;
+    const stop = new AbortController();
+    const input = { path: this.path, query: { after }, signal: stop.signal };
+    const route = 'GET /v1/sandboxes/{name}/sessions/{id}/events';
+    for await (const event of this.#carrel.client.sent<SessionEvent>(route, input)) {
+      events.push(event);
+      if (event.seq >= seq) break;
+    }
+    stop.abort();
+    return events;
+  }
+
+  /** Of the log inside. */
+  async inside(): Promise<SessionEvent[]> {
+    const text = await this.#carrel.ok('exec', this.sandbox, '--', 'cat', `/.data/sessions/${this.id}/events.ndjson`);
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as SessionEvent);
+  }
+
+  #again<T>(act: () => Promise<T>): Promise<T> {
+    return again(this.#carrel, act);
+  }
+}
+
+/** Repeats what a daemon that died did not answer; another one is started. */
+export async function again<T>(carrel: Installation, act: () => Promise<T>, times = 5): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (times === 0 || !isFault(error, 'unavailable')) throw error;
+    await carrel.list().catch(() => {});
+    return again(carrel, act, times - 1);
+  }
+}
+
+/** No gap, nothing twice; the end of each turn once, after its beginning, and no prompt that began twice. */
+export function problemsOf(events: readonly SessionEvent[]): string[] {
+  const problems = events.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`event ${seq} at ${index + 1}`]));
+  for (const type of ['prompt', 'turn.started', 'turn.ended'] as const) {
+    const turns = events.filter((event) => event.type === type).map(({ turnId }) => turnId);
+    if (new Set(turns).size !== turns.length) problems.push(`${type} twice for a turn`);
+  }
+  return problems;
+}
