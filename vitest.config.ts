@@ -26,6 +26,7 @@ const needRoot = [
   'test/e2e/podman.test.ts',
   'test/e2e/rootless.test.ts',
   'test/e2e/service.test.ts',
+  'test/e2e/session-rootless.test.ts',
   'test/e2e/swarm-dockerd.test.ts',
   'test/e2e/workspace-docker.test.ts',
   'test/e2e/workspace-input-rootless.test.ts',

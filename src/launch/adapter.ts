@@ -26,7 +26,8 @@ export const adapter: Hook = {
 
 const toolsFolder = dirname(adapterPath);
 
-function needsTools({ command, rooms = [] }: SandboxSpec): boolean {
+/** Whether its programs of Carrel are mounted. */
+export function needsTools({ command, rooms = [] }: SandboxSpec): boolean {
   return rooms.length > 0 || (command[0]?.startsWith(`${toolsFolder}/`) ?? false);
 }
 

@@ -1,4 +1,7 @@
 import { describe } from 'vitest';
+import programs from '../../scripts/programs.json' with { type: 'json' };
 import { sessionsThroughDaemon } from './session.ts';
 
-describe('sessions, rootless', () => sessionsThroughDaemon('rootless'));
+const hasProgram = (programs as string[]).includes('agent/session/main');
+
+describe.runIf(hasProgram)('sessions, rootless', () => sessionsThroughDaemon('rootless'));

@@ -159,7 +159,10 @@ async function kill(pattern: string): Promise<number> {
 
 /** The log inside, read by no daemon. */
 async function insideAlone(): Promise<string> {
-  return (await talk.inside()).slice(-1).map(({ type }) => type).join();
+  return (await talk.inside())
+    .slice(-1)
+    .map(({ type }) => type)
+    .join();
 }
 
 function copied(): void {

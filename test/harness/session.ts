@@ -64,9 +64,7 @@ export class Talk {
 
   answer(pid: string, optionId: string): Promise<SessionView> {
     const input = { path: { ...this.path, pid }, body: { optionId } };
-    return this.#again(() =>
-      this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', input),
-    );
+    return this.#again(() => this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', input));
   }
 
   /** All events until the last one that the daemon has now. */

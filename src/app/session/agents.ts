@@ -1,5 +1,6 @@
 /** The agents of sessions, and what a sandbox must have for one. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
+import { needsTools } from '../../launch/adapter.ts';
 import { type AcpSpec, type AgentSpec, sessionAgents } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -53,6 +54,7 @@ export function requestFor(
 
 /** A sandbox that exists keeps what it has: it is refused here where an agent would fail inside. */
 export function requireIn({ name, spec }: Sandbox, agentName: string, parts: AgentParts): void {
+  if (!needsTools(spec)) throw withoutPrograms(name, spec);
   const agent = agentOf(agentName, parts.config);
   const has = asRequest(spec);
   requireProgram(agentName, agent, has, parts);
@@ -67,6 +69,12 @@ function asRequest({ image, rootfs, env, secrets = [], credentials = [] }: Sandb
     ...(rootfs ? { rootfs } : {}),
     ...{ env, secrets: [...secrets], credentials: credentials.map((one) => one.name) },
   };
+}
+
+function withoutPrograms(sandbox: string, { project }: SandboxSpec): Fault {
+  return new Fault('conflict', `the sandbox ${sandbox} was created without the programs that sessions need`, {
+    hint: `Use one that has them: carrel chat ${project ?? 'PROJECT'}`,
+  });
 }
 
 function withoutKey(
