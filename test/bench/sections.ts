@@ -140,7 +140,7 @@ async function measureMany(bench: Bench): Promise<Row[]> {
   const names = await carrel.fill(few, signal);
   const amongFew = await among();
   const before = availableMb();
-  names.push(...(await carrel.fill(many - few, signal)));
+  const createdMs = await elapsed(async () => names.push(...(await carrel.fill(many - few, signal))));
   const machineMb = (before - availableMb()) / (many - few);
   const amongMany = await among();
   const first = firstOf(amongMany.carrel);
@@ -158,7 +158,12 @@ async function measureMany(bench: Bench): Promise<Row[]> {
     ...memoryRows(carrel, machineMb),
   ];
   const removedMs = await elapsed(() => carrel.remove(names));
-  return [...rows, row(`removing ${many} sandboxes`, summarize([removedMs]))];
+  const [created, removed] = [summarize([createdMs / (many - few)]), summarize([removedMs / many])];
+  return [
+    ...rows,
+    row(`creating ${many - few} sandboxes, each`, created),
+    row(`removing ${many} sandboxes, each`, removed, timesPeer(removed, 'creating', created, 1)),
+  ];
 }
 
 async function measureList({ options, carrel }: Bench): Promise<Row> {
