@@ -12,6 +12,7 @@ import { LiveSessions } from '../app/session/live-sessions.ts';
 import { UserSessions } from '../app/session/user-sessions.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import { TokenKeys } from '../hub/token-key.ts';
+import { needsTools } from '../launch/adapter.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { collect } from '../lib/collect.ts';
 import { inTime } from '../lib/in-time.ts';
@@ -112,6 +113,7 @@ export function sessionsOf(wiring: UserWiring, needs: AgentNeeds): UserSessions 
   const { home, config, threads, liveSessions, sandboxes, commands, openFolder } = wiring;
   return new UserSessions({
     ...needs,
+    hasTools: needsTools,
     ...{ config, sandboxes, live: liveSessions },
     turnStarts: (sandbox) => commands.starts(sandbox),
     countChanges: async (sandbox) => {

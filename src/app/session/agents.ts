@@ -1,6 +1,5 @@
 /** The agents of sessions, and what a sandbox must have for one. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { needsTools } from '../../launch/adapter.ts';
 import { type AcpSpec, type AgentSpec, sessionAgents } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -9,6 +8,8 @@ import { idlePath } from '../../model/spoke.ts';
 import { type AgentNeeds, keyGrants, requireProgram, requireRoute } from '../agent-needs.ts';
 
 export interface AgentParts extends AgentNeeds {
+  /** Whether the programs of Carrel are mounted in a sandbox. */
+  readonly hasTools: (spec: SandboxSpec) => boolean;
   readonly config: { readonly agents: Readonly<Record<string, AgentSpec>> };
 }
 
@@ -54,7 +55,7 @@ export function requestFor(
 
 /** A sandbox that exists keeps what it has: it is refused here where an agent would fail inside. */
 export function requireIn({ name, spec }: Sandbox, agentName: string, parts: AgentParts): void {
-  if (!needsTools(spec)) throw withoutPrograms(name, spec);
+  if (!parts.hasTools(spec)) throw withoutPrograms(name, spec);
   const agent = agentOf(agentName, parts.config);
   const has = asRequest(spec);
   requireProgram(agentName, agent, has, parts);

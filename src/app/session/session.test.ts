@@ -2,12 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../../test/fixtures/served.ts';
 import { soon } from '../../../test/fixtures/soon.ts';
 import type { SessionView } from '../../api/session.ts';
-import { idlePath } from '../../model/spoke.ts';
 
 let { app, shared, store, inside, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(async () => {
   ({ app, shared, store, inside, call, addUser, dispose } = serve());
-  await call('POST', '/v1/sandboxes', { name: 'box', command: [idlePath] });
+  await call('POST', '/v1/sandboxes', { name: 'box', command: ['sleep', '1000'] });
 });
 afterEach(() => dispose());
 
@@ -98,13 +97,13 @@ test('sessions of another user are not found, whatever the route', async () => {
   expect((await bob('GET', '/v1/sessions')).body).toEqual([]);
   expect((await bob('GET', `${at}/${sessionId}`)).status).toBe(404);
   expect((await bob('POST', `${at}/${sessionId}/prompt`, { text })).status).toBe(404);
-  await bob('POST', '/v1/sandboxes', { name: 'box', command: [idlePath] });
+  await bob('POST', '/v1/sandboxes', { name: 'box', command: ['sleep', '1000'] });
   expect((await bob('GET', `${at}/${sessionId}`)).status).toBe(404);
   expect((await bob('POST', `${at}/${sessionId}/prompt`, { text })).status).toBe(404);
 });
 
 test('a sandbox without the programs of Carrel is refused with a hint', async () => {
-  await call('POST', '/v1/sandboxes', { name: 'plain', command: ['sleep', '1000'] });
+  await call('POST', '/v1/sandboxes', { name: 'plain', labels: { tools: 'none' } });
   const answer = await call('POST', '/v1/sandboxes/plain/sessions', demo);
   expect([answer.status, JSON.stringify(answer.body)]).toEqual([409, expect.stringContaining('carrel chat')]);
 });
