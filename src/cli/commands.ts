@@ -6,6 +6,7 @@ import { hub } from './hub/hub.ts';
 import { network } from './network/network.ts';
 import { room } from './room/room.ts';
 import { sandbox } from './sandbox/sandbox.ts';
+import { sessions } from './session/session.ts';
 import { share } from './share/share.ts';
 import { storage } from './storage/storage.ts';
 import { swarm } from './swarm/swarm.ts';
@@ -15,6 +16,7 @@ export const areas: readonly Area[] = [
   daemon,
   sandbox,
   workspace,
+  sessions,
   swarm,
   storage,
   share,

@@ -8,6 +8,8 @@ import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
 const resolvedHere = [
+  ...['chat --session', 'session show --last', 'session send --session'],
+  ...['session answer --session', 'session answer --question'],
   ...['user add --account', 'hub token --file'],
   ...['hub connect --client', 'hub connect --project', 'hub connect --tools'],
 ];

@@ -5,7 +5,7 @@
 import { asFault } from '../../model/fault.ts';
 import type { Question, SessionEvent } from '../../model/session.ts';
 import { SessionFold } from '../../model/session-fold.ts';
-import { plain } from '../output/text.ts';
+import { cut, plain } from '../output/text.ts';
 import { EventPrinter } from './event-printer.ts';
 import { Form } from './form.ts';
 import type { InputLine, Key } from './input-line.ts';
@@ -92,7 +92,7 @@ export class Chat {
     else
       screen.show({
         ...view,
-        rows: [brush.paint('dim', status.slice(0, screen.columns - 1)), ...view.rows],
+        rows: [brush.paint('dim', cut(status, screen.columns - 1)), ...view.rows],
         row: view.row + 1,
       });
   }

@@ -28,81 +28,73 @@ export class SessionCalls {
   }
 
   all(): Promise<readonly SessionView[]> {
-    return this.#call('GET /v1/sessions');
+    return this.#client.call('GET /v1/sessions');
   }
 
   of(sandbox: string): Promise<readonly SessionView[]> {
-    return this.#call('GET /v1/sandboxes/{name}/sessions', { path: { name: sandbox } });
+    return this.#client.call('GET /v1/sandboxes/{name}/sessions', { path: { name: sandbox } });
   }
 
   show(place: Place): Promise<SessionView> {
-    return this.#at('GET', place);
+    return this.#client.call('GET /v1/sandboxes/{name}/sessions/{id}', { path: pathOf(place) });
   }
 
   messages(place: Place): Promise<readonly SessionMessageView[]> {
-    return this.#at('GET', place, '/messages');
+    return this.#client.call('GET /v1/sandboxes/{name}/sessions/{id}/messages', { path: pathOf(place) });
   }
 
   create(sandbox: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
     const body = { sessionId: ulidAfter(null, Date.now()), ...asked };
-    return again(() => this.#call('POST /v1/sandboxes/{name}/sessions', { path: { name: sandbox }, body }));
+    return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions', { path: { name: sandbox }, body }));
   }
 
   /** In a new sandbox. */
   createFor(project: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
-    return this.#call('POST /v1/sessions', { body: { project, ...asked } });
+    return this.#client.call('POST /v1/sessions', { body: { project, ...asked } });
   }
 
   prompt(place: Place, text: string, queue: boolean): Promise<{ readonly turnId: string; readonly seq: number }> {
-    const body = { turnId: randomUUID(), text, queue };
-    return again(() => this.#at('POST', place, '/prompt', body));
+    const input = { path: pathOf(place), body: { turnId: randomUUID(), text, queue } };
+    return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/prompt', input));
   }
 
   answer(place: Place, pendingId: string, body: AnswerBody): Promise<unknown> {
-    const path = { name: place.sandbox, id: place.id, pid: pendingId };
-    return this.#call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', { path, body });
+    const path = { ...pathOf(place), pid: pendingId };
+    return this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', { path, body });
   }
 
-  cancel(place: Place): Promise<unknown> {
-    return this.#at('POST', place, '/cancel');
+  cancel(place: Place): Promise<SessionView> {
+    return this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/cancel', { path: pathOf(place) });
   }
 
   fork(place: Place, asked: { readonly title?: string | undefined }): Promise<SessionView> {
-    const body = { sessionId: ulidAfter(null, Date.now()), ...asked };
-    return again(() => this.#at('POST', place, '/fork', body));
+    const input = { path: pathOf(place), body: { sessionId: ulidAfter(null, Date.now()), ...asked } };
+    return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/fork', input));
   }
 
-  close(place: Place): Promise<unknown> {
-    return this.#at('POST', place, '/close');
+  close(place: Place): Promise<SessionView> {
+    return this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/close', { path: pathOf(place) });
   }
 
-  remove(place: Place): Promise<unknown> {
-    return this.#at('DELETE', place);
+  remove(place: Place): Promise<SessionView> {
+    return this.#client.call('DELETE /v1/sandboxes/{name}/sessions/{id}', { path: pathOf(place) });
   }
 
   /** A line about the changes in the working copy; null: there are none. */
   async changes(place: Place): Promise<string | null> {
-    const path = { name: place.sandbox, id: place.id };
-    const { changedFiles } = await this.#call<{ readonly changedFiles?: number | null }>(
-      'GET /v1/sandboxes/{name}/sessions/{id}',
-      { path, query: { changes: true } },
-    );
+    const input = { path: pathOf(place), query: { changes: true } };
+    const { changedFiles } = await this.#client.call('GET /v1/sandboxes/{name}/sessions/{id}', input);
     return changedFiles ? `${counted(changedFiles, 'file')} changed: carrel diff ${place.sandbox}` : null;
   }
 
   events(place: Place, after: number, signal: AbortSignal): AsyncGenerator<SessionEvent> {
-    const input = { path: { name: place.sandbox, id: place.id }, query: { after }, signal };
-    return this.#client.sent('GET /v1/sandboxes/{name}/sessions/{id}/events' as never, input as never);
+    const input = { path: pathOf(place), query: { after }, signal };
+    return this.#client.sent('GET /v1/sandboxes/{name}/sessions/{id}/events', input);
   }
+}
 
-  #at<T>(method: string, { sandbox, id }: Place, end = '', body?: object): Promise<T> {
-    const path = { name: sandbox, id };
-    return this.#call(`${method} /v1/sandboxes/{name}/sessions/{id}${end}`, { path, ...(body ? { body } : {}) });
-  }
-
-  #call<T>(route: string, input: object = {}): Promise<T> {
-    return this.#client.call(route as never, input as never) as Promise<T>;
-  }
+function pathOf({ sandbox, id }: Place): { readonly name: string; readonly id: string } {
+  return { name: sandbox, id };
 }
 
 async function again<T>(send: () => Promise<T>, times = maxAgain): Promise<T> {

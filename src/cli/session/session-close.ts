@@ -7,6 +7,6 @@ import { SessionCalls } from './session-calls.ts';
 export default async function sessionClose(context: Context, { args }: Invocation): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const place = placeOf(await findSession(calls, checkSandboxName(args[0]!), args[1]));
-  await calls.close(place);
-  if (context.json) context.out.document(await calls.show(place));
+  const session = await calls.close(place);
+  if (context.json) context.out.document(session);
 }

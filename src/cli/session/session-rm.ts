@@ -7,6 +7,6 @@ import { SessionCalls } from './session-calls.ts';
 export default async function sessionRm(context: Context, { args }: Invocation): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
-  await calls.remove(placeOf(session));
-  if (context.json) context.out.document({ removed: session.sessionId });
+  const removed = await calls.remove(placeOf(session));
+  if (context.json) context.out.document(removed);
 }
