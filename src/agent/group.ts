@@ -16,6 +16,8 @@ export interface GroupOptions {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Other processes work in the folder as well, so it does not tell which are the agent's. */
+  readonly isSharedFolder?: boolean;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -34,12 +36,12 @@ export class Group {
   readonly ended: Promise<number>;
   readonly #child: Child;
   readonly #mark: string;
-  readonly #folder: string;
+  readonly #folder: string | null;
   #stopping: Promise<void> | undefined;
 
-  constructor({ command: [file = '', ...args], cwd, env }: GroupOptions) {
+  constructor({ command: [file = '', ...args], cwd, env, isSharedFolder = false }: GroupOptions) {
     this.#mark = `${markName}=${randomUUID()}`;
-    this.#folder = cwd;
+    this.#folder = isSharedFolder ? null : cwd;
     const [, mark] = this.#mark.split('=');
     this.#child = spawn(file, args, {
       cwd,
@@ -54,6 +56,11 @@ export class Group {
     this.stdin.on('error', () => {});
     this.ended = this.#end(file);
     this.ended.catch(() => {});
+  }
+
+  /** Of the first process, and of the group. */
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   /** SIGTERM to all, and SIGKILL to what is left after the grace time. */
@@ -121,7 +128,8 @@ function hasMark(pid: string, mark: string): boolean {
   }
 }
 
-function isInside(pid: string, folder: string): boolean {
+function isInside(pid: string, folder: string | null): boolean {
+  if (folder === null) return false;
   try {
     return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
   } catch {

@@ -27,7 +27,7 @@ const tool = object(
   },
 );
 
-const data: { readonly [T in EventType]: Shape<EventData[T]> } = {
+export const eventData: { readonly [T in EventType]: Shape<EventData[T]> } = {
   'session.created': object(
     { agent: text({ min: 1, max: 200 }), cwd: short },
     { title: short, forkedFrom: object({ sessionId, seq: whole(1, Number.MAX_SAFE_INTEGER) }) },
@@ -62,7 +62,7 @@ const data: { readonly [T in EventType]: Shape<EventData[T]> } = {
   'turn.ended': object({ stopReason: oneOf(...stopReasons) }, { reason: short }),
 };
 
-const types = Object.keys(data) as EventType[];
+const types = Object.keys(eventData) as EventType[];
 const envelope = object(
   {
     seq: whole(1, Number.MAX_SAFE_INTEGER),
@@ -76,5 +76,5 @@ const envelope = object(
 
 export const sessionEvent: Shape<SessionEvent> = (value, path) => {
   const event = envelope(value, path);
-  return { ...event, data: data[event.type](event.data, [...path, 'data']) } as SessionEvent;
+  return { ...event, data: eventData[event.type](event.data, [...path, 'data']) } as SessionEvent;
 };

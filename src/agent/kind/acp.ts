@@ -17,6 +17,7 @@ import type { AcpSpec } from '../../model/agent.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
 import { Group } from '../group.ts';
 import { LastLines, maxLines } from '../last-lines.ts';
+import { authRequired, wayIn } from './authentication.ts';
 import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
@@ -95,20 +96,6 @@ async function openSession(agent: ClientContext, spec: AcpSpec, folder: string):
     return open();
   });
   return sessionId;
-}
-
-const authRequired = -32_000;
-
-/** No user can log in interactively in a sandbox, so only a method that accepts a key is usable. */
-function wayIn({ authenticate }: AcpSpec, offered: readonly { readonly id: string }[]): string {
-  const ids = offered.map(({ id }) => id);
-  const found = ids.find((id) => (authenticate === undefined ? /api.?key/i.test(id) : id === authenticate));
-  if (found !== undefined) return found;
-  const offers = ids.length === 0 ? 'offers no way to' : `offers ${ids.join(', ')}`;
-  throw new Setback(
-    'MISSING_ENV_VAR',
-    `the agent wants to know who is there and ${offers}; name another way as \`authenticate\` of this agent in config.yaml`,
-  );
 }
 
 function endingOf(stopReason: string, summary: string): Ending {

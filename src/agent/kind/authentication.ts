@@ -1,0 +1,18 @@
+/** How an agent that asks for it gets to know its user. */
+import type { AcpSpec } from '../../model/agent.ts';
+import { Setback } from '../agent.ts';
+
+/** The code of the error. */
+export const authRequired = -32_000;
+
+/** No user can log in interactively in a sandbox, so only a method that accepts a key is usable. */
+export function wayIn({ authenticate }: AcpSpec, offered: readonly { readonly id: string }[]): string {
+  const ids = offered.map(({ id }) => id);
+  const found = ids.find((id) => (authenticate === undefined ? /api.?key/i.test(id) : id === authenticate));
+  if (found !== undefined) return found;
+  const offers = ids.length === 0 ? 'offers no way to' : `offers ${ids.join(', ')}`;
+  throw new Setback(
+    'MISSING_ENV_VAR',
+    `the agent wants to know who is there and ${offers}; name another way as \`authenticate\` of this agent in config.yaml`,
+  );
+}

@@ -1,0 +1,195 @@
+/** Drives one agent by the Agent Client Protocol. It has the sandbox's files and programs itself, so it is offered none of ours. */
+import { join } from 'node:path';
+import type { AcpSpec } from '../../../model/agent.ts';
+import { Fault } from '../../../model/fault.ts';
+import { type ContentBlock, type EventData, type StopReason, stopReasons } from '../../../model/session.ts';
+import { AgentLost, type Driver, type DriverOptions, type Recorder } from '../driver.ts';
+import { startTime } from '../orphans.ts';
+import type { ApiSettings } from '../session.ts';
+import { AgentProcess, type Place } from './agent-process.ts';
+import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
+import { openSession } from './opening.ts';
+import { Peer } from './peer.ts';
+import { AgentQuestions } from './person.ts';
+import { eventOf } from './translate.ts';
+
+/** For an agent that installs or updates itself when it starts. */
+const startMs = 120_000;
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface AcpParts {
+  readonly settings: () => ApiSettings;
+  /** Of all sessions. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly secretsFolder: string;
+}
+
+export class AcpDriver implements Driver {
+  readonly ended: Promise<string>;
+  canLoad = false;
+  readonly #process: AgentProcess;
+  readonly #peer: Peer;
+  readonly #recorder: Recorder;
+  readonly #questions: AgentQuestions;
+  #sessionId: string | null = null;
+  #configuration: Configuration = { modes: null, models: null };
+
+  static async start(options: DriverOptions, recorder: Recorder, parts: AcpParts): Promise<Driver> {
+    const { agents, mcpServers } = parts.settings();
+    const spec = agents[options.agent];
+    if (!spec) throw new Fault('invalid', `the agent ${options.agent} is not among those of this sandbox any more`);
+    const { env, secretsFolder, folder } = parts;
+    const place: Place = { env, secretsFolder, cwd: options.cwd, folder: join(folder, options.sessionId) };
+    const driver = new AcpDriver(new AgentProcess(spec, place), spec, recorder);
+    try {
+      await driver.#open(options, spec, mcpServers);
+      return driver;
+    } catch (error) {
+      await driver.stop();
+      throw error instanceof AgentLost ? new AgentLost(await driver.ended) : error;
+    }
+  }
+
+  private constructor(process: AgentProcess, spec: AcpSpec, recorder: Recorder) {
+    this.#process = process;
+    this.#recorder = recorder;
+    this.#questions = new AgentQuestions(spec, recorder);
+    this.#peer = new Peer(process.group.stdout, process.group.stdin, {
+      notified: (method, params) => this.#notified(method, params),
+      requested: (method, params) => this.#questions.requested(method, params as Json),
+    });
+    this.ended = this.#end();
+  }
+
+  async prompt(prompt: readonly ContentBlock[]): Promise<StopReason> {
+    try {
+      const answer = (await this.#peer.request('session/prompt', {
+        sessionId: this.#sessionId,
+        prompt,
+      })) as Json | null;
+      return stopReasons.find((one) => one === answer?.stopReason) ?? 'end_turn';
+    } catch (error) {
+      throw error instanceof AgentLost ? new AgentLost(await this.ended) : error;
+    }
+  }
+
+  cancel(): void {
+    this.#peer.notify('session/cancel', { sessionId: this.#sessionId });
+  }
+
+  setMode(mode: string): Promise<void> {
+    return this.#set(this.#configuration.modes, mode);
+  }
+
+  setModel(model: string): Promise<void> {
+    return this.#set(this.#configuration.models, model);
+  }
+
+  stop(): Promise<void> {
+    return this.#process.stop();
+  }
+
+  /** An agent that broke the protocol is ended. */
+  async #end(): Promise<string> {
+    const failure = await this.#peer.closed;
+    if (failure) await this.#process.stop();
+    const reason = await this.#process.reason();
+    return failure?.message ?? reason;
+  }
+
+  async #open(options: DriverOptions, spec: AcpSpec, mcpServers: readonly Json[]): Promise<void> {
+    const { pid } = this.#process.group;
+    const started = pid === undefined ? null : startTime(pid);
+    if (pid !== undefined && started !== null) await this.#recorder.remember({ process: { pid, startTime: started } });
+    const opening = openSession({ peer: this.#peer, spec, options, mcpServers });
+    const opened = await Promise.race([opening, this.#process.failed, tooLate()]);
+    this.#sessionId = opened.agentSessionId;
+    this.canLoad = opened.canLoad;
+    this.#configuration = configurationOf(opened.answer);
+    await this.#recorder.remember({ agentSessionId: opened.agentSessionId });
+    await this.#restore(options);
+    if (opened.note) await this.#recorder.record('session.note', { text: opened.note });
+    const { canLoad, canFork } = opened;
+    await this.#recorder.record('session.configured', { ...this.#choices(), canLoad, canFork });
+  }
+
+  /** Sets what was chosen for this session; an agent that has it no more keeps its own choice. */
+  async #restore({ known }: DriverOptions): Promise<void> {
+    const wishes = [
+      [known.mode, 'modes'],
+      [known.model, 'models'],
+    ] as const;
+    for (const [wish, what] of wishes) {
+      const present = this.#configuration[what];
+      if (wish === undefined || !present || present.choice.current === wish) continue;
+      await this.#set(present, wish).then(
+        () => void this.#chose(what, wish),
+        (error: Error) =>
+          this.#recorder.record('session.note', { text: `The agent does not have ${wish}: ${error.message}` }),
+      );
+    }
+  }
+
+  async #set(known: Known | null, id: string): Promise<void> {
+    if (!known) throw new Fault('unsupported', 'the agent does not let that be chosen');
+    const { setter } = known;
+    const sessionId = this.#sessionId;
+    if ('method' in setter) await this.#peer.request(setter.method, { sessionId, [setter.field]: id });
+    else await this.#peer.request('session/set_config_option', { sessionId, configId: setter.configId, value: id });
+  }
+
+  #chose(what: 'modes' | 'models', current: string): EventData['session.configured'] | undefined {
+    const known = this.#configuration[what];
+    if (!known) return undefined;
+    this.#configuration = { ...this.#configuration, [what]: { ...known, choice: { ...known.choice, current } } };
+    return this.#choices();
+  }
+
+  #choices(): EventData['session.configured'] {
+    const { modes, models } = this.#configuration;
+    return { ...(modes ? { modes: modes.choice } : {}), ...(models ? { models: models.choice } : {}) };
+  }
+
+  async #notified(method: string, params: unknown): Promise<void> {
+    const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: unknown };
+    if (method !== 'session/update' || typeof update !== 'object' || update === null) return;
+    if (this.#sessionId !== null && sessionId !== this.#sessionId) return;
+    const configured = this.#configured(update as Json);
+    if (configured) await this.#recorder.record('session.configured', configured);
+    // While a session is loaded, the agent repeats what is in the log already.
+    else if (configured === null && this.#sessionId !== null) await this.#record(update as Json);
+  }
+
+  /** Null: another kind of update. Undefined: nothing new. */
+  #configured(update: Json): EventData['session.configured'] | null | undefined {
+    switch (update.sessionUpdate) {
+      case 'available_commands_update':
+        return { commands: commandsOf(update.availableCommands) };
+      case 'current_mode_update':
+        return this.#chose('modes', String(update.currentModeId));
+      case 'config_option_update':
+        return this.#reconfigured(configurationOf(update));
+      default:
+        return null;
+    }
+  }
+
+  #reconfigured({ modes, models }: Configuration): EventData['session.configured'] {
+    this.#configuration = { modes: modes ?? this.#configuration.modes, models: models ?? this.#configuration.models };
+    return this.#choices();
+  }
+
+  #record(update: Json): Promise<void> {
+    const { type, data } = eventOf(update);
+    return this.#recorder.record(type, data);
+  }
+}
+
+function tooLate(): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = () => reject(new Fault('timeout', `the agent did not start within ${startMs / 1000} seconds`));
+    setTimeout(late, startMs).unref();
+  });
+}

@@ -1,0 +1,78 @@
+/** The process of an agent: its environment, its last words, its end. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Lines } from '../../../lib/lines.ts';
+import type { AcpSpec } from '../../../model/agent.ts';
+import { Group } from '../../group.ts';
+import { findKey, keyEnv } from '../../key.ts';
+import { LastLines, maxLines } from '../../last-lines.ts';
+import { requireProgram } from '../../program.ts';
+import { sessionMark } from '../orphans.ts';
+
+const maxLineBytes = 64 * 1024;
+/** An agent ends when its input does; those that do not are ended. */
+const leaveMs = 1000;
+const lastWords = 2000;
+
+type Environment = Readonly<Record<string, string>>;
+
+export interface Place {
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly secretsFolder: string;
+  /** Of the session. */
+  readonly folder: string;
+}
+
+export class AgentProcess {
+  readonly group: Group;
+  readonly #name: string;
+  readonly #words = new LastLines(lastWords);
+
+  constructor(spec: AcpSpec, { cwd, env, secretsFolder, folder }: Place) {
+    const key = keyEnv(findKey(spec, env, secretsFolder));
+    const own = { ...env, ...anyKeys(spec, secretsFolder), ...key, [sessionMark]: folder };
+    requireProgram(spec.command, own);
+    this.#name = spec.command[0]!;
+    this.group = new Group({ command: spec.command, cwd, env: own, isSharedFolder: true });
+    const lines = new Lines(maxLineBytes);
+    this.group.stderr.on('data', (chunk: Buffer) => this.#words.add(...lines.push(chunk).slice(-maxLines)));
+  }
+
+  /** Why it ended, when all of its processes have. */
+  async reason(): Promise<string> {
+    const words = () => (this.#words.toString() ? `: ${this.#words}` : '');
+    try {
+      return `${this.#name} ended with ${await this.group.ended}${words()}`;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** Rejects if the program cannot be started. */
+  get failed(): Promise<never> {
+    return new Promise((_, reject) => this.group.ended.catch(reject));
+  }
+
+  async stop(): Promise<void> {
+    this.group.stdin.end();
+    await Promise.race([this.group.ended.catch(() => {}), pause(leaveMs)]);
+    await this.group.stop();
+    await this.group.ended.catch(() => {});
+  }
+}
+
+/** Those that there are; the agent says what is missing. */
+function anyKeys({ anyKey = [] }: AcpSpec, folder: string): Record<string, string> {
+  const found = anyKey.map((name) => [name, secretOf(join(folder, name))] as const);
+  return Object.fromEntries(found.filter((one): one is [string, string] => one[1] !== null));
+}
+
+function secretOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,101 @@
+/** Opens the session of an agent: the one it knows, a fork of another one, or a new one. */
+import type { AcpSpec } from '../../../model/agent.ts';
+import { Fault } from '../../../model/fault.ts';
+import { authRequired, wayIn } from '../../kind/authentication.ts';
+import type { DriverOptions } from '../driver.ts';
+import { type Peer, RpcError } from './peer.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface Opened {
+  readonly agentSessionId: string;
+  /** As the agent answered. */
+  readonly answer: Json;
+  readonly canLoad: boolean;
+  readonly canFork: boolean;
+  /** What a person should know. */
+  readonly note: string | null;
+}
+
+interface Agent {
+  readonly peer: Peer;
+  readonly spec: AcpSpec;
+  readonly options: DriverOptions;
+  readonly mcpServers: readonly Json[];
+}
+
+interface Capabilities {
+  readonly loadSession?: boolean;
+  readonly sessionCapabilities?: { readonly resume?: unknown; readonly fork?: unknown };
+}
+
+export async function openSession(agent: Agent): Promise<Opened> {
+  const initialized = (await agent.peer.request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      elicitation: { form: {} },
+    },
+    clientInfo: { name: 'carrel', version: '0' },
+  })) as {
+    readonly agentCapabilities?: Capabilities;
+    readonly authMethods?: readonly { readonly id: string }[];
+  } | null;
+  const { agentCapabilities: can = {}, authMethods = [] } = initialized ?? {};
+  const [canResume, canFork] = [can.sessionCapabilities?.resume, can.sessionCapabilities?.fork].map(isObject);
+  const method = canResume ? 'session/resume' : can.loadSession ? 'session/load' : null;
+  const abilities = { canLoad: method !== null, canFork: canFork ?? false };
+  const open = () => openBy(agent, method, abilities.canFork);
+  const opened = await open().catch(async (error: unknown) => {
+    if (!(error instanceof RpcError) || error.code !== authRequired) throw error;
+    await agent.peer.request('authenticate', { methodId: wayIn(agent.spec, authMethods) });
+    return open();
+  });
+  return { ...opened, ...abilities };
+}
+
+type Way = Omit<Opened, 'canLoad' | 'canFork'>;
+
+async function openBy(agent: Agent, load: string | null, canFork: boolean): Promise<Way> {
+  const { agentSessionId, forkOf } = agent.options.known;
+  if (agentSessionId !== undefined && load) {
+    const opened = await attempt(agent, load, agentSessionId);
+    return 'answer' in opened ? { ...opened, agentSessionId } : openNew(agent, opened.reason);
+  }
+  if (agentSessionId === undefined && forkOf !== undefined && canFork) {
+    const opened = await attempt(agent, 'session/fork', forkOf);
+    if ('reason' in opened) return openNew(agent, opened.reason);
+    return { ...opened, agentSessionId: idOf(opened.answer) };
+  }
+  return openNew(agent, 'it cannot load a session');
+}
+
+type Attempt = { readonly answer: Json; readonly note: null } | { readonly reason: string };
+
+/** An agent that cannot find its session gets a new one; a lost agent, or one that asks for a key, does not. */
+async function attempt({ peer, options, mcpServers }: Agent, method: string, sessionId: string): Promise<Attempt> {
+  try {
+    const answer = await peer.request(method, { sessionId, cwd: options.cwd, mcpServers });
+    return { answer: (answer ?? {}) as Json, note: null };
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code === authRequired) throw error;
+    return { reason: error.message };
+  }
+}
+
+async function openNew({ peer, options, mcpServers }: Agent, reason: string): Promise<Way> {
+  const answer = (await peer.request('session/new', { cwd: options.cwd, mcpServers })) as Json;
+  const note = `The agent was started anew and does not remember what was said before: ${reason}.`;
+  return { agentSessionId: idOf(answer), answer, note: options.hasHistory ? note : null };
+}
+
+function idOf(answer: Json | null): string {
+  const id = answer?.sessionId;
+  if (typeof id === 'string' && id.length < 1000) return id;
+  throw new Fault('unsupported', 'the agent opened a session without an id');
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

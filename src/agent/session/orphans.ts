@@ -1,0 +1,51 @@
+/** Agents that an earlier agent API left: it was killed, so nothing ended them. They must not go on working. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRecord } from './agent-link.ts';
+
+/** A variable of every process of an agent, with the folder of its session. */
+export const sessionMark = 'CARREL_AGENT_SESSION';
+
+export async function endOrphans(folder: string): Promise<void> {
+  const mark = `${sessionMark}=${folder}/`;
+  for (const pid of numbers('/proc')) if (pid !== process.pid && hasMark(pid, mark)) kill(pid);
+  for (const name of readdirSync(folder)) {
+    const { process: known } = await readRecord(join(folder, name));
+    // The group, for processes that have overwritten their environment.
+    if (known && startTime(known.pid) === known.startTime) kill(-known.pid);
+  }
+}
+
+/** Since the machine started; with the pid it identifies a process. Null: there is none. */
+export function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function numbers(folder: string): number[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function hasMark(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .some((one) => one.startsWith(mark));
+  } catch {
+    return false;
+  }
+}
+
+function kill(target: number): void {
+  try {
+    process.kill(target, 'SIGKILL');
+  } catch {
+    // It has ended, ignoring.
+  }
+}
