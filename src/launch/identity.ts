@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Author } from '../model/author.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import { sessionsFolder } from '../model/session.ts';
 import type { Hook } from './launch.ts';
 
 export const metadataPath = '/run/carrel/metadata';
@@ -21,8 +22,8 @@ export const identity: Hook = {
     env: {
       IS_SANDBOX: '1',
       CARREL_SANDBOX: id,
-      SESSION_FILE: '/home/agent/.config/carrel/agent-session.json',
-      MESSAGES_FILE: '/home/agent/.config/carrel/agent-messages.json',
+      SESSION_FILE: `${sessionsFolder}/newest/session.json`,
+      MESSAGES_FILE: `${sessionsFolder}/newest/messages.json`,
       ...(spec.author ? { GIT_CONFIG_SYSTEM: `${metadataPath}/${gitFile}` } : {}),
     },
   }),

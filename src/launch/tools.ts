@@ -18,12 +18,14 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { dist } from '../lib/package.ts';
 import { adapterPath } from '../model/agent.ts';
+import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
 /** Programs by name, and their files in the build. */
 const programs = {
   [basename(adapterPath)]: 'agent/main.js',
   [basename(spokePath)]: 'agent/spoke/main.js',
+  [basename(agentApiPath)]: 'agent/session/main.js',
   'carrel-room': 'agent/room/main.js',
   'demo-agent': 'agent/demo.js',
   'demo-acp': 'agent/demo-acp.js',

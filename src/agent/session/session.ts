@@ -3,9 +3,9 @@
  *
  * Life cycle: the daemon runs `carrel-agent-api start` in the sandbox, with settings on stdin. That starts `serve` in the background, unless
  * one serves already (it then gets the settings), waits until it listens, prints `{"port":3002}` and ends. `serve` belongs to the sandbox, not
- * to the daemon: it ends with the sandbox. It reads all logs, ends turns that an earlier one left with `interrupted`, and listens on
- * 127.0.0.1:3002. Agents are started when a session needs them, one process per session, and ended after some idle time; their process group ends
- * with them and with `serve`.
+ * to the daemon: it ends with the sandbox. It reads all logs, ends turns that an earlier one left at work with `interrupted`, goes on with
+ * prompts that wait, and listens on 127.0.0.1:3002. Agents are started when a session needs them, one process per session, and ended after some
+ * idle time; their process group ends with them and with `serve`.
  *
  * Promises: rules S1 to S5, S9, S10, S12, S14 to S16 of `docs/formats/session.md`. Every method that changes something resolves when its event is on
  * disk. Faults: `not_found` (no such session or question), `conflict` (busy, answered already, closed), `exhausted` (a limit), `invalid`.

@@ -1,0 +1,30 @@
+/** Where the agent API works: in a sandbox these; tests have others. */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { agentApiPort, sessionsFolder } from '../../model/session.ts';
+
+export interface ApiPlaces {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly home: string;
+  readonly secrets: string;
+  readonly port: number;
+}
+
+/** The argument, in JSON, replaces single places. */
+export function placesOf(argument: string | undefined): ApiPlaces {
+  const home = homedir();
+  const cwd = existsSync('/workspace') ? '/workspace' : home;
+  const usual = { folder: sessionsFolder, cwd, home, secrets: '/run/secrets', port: agentApiPort };
+  return { ...usual, ...(JSON.parse(argument ?? '{}') as Partial<ApiPlaces>) };
+}
+
+/** An abstract socket: it has no file, one process can hold it, and it ends with that process. */
+export function socketName({ folder }: ApiPlaces): string {
+  return `\0carrel-agent-api:${folder}`;
+}
+
+export function logPath({ folder }: ApiPlaces): string {
+  return join(folder, 'agent-api.log');
+}

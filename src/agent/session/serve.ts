@@ -1,0 +1,129 @@
+/**
+ * `serve`: the agent API itself. It gets its settings on a socket that only one process can hold, from each run of `start`, and begins with the first
+ * ones.
+ */
+import { fstatSync, ftruncateSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { asFault, Fault } from '../../model/fault.ts';
+import { AcpDriver } from './acp/acp-driver.ts';
+import { serveSessions } from './http/http.ts';
+import { endOrphans } from './orphans.ts';
+import { type ApiPlaces, socketName } from './places.ts';
+import type { ApiSettings } from './session.ts';
+import { Sessions } from './sessions.ts';
+import { LiveSettings, parseSettings } from './settings.ts';
+
+const maxSettings = 4 * 1024 ** 2;
+const maxLogBytes = 1024 ** 2;
+
+interface Serving {
+  readonly settings: LiveSettings;
+  readonly sessions: Sessions;
+  readonly http: HttpServer;
+}
+
+/** Until a signal. False: another one serves here. */
+export async function serve(places: ApiPlaces): Promise<boolean> {
+  let serving: Promise<Serving> | null = null;
+  const configure = async (settings: ApiSettings): Promise<number> => {
+    serving ??= begin(places, settings).catch((error: unknown) => {
+      serving = null;
+      throw error;
+    });
+    const { settings: live, http } = await serving;
+    live.current = settings;
+    return (http.address() as AddressInfo).port;
+  };
+  const control = await listen(socketName(places), (socket) => void receive(socket, configure));
+  if (control === null) return false;
+  log('listens');
+  await new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
+    // The terminal of the command that started it.
+    process.on('SIGHUP', () => {});
+  });
+  await end(await (serving as Promise<Serving> | null)?.catch(() => null));
+  control.close();
+  log('ends');
+  return true;
+}
+
+async function begin(places: ApiPlaces, first: ApiSettings): Promise<Serving> {
+  const settings = new LiveSettings(first);
+  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+  await endOrphans(places.folder);
+  linkSeedNames(places);
+  const env = Object.fromEntries(Object.entries(process.env).filter((one): one is [string, string] => !!one[1]));
+  const parts = { settings: () => settings, folder: places.folder, env, secretsFolder: places.secrets };
+  const sessions = await Sessions.open({
+    ...{ folder: places.folder, cwd: places.cwd, settings: () => settings },
+    start: (options, recorder) => AcpDriver.start(options, recorder, parts),
+  });
+  const http = await serveSessions(sessions, settings, places.port);
+  return { settings, sessions, http };
+}
+
+async function end(serving: Serving | null | undefined): Promise<void> {
+  if (!serving) return;
+  serving.http.close();
+  await serving.sessions.dispose();
+  serving.http.closeAllConnections();
+}
+
+async function receive(socket: Socket, configure: (settings: ApiSettings) => Promise<number>): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  try {
+    const port = await configure(parseSettings(await textOf(socket)));
+    socket.end(`${JSON.stringify({ port })}\n`);
+  } catch (error) {
+    const fault = asFault(error);
+    log(fault.message);
+    socket.end(`${JSON.stringify({ fault })}\n`);
+  }
+}
+
+export async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // The answer goes back on the same socket.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Null: another process listens. */
+function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true }, onConnection);
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(null);
+      else reject(error);
+    });
+    server.listen(name, () => resolve(server));
+  });
+}
+
+/** The names that the files of the newest session have in the home. A home that cannot be written has none, ignoring. */
+function linkSeedNames({ home, folder }: ApiPlaces): void {
+  const names = { 'agent-session.json': 'session.json', 'agent-messages.json': 'messages.json' };
+  try {
+    mkdirSync(join(home, '.config/carrel'), { recursive: true });
+    for (const [name, file] of Object.entries(names)) {
+      const path = join(home, '.config/carrel', name);
+      rmSync(path, { force: true });
+      symlinkSync(join(folder, 'newest', file), path);
+    }
+  } catch {}
+}
+
+/** On stderr, which is a file that begins anew when it is full. */
+export function log(text: string): void {
+  if (fstatSync(2).isFile() && fstatSync(2).size > maxLogBytes) ftruncateSync(2, 0);
+  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
+}

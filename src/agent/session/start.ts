@@ -1,0 +1,65 @@
+/** `start`: makes sure that an agent API serves in this sandbox, with these settings. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isErrno } from '../../lib/file.ts';
+import { Fault, type FaultBody } from '../../model/fault.ts';
+import { type ApiPlaces, logPath, socketName } from './places.ts';
+import { textOf } from './serve.ts';
+
+const startMs = 30_000;
+const pollMs = 10;
+
+/** The port on which it listens. */
+export async function start(places: ApiPlaces, program: string, settings: string): Promise<number> {
+  let child: ChildProcess | null = null;
+  for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause(pollMs)) {
+    const answer = await configure(places, settings);
+    if (answer !== null) return answer;
+    // One that ended at once may have lost a race with another one.
+    if (child === null || child.exitCode !== null) child = launch(places, program);
+  }
+  throw new Fault('timeout', `the agent API did not start within ${startMs / 1000} seconds`, {
+    hint: `Its log is ${logPath(places)}.`,
+  });
+}
+
+/** Null: none listens. */
+async function configure(places: ApiPlaces, settings: string): Promise<number | null> {
+  const socket = connect(socketName(places));
+  try {
+    await once(socket, 'connect');
+    socket.end(settings);
+    return portIn(await textOf(socket));
+  } catch (error) {
+    if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].some((code) => isErrno(error, code))) return null;
+    throw error;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** One that was killed before it answered is as none. */
+function portIn(answer: string): number | null {
+  if (answer === '') return null;
+  const { port, fault } = JSON.parse(answer) as { port?: number; fault?: FaultBody };
+  if (fault) throw Fault.from(fault);
+  return port ?? null;
+}
+
+function launch(places: ApiPlaces, program: string): ChildProcess {
+  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const log = openSync(logPath(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  // Its own session: signals of the terminal that `start` was run in do not reach it.
+  const child = spawn(process.execPath, [program, 'serve', JSON.stringify(places)], {
+    stdio: ['ignore', log, log],
+    cwd: '/',
+    detached: true,
+  });
+  child.unref();
+  closeSync(log);
+  return child;
+}
