@@ -63,6 +63,10 @@ export class AgentApi {
 
   async #open(method: string, path: string, signal: AbortSignal, body: Readable): Promise<IncomingMessage> {
     const socket = await this.#dial();
+    if (signal.aborted) {
+      socket.destroy();
+      throw lost(signal.reason);
+    }
     const request = httpRequest({
       ...{ method, path, signal, createConnection: () => socket, maxHeaderSize: 16 * 1024 },
       headers: {
@@ -72,6 +76,7 @@ export class AgentApi {
       },
     });
     const response = answered(request);
+    response.catch(() => {});
     // Errors of either side are those of the request.
     pipeline(body, request, () => {});
     return response;
