@@ -18,7 +18,8 @@ const resultColumns = 60;
 
 export function toolLines(tool: ToolChange, brush: Brush): string[] {
   const failed = tool.status === 'failed';
-  const mark = failed ? brush.paint('red', '✗') : brush.paint('green', '✓');
+  const isOpen = tool.status === 'pending' || tool.status === 'in_progress';
+  const mark = failed ? brush.paint('red', '✗') : isOpen ? '…' : brush.paint('green', '✓');
   const output = outputOf(tool);
   const [first = ''] = output;
   const brief = output.length === 1 && first.length <= resultColumns;
