@@ -201,7 +201,8 @@ export class LiveSession implements Session {
   }
 
   #requireOpen(): void {
-    if (this.fold.isClosed) throw new Fault('conflict', `session ${this.id} is closed`, { hint: 'Fork it.' });
+    if (this.fold.isClosed)
+      throw new Fault('conflict', `session ${this.id} is closed`, { hint: 'Go on in a copy: carrel session fork.' });
     if (this.#isDisposed) throw new Fault('unavailable', 'the agent API is stopping');
   }
 
@@ -317,7 +318,7 @@ export class LiveSession implements Session {
 
 function busy(id: string): Fault {
   return new Fault('conflict', `session ${id} is busy with another prompt`, {
-    hint: 'Wait for it, cancel it, or queue.',
+    hint: 'With `queue` (--queue) the prompt waits; carrel session cancel ends the turn that is under way.',
   });
 }
 

@@ -1,5 +1,4 @@
 import type { SessionView } from '../../api/session.ts';
-import { Fault, isFault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -25,7 +24,7 @@ export default async function sessionSend(context: Context, { args, options }: I
   const text = await promptText(words);
   const calls = new SessionCalls(connect(context));
   const session = await sessionFor(calls, sandbox, options);
-  const turn = await calls.prompt(placeOf(session), text, options.queue === true).catch(busy);
+  const turn = await calls.prompt(placeOf(session), text, options.queue === true);
   if (options.wait) return wait(context, calls, session, turn);
   if (context.json) return context.out.document({ sessionId: session.sessionId, ...turn });
   context.out.print(session.sessionId);
@@ -58,12 +57,4 @@ async function wait(
   else if (text !== '') out.print(plainText(text.replace(/\n$/, '')));
   const fault = faultOf(end);
   if (fault) throw fault;
-}
-
-function busy(error: unknown): never {
-  if (!isFault(error, 'conflict') || error.hint !== undefined) throw error;
-  throw new Fault('conflict', error.message, {
-    cause: error,
-    hint: 'With --queue the prompt waits; carrel session cancel ends the turn that is under way.',
-  });
 }
