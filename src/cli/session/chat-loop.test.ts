@@ -152,3 +152,24 @@ test('the status says what the agent does, and the end of a turn what changed', 
   await new Promise(setImmediate);
   expect(shown()).toContain('2 files changed: carrel diff box');
 });
+
+test('a note does not go into the line that the agent writes', () => {
+  const { chat, take, shown } = chatAt();
+  take('prompt', prompt);
+  take('text', { text: 'half a' });
+  chat.note('no daemon');
+  expect(shown()).toContain('half a\nno daemon\n');
+});
+
+test('the number of a choice answers a question with a schema, and is no prompt of the history', () => {
+  const { chat, asked, take, type, shown } = chatAt();
+  const schema = { properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'] };
+  take('prompt', prompt);
+  take('question', { pendingId: 'q', kind: 'question', title: 'Which?', schema });
+  type('3');
+  chat.press({ name: 'backspace' });
+  type('2');
+  expect(asked).toEqual([['answer', 'q', { content: { colour: 'blue' } }]]);
+  chat.press({ name: 'up' });
+  expect(shown()).toMatch(/› \u001b/);
+});

@@ -5,6 +5,7 @@
 import { asFault } from '../../model/fault.ts';
 import type { Question, SessionEvent } from '../../model/session.ts';
 import { SessionFold } from '../../model/session-fold.ts';
+import type { Colour } from '../output/output.ts';
 import { cut, plain } from '../output/text.ts';
 import { EventPrinter } from './event-printer.ts';
 import { Form } from './form.ts';
@@ -62,7 +63,7 @@ export class Chat {
     if (event.seq <= seq) this.#past += text;
     else screen.write(text);
     if (event.seq === seq) screen.write(this.#recent());
-    if (event.type === 'turn.ended' && event.seq > seq) void this.#tellChanges();
+    if (event.type === 'turn.ended' && event.seq > seq && this.fold.turns.length === 0) void this.#tellChanges();
     this.show();
   }
 
@@ -79,8 +80,7 @@ export class Chat {
   }
 
   note(text: string): void {
-    this.#parts.screen.write(`${this.#parts.brush.paint('dim', plain(text))}\n`);
-    this.show();
+    this.#tell('dim', text);
   }
 
   show(): void {
@@ -95,6 +95,13 @@ export class Chat {
         rows: [brush.paint('dim', cut(status, screen.columns - 1)), ...view.rows],
         row: view.row + 1,
       });
+  }
+
+  /** On a line of its own, also while the agent is within one. */
+  #tell(colour: Colour, text: string): void {
+    const { screen, brush } = this.#parts;
+    screen.write(this.#printer.note(brush.paint(colour, plain(text))));
+    this.show();
   }
 
   #status(): string {
@@ -122,7 +129,12 @@ export class Chat {
 
   /** Whether the key is an answer. */
   #choose(question: Question, { sequence = '', ctrl, meta }: Key): boolean {
-    const option = ctrl || meta ? undefined : keysOf(question).get(sequence.toLowerCase());
+    if (ctrl || meta) return false;
+    if (!question.options && this.#formOf(question).isKey(sequence)) {
+      this.#fill(question, sequence);
+      return true;
+    }
+    const option = keysOf(question).get(sequence.toLowerCase());
     if (option) this.#answer(question, { optionId: option.id });
     return option !== undefined;
   }
@@ -130,7 +142,7 @@ export class Chat {
   #submit(question: Question | undefined): void {
     const { input, talk, sent } = this.#parts;
     if (question?.options) this.note(`a question is open: ${optionsText(question)}`);
-    else if (question) this.#fill(question, input.accept());
+    else if (question) this.#fill(question, input.take());
     else if (input.text.trim() !== '') {
       const text = input.accept();
       sent(text);
@@ -173,9 +185,7 @@ export class Chat {
   #ask(act: () => Promise<unknown>): void {
     act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
-      const text = plain(hint === undefined ? message : `${message} (${hint})`);
-      this.#parts.screen.write(`${this.#parts.brush.paint('red', text)}\n`);
-      this.show();
+      this.#tell('red', hint === undefined ? message : `${message} (${hint})`);
     });
   }
 

@@ -97,3 +97,20 @@ test('a turn that did not end well says how', () => {
   expect(printed(['text', { text: 'x' }], ['turn.ended', { stopReason: 'cancelled' }])).toBe('x\ncancelled\n');
   expect(printed(['turn.ended', { stopReason: 'failed', reason: 'no key' }])).toBe('the turn failed: no key\n');
 });
+
+test('a queued prompt is printed where the agent gets it, or where its turn ends without that', () => {
+  const printer = new EventPrinter(bare);
+  let seq = 0;
+  const take = <T extends EventType>(turnId: string, type: T, data: EventData[T]) => {
+    seq += 1;
+    return printer.take({ seq, at: '2026-01-01T00:00:00.000Z', sessionId: 'S', turnId, type, data } as SessionEvent);
+  };
+  const content = (text: string) => ({ content: [{ type: 'text' as const, text }] });
+  take('a', 'prompt', content('first'));
+  take('a', 'turn.started', {});
+  expect(take('b', 'prompt', content('second')) + take('c', 'prompt', content('third'))).toBe('');
+  take('a', 'turn.ended', { stopReason: 'end_turn' });
+  expect(take('b', 'turn.started', {})).toBe('\n› second\n');
+  take('b', 'turn.ended', { stopReason: 'end_turn' });
+  expect(take('c', 'turn.ended', { stopReason: 'cancelled' })).toBe('\n› third\ncancelled\n');
+});

@@ -25,6 +25,9 @@ export class EventPrinter {
   readonly #questions = new Map<string, Question>();
   /** Calls whose diffs were shown, with a question. */
   readonly #shown = new Set<string>();
+  /** Prompts by their turns, until the agent gets them. */
+  readonly #queued = new Map<string, string>();
+  #turn: string | null = null;
   #plan: readonly PlanEntry[] = [];
   #folder = '/workspace';
   /** What the unfinished line is; null: there is none. */
@@ -55,7 +58,7 @@ export class EventPrinter {
     'session.failed': ({ data }) => this.#lines(this.#brush.paint('red', `failed: ${plain(data.reason)}`)),
     'session.closed': () => this.#lines(this.#brush.paint('dim', 'the session is closed')),
     prompt: (event) => this.#prompt(event),
-    'turn.started': () => '',
+    'turn.started': ({ turnId = '' }) => this.#start(turnId),
     text: ({ data }) => this.#say('text', plainText(data.text)),
     thought: ({ data }) => this.#say('thought', plainText(data.text)),
     tool: ({ data }) => this.#tool(data),
@@ -66,9 +69,22 @@ export class EventPrinter {
     'turn.ended': (event) => this.#end(event),
   };
 
-  #prompt({ data }: Of<'prompt'>): string {
+  /** A line that is no event. */
+  note(line: string): string {
+    return this.#lines(line);
+  }
+
+  #prompt({ data, turnId = '' }: Of<'prompt'>): string {
     const text = data.content.map((block) => ('text' in block ? block.text : `[${block.type}]`)).join('\n');
-    const lines = plainText(text.trimEnd()).split('\n');
+    this.#queued.set(turnId, text);
+    return this.#turn === null ? this.#start(turnId) : '';
+  }
+
+  #start(turnId: string): string {
+    const text = this.#queued.get(turnId);
+    this.#turn = turnId;
+    if (!this.#queued.delete(turnId)) return '';
+    const lines = plainText(text!.trimEnd()).split('\n');
     const blank = this.#isFirst ? [] : [''];
     this.#isFirst = false;
     return this.#lines(
@@ -119,14 +135,16 @@ export class EventPrinter {
     return this.#lines(...(tool ? this.#diffOnce(tool) : []), options === '' ? head : `${head}  ${options}`);
   }
 
-  #end({ data: { stopReason, reason } }: Of<'turn.ended'>): string {
+  #end({ turnId = '', data: { stopReason, reason } }: Of<'turn.ended'>): string {
+    const begun = this.#start(turnId);
+    this.#turn = null;
     this.#tools.clear();
     this.#shown.clear();
     this.#plan = [];
     const text = endings[stopReason];
-    if (text === undefined) return this.#lines();
+    if (text === undefined) return begun + this.#lines();
     const colour = stopReason === 'cancelled' ? 'dim' : 'red';
-    return this.#lines(this.#brush.paint(colour, reason === undefined ? text : `${text}: ${plain(reason)}`));
+    return begun + this.#lines(this.#brush.paint(colour, reason === undefined ? text : `${text}: ${plain(reason)}`));
   }
 
   /** Whole lines, below an unfinished one. */

@@ -35,6 +35,13 @@ test('a choice is its text or its number', () => {
   }
 });
 
+test('a key is the number of a choice, unless choices begin with numbers', () => {
+  expect(form({ colour: { enum: ['red', 'blue'] } }).isKey('2')).toBe(true);
+  expect(form({ colour: { enum: ['red', 'blue'] } }).isKey('3')).toBe(false);
+  expect(form({ size: { enum: ['10', '20'] } }).isKey('1')).toBe(false);
+  expect(form({ name: { type: 'string' } }).isKey('1')).toBe(false);
+});
+
 test('an optional field may be left out', () => {
   const asked = form({ note: { type: 'string' } }, []);
   expect(asked.take('')).toBeNull();

@@ -34,6 +34,13 @@ export class Form {
     return `${plain(String(field.title ?? field.description ?? name))}${hint}`;
   }
 
+  /** Whether one key answers the next line: the number of a choice. */
+  isKey(key: string): boolean {
+    const choices = choicesOf(this.#fields[this.#at]?.[1] ?? {});
+    const isNumbered = choices.length < 10 && !choices.some((names) => names.some((name) => /^\d/.test(name)));
+    return isNumbered && /^[1-9]$/.test(key) && Number(key) <= choices.length;
+  }
+
   get content(): Readonly<Record<string, Value>> {
     return this.#values;
   }

@@ -38,6 +38,12 @@ export class InputLine {
   accept(): string {
     const { text } = this;
     if (text.trim() !== '' && this.#history.at(-1) !== text) this.#history.push(text);
+    return this.take();
+  }
+
+  /** Empties it. */
+  take(): string {
+    const { text } = this;
     this.clear();
     return text;
   }
