@@ -164,3 +164,6 @@ export function adapterCommand(settings: AdapterSettings): readonly string[] {
 /** Where the adapter keeps its record, inside and below the folder that is `/.data` inside. */
 export const adapterDataFolder = 'carrel';
 export const outcomeFile = 'outcome.json';
+
+/** The label of sandboxes that were created for sessions: the agent of the first one. */
+export const sessionAgentLabel = 'session-agent';

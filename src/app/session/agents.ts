@@ -1,6 +1,6 @@
 /** The agents of sessions, and what a sandbox must have for one. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { type AcpSpec, type AgentSpec, sessionAgents } from '../../model/agent.ts';
+import { type AcpSpec, type AgentSpec, sessionAgentLabel, sessionAgents } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
@@ -13,8 +13,6 @@ export interface AgentParts extends AgentNeeds {
   readonly config: { readonly agents: Readonly<Record<string, AgentSpec>> };
 }
 
-/** On sandboxes that were created for sessions: the agent of the first one. */
-export const agentLabel = 'session-agent';
 const defaultAgent = 'claude';
 
 export function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSpec> {
@@ -23,7 +21,7 @@ export function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSp
 }
 
 export function defaultIn({ spec }: Pick<Sandbox, 'spec'>): string {
-  return spec.labels[agentLabel] ?? defaultAgent;
+  return spec.labels[sessionAgentLabel] ?? defaultAgent;
 }
 
 function agentOf(name: string, config: AgentParts['config']): AcpSpec {
@@ -44,7 +42,7 @@ export function requestFor(
   const agentName = name ?? defaultAgent;
   const agent = agentOf(agentName, parts.config);
   requireProgram(agentName, agent, asked, parts);
-  const labels = { ...asked.labels, [agentLabel]: agentName };
+  const labels = { ...asked.labels, [sessionAgentLabel]: agentName };
   const request: SandboxRequest = {
     ...{ mode: 'overlay', command: [idlePath], ...asked, labels },
     ...keyGrants(agentName, agent, asked, parts),

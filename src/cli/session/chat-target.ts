@@ -3,6 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import type { SessionView } from '../../api/session.ts';
+import { sessionAgentLabel } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { absolute } from '../paths.ts';
@@ -20,9 +21,6 @@ export interface Target {
   /** The folder, or the name of a sandbox that has none. */
   readonly project: string;
 }
-
-/** On sandboxes that were created for sessions. */
-const agentLabel = 'session-agent';
 
 export async function chatTarget(
   client: Client,
@@ -44,7 +42,7 @@ async function ofProject(
   options: ChatOptions,
 ): Promise<SessionView> {
   const { agent } = options;
-  const own = sandboxes.filter((one) => one.project === project && one.labels[agentLabel] !== undefined);
+  const own = sandboxes.filter((one) => one.project === project && one.labels[sessionAgentLabel] !== undefined);
   const sessions = (await calls.all()).filter(({ sandbox }) => own.some(({ name }) => name === sandbox));
   if (options.session !== undefined) return named(sessions, options.session, project);
   const open = options.new ? undefined : newest(sessions, agent);
