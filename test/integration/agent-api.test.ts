@@ -123,6 +123,24 @@ test('S10 a question can be answered after the agent API and the agent were kill
   await answerLate(id, pendingId);
 });
 
+test('S10 an answer counts when the agent is killed at the same moment', async () => {
+  await api.serve();
+  for (const delayMs of [0, 2, 4, 8]) {
+    const id = await api.create();
+    const turn = await api.prompt(id, `ask colour${delayMs}: red, blue`);
+    const { pendingId } = (await api.event(id, 'question')).data;
+    const answered = api.client.post(`/sessions/${id}/pending/${pendingId}`, { content: { answer: 'blue' } });
+    await pause(delayMs);
+    process.kill(api.agentPid(id), 'SIGKILL');
+    expect((await answered).status).toBe(200);
+    await api.ended(id, turn);
+    const isHeard = api.said(id, turn) !== '';
+    if (!isHeard) expect(await api.ended(id, `answer-${pendingId}`)).toBe('end_turn');
+    const repeated = api.got().filter((text) => text.includes(`interrupted: colour${delayMs}\n`));
+    expect(repeated).toHaveLength(isHeard ? 0 : 1);
+  }
+});
+
 async function answerLate(id: string, pendingId: string): Promise<void> {
   const { status } = await api.client.post(`/sessions/${id}/pending/${pendingId}`, { content: { answer: 'blue' } });
   expect(status).toBe(200);

@@ -79,11 +79,12 @@ export class FakeDriver implements Driver {
   async #obey(text: string): Promise<StopReason> {
     const [word, ...rest] = text.split(' ');
     if (word === 'hang' || word === 'deaf') return new Promise(() => {});
-    if (word === 'ask') {
+    if (word === 'ask' || word === 'mute' || word === 'busy') {
       const options = [{ id: 'yes', name: 'Yes' }];
       const answer = await this.#recorder.ask({ kind: 'permission', title: rest.join(' '), options });
+      if (word === 'mute') return new Promise(() => {});
       await this.#recorder.record('text', { text: `answer ${answer.optionId ?? 'none'}` });
-      return 'end_turn';
+      return word === 'busy' ? new Promise(() => {}) : 'end_turn';
     }
     for (const said of rest) await this.#recorder.record('text', { text: said });
     return 'end_turn';

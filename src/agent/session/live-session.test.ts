@@ -43,6 +43,53 @@ describe('S10', () => {
     expect(all.agents.prompts).toEqual([expect.stringMatching(/May I\?\n.*Yes/)]);
     await expect(again.answer(pendingId, { optionId: 'yes' })).rejects.toMatchObject({ code: 'conflict' });
   });
+
+  async function questionOf(text: string) {
+    const session = await all.create();
+    const { turnId } = await ask(session, text);
+    await until(session, ({ type }) => type === 'question');
+    return { session, turnId, pendingId: session.fold.questions[0]!.pendingId };
+  }
+
+  const prompts = ['mute May I?', expect.stringMatching(/May I\?\n.*Yes/)];
+
+  test('an answer that an agent did not react to before it was lost reaches the next one', async () => {
+    const { session, pendingId } = await questionOf('mute May I?');
+    await session.answer(pendingId, { optionId: 'yes' });
+    all.agents.drivers[0]!.crash('killed');
+    await until(session, ({ type, turnId }) => type === 'turn.ended' && turnId === `answer-${pendingId}`);
+    expect(all.agents.prompts).toEqual(prompts);
+  });
+
+  test.each([0, 1, 2, 4, 8])('an answer reaches the agent that is lost %i steps after it', async (steps) => {
+    const { session, pendingId } = await questionOf('mute May I?');
+    const answered = session.answer(pendingId, { optionId: 'yes' });
+    for (let step = 0; step < steps; step += 1) await new Promise(setImmediate);
+    all.agents.drivers[0]!.crash('killed');
+    await answered;
+    await until(session, ({ type, turnId }) => type === 'turn.ended' && turnId === `answer-${pendingId}`);
+    expect(all.agents.prompts).toEqual(prompts);
+  });
+
+  test('an answer that is on disk when the agent API is killed reaches the next agent, once', async () => {
+    const { session, pendingId } = await questionOf('mute May I?');
+    await session.answer(pendingId, { optionId: 'yes' });
+    const again = (await all.reopen()).find(session.id);
+    await until(again, ({ type, turnId }) => type === 'turn.ended' && turnId === `answer-${pendingId}`);
+    expect(all.agents.prompts).toEqual([prompts[1]]);
+    await all.reopen();
+    expect(all.agents.prompts).toEqual([]);
+  });
+
+  test('an answer that the agent reacted to is not repeated', async () => {
+    const { session, turnId, pendingId } = await questionOf('busy May I?');
+    await session.answer(pendingId, { optionId: 'yes' });
+    await until(session, ({ type }) => type === 'text');
+    all.agents.drivers[0]!.crash('killed');
+    await until(session, (event) => event.type === 'turn.ended' && event.turnId === turnId);
+    await turn(session, 'say next');
+    expect(all.agents.prompts).toEqual(['busy May I?', 'say next']);
+  });
 });
 
 describe('S12', () => {

@@ -90,6 +90,7 @@ export class LiveSession implements Session {
     await this.#repairAnswers();
     for (const { turnId } of this.fold.turns.filter(({ hasStarted }) => hasStarted)) {
       const reason = 'the agent API ended while the agent worked';
+      await this.#repeatAnswers();
       await this.#log.append('turn.ended', { stopReason: 'interrupted', reason }, turnId);
     }
     await this.#views.flush();
@@ -273,9 +274,12 @@ export class LiveSession implements Session {
   async #end(turnId: string, end: TurnEnd): Promise<void> {
     for (;;) {
       try {
-        if (end.stopReason !== 'interrupted') await this.#questions.cancel(turnId);
-        await this.#log.append('turn.ended', end, turnId);
-        return;
+        // No answer is recorded meanwhile: it would reach neither this agent nor the next one.
+        return await this.#decide(async () => {
+          if (end.stopReason === 'interrupted') await this.#repeatAnswers();
+          else await this.#questions.cancel(turnId);
+          await this.#log.append('turn.ended', end, turnId);
+        });
       } catch {
         if (this.#isDisposed) return;
         await pause(retryMs);
@@ -307,6 +311,17 @@ export class LiveSession implements Session {
     const turnId = this.#running?.turnId;
     if (turnId === undefined) throw new Fault('conflict', 'no turn is under way');
     return this.#questions.ask(question, turnId);
+  }
+
+  /** Before the end of their turn, so that a crash in between repeats it. */
+  async #repeatAnswers(): Promise<void> {
+    this.#questions.forget();
+    await this.#unwritten.settled().catch(() => {});
+    for (const { question, answer } of this.#log.unheard.all) {
+      const turnId = answerTurn(question.pendingId);
+      if (this.fold.isClosed || this.fold.knows(turnId)) continue;
+      await this.#log.append('prompt', { content: answerPrompt(question, answer) }, turnId);
+    }
   }
 
   async #repairAnswers(): Promise<void> {
