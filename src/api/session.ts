@@ -91,7 +91,7 @@ export const sessionView = z.strictObject({
   cwd: z.string(),
   title: z.string().nullable(),
   state: z.enum(['idle', 'working', 'waiting', 'failed', 'closed']),
-  /** Why it is `failed`, or how its last turn ended if not well. */
+  /** Why it is `failed`, or how its last turn ended if not well; null while a turn is under way. */
   reason: z.string().nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),

@@ -72,6 +72,19 @@ describe('a session', () => {
       },
     ]);
   });
+
+  it('keep what the agent says in a turn apart from the next one, also when its prompt was queued meanwhile', () => {
+    const said = (text: string): readonly { type: 'text'; text: string }[] => [{ type: 'text', text }];
+    const fold = folded(
+      ['prompt', { content: said('one') }, 't1'],
+      ['text', { text: 'Fi' }, 't1'],
+      ['prompt', { content: said('two') }, 't2'],
+      ['text', { text: 'rst' }, 't1'],
+      ['turn.ended', { stopReason: 'end_turn' }, 't1'],
+      ['text', { text: 'Second' }, 't2'],
+    );
+    expect(fold.messages.map(({ parts }) => parts)).toEqual([said('one'), said('First'), said('two'), said('Second')]);
+  });
 });
 
 describe('an event', () => {

@@ -65,6 +65,7 @@ export class SessionFold {
   readonly #tools = new Map<string, Place>();
   readonly #asked = new Map<string, Place>();
   #planned: Place | null = null;
+  #speaking: { readonly turnId: string | undefined; readonly parts: Part[] } | null = null;
 
   get state(): SessionState {
     if (this.isClosed) return 'closed';
@@ -161,13 +162,16 @@ export class SessionFold {
   #begin(role: Message['role'], { seq, at }: SessionEvent): Draft {
     const draft: Draft = { id: `m${seq}`, role, parts: [], createdAt: at };
     this.#drafts.push(draft);
+    if (role === 'system') this.#speaking = null;
     return draft;
   }
 
-  /** The parts of the message that the agent is at. */
+  /** The parts of the message of this turn: a prompt that waits in the queue does not end it. */
   #assistant(event: SessionEvent): Part[] {
-    const last = this.#drafts.at(-1);
-    return (last?.role === 'assistant' ? last : this.#begin('assistant', event)).parts;
+    if (this.#speaking?.turnId !== event.turnId || this.#speaking === null) {
+      this.#speaking = { turnId: event.turnId, parts: this.#begin('assistant', event).parts };
+    }
+    return this.#speaking.parts;
   }
 
   #say(type: 'text' | 'thought', said: string, event: SessionEvent): void {

@@ -9,7 +9,7 @@ export interface SessionSummary {
   readonly cwd: string;
   readonly title: string | null;
   readonly state: SessionState;
-  /** Why it is `failed`, or how its last turn ended if not well. */
+  /** Why it is `failed`, or how its last turn ended if not well; null while a turn is under way. */
   readonly reason: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -34,8 +34,8 @@ export function summaryOf(sessionId: string, sandbox: string, fold: SessionFold)
   };
 }
 
-function reasonOf({ failure, lastEnd }: SessionFold): string | null {
+function reasonOf({ failure, lastEnd, turns }: SessionFold): string | null {
   if (failure !== null) return failure;
-  if (lastEnd === null || lastEnd.stopReason === 'end_turn') return null;
+  if (turns.length > 0 || lastEnd === null || lastEnd.stopReason === 'end_turn') return null;
   return lastEnd.reason ?? lastEnd.stopReason;
 }
