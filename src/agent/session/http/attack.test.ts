@@ -33,7 +33,7 @@ async function raw(text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('without a token of the sandbox', () => {
+describe('S16 without a token of the sandbox', () => {
   it.each([
     ['no header', {}],
     ['a wrong one', { authorization: 'Bearer wrong' }],
