@@ -141,6 +141,23 @@ test('history is shown from its end when it is complete, and live events at once
   expect(shown()).toContain('live');
 });
 
+test('keys typed while the history arrives answer no question of the past', () => {
+  const { chat, asked, take, type, shown } = chatAt(5);
+  take('prompt', prompt);
+  take('question', question({ options }));
+  type('yes');
+  chat.press(enter);
+  chat.press(ctrl('c'));
+  expect(asked).toEqual([
+    ['sent', 'yes'],
+    ['prompt', 'yes'],
+  ]);
+  expect(shown()).not.toContain('answer:');
+  take('answer', { pendingId: 'q', optionId: 'ok' });
+  take('turn.ended', { stopReason: 'end_turn' });
+  expect(shown()).not.toContain('working');
+});
+
 test('the status says what the agent does, and the end of a turn what changed', async () => {
   const { take, shown } = chatAt();
   take('prompt', prompt);

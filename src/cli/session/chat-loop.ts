@@ -4,7 +4,7 @@
  */
 import { asFault } from '../../model/fault.ts';
 import type { Question, SessionEvent } from '../../model/session.ts';
-import { SessionFold } from '../../model/session-fold.ts';
+import { SessionFold, type Turn } from '../../model/session-fold.ts';
 import type { Colour } from '../output/output.ts';
 import { cut, plain } from '../output/text.ts';
 import { EventPrinter } from './event-printer.ts';
@@ -44,7 +44,7 @@ const shownHistoryLines = 40;
 export class Chat {
   readonly #parts: ChatParts;
   readonly #printer: EventPrinter;
-  readonly fold = new SessionFold();
+  readonly #fold = new SessionFold();
   #past = '';
   #form: { readonly pendingId: string; readonly form: Form } | null = null;
   /** Questions that this client answered: their events are on the way. */
@@ -57,13 +57,13 @@ export class Chat {
   }
 
   take(event: SessionEvent): void {
-    this.fold.take(event);
+    this.#fold.take(event);
     const text = this.#printer.take(event);
     const { screen, seq } = this.#parts;
     if (event.seq <= seq) this.#past += text;
     else screen.write(text);
     if (event.seq === seq) screen.write(this.#recent());
-    if (event.type === 'turn.ended' && event.seq > seq && this.fold.turns.length === 0) void this.#tellChanges();
+    if (event.type === 'turn.ended' && event.seq > seq && this.turns.length === 0) void this.#tellChanges();
     this.show();
   }
 
@@ -108,16 +108,27 @@ export class Chat {
     const question = this.#question();
     if (question?.options) return `answer: ${optionsText(question)}`;
     if (question) return this.#formOf(question).prompt ?? '';
-    const { turns } = this.fold;
+    const turns = this.turns;
     if (turns.length === 0) return '';
     const [tool] = this.#printer.running;
     const queued = turns.length > 1 ? `, ${turns.length - 1} queued` : '';
     return `${tool ? titleOf(tool) : 'working'}…${queued} (Ctrl-C cancels)`;
   }
 
+  /** Those that have not ended. */
+  get turns(): readonly Turn[] {
+    return this.#isPast ? [] : this.#fold.turns;
+  }
+
+  /** Within the history, a question or a turn that looks open may have its end further on. */
+  get #isPast(): boolean {
+    return this.#fold.seq < this.#parts.seq;
+  }
+
   /** The first open question that has no answer yet. */
   #question(): Question | undefined {
-    return this.fold.questions.find(({ pendingId }) => !this.#answered.has(pendingId));
+    const open = this.#isPast ? [] : this.#fold.questions;
+    return open.find(({ pendingId }) => !this.#answered.has(pendingId));
   }
 
   #formOf(question: Question): Form {
@@ -177,7 +188,7 @@ export class Chat {
     this.#interruptedAt = now();
     if (isSecond) leave();
     else if (input.text !== '') input.clear();
-    else if (this.fold.turns.length > 0) this.#ask(() => talk.cancel());
+    else if (this.turns.length > 0) this.#ask(() => talk.cancel());
     else this.note('Ctrl-C again or Ctrl-D leaves; the session stays');
   }
 

@@ -50,7 +50,7 @@ async function converse(context: Context, calls: SessionCalls, session: SessionV
     screen.close();
     giveBack();
   }
-  const goes = chat.fold.turns.length > 0 ? 'the agent goes on; ' : '';
+  const goes = chat.turns.length > 0 ? 'the agent goes on; ' : '';
   out.note(`${goes}come back with: carrel chat ${session.sandbox}`);
 }
 
