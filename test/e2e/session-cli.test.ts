@@ -123,11 +123,11 @@ describe('carrel chat', () => {
     two.type('y');
     await Promise.all([one.has(/I wrote d\.txt\.\s/), two.has(/I wrote d\.txt\.\s/)]);
     await one.has(/2 files changed: carrel diff/);
-    two.type('wait 60\r');
-    await one.has(/Waiting.*working…/s);
+    two.type('wait 90\r');
+    await one.has(/› wait 90.*Waiting.*working…/s);
     one.type('\x03');
-    await Promise.all([one.has(/Waiting.*cancelled/s), two.has(/Waiting.*cancelled/s)]);
     one.type('\x04');
+    await two.has(/› wait 90.*Waiting.*cancelled/s);
     two.type('\x04');
     expect(await Promise.all([one.ended, two.ended])).toEqual([0, 0]);
     expect(one.text).toContain(`come back with: carrel chat ${box}`);

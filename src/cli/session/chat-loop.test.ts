@@ -112,6 +112,20 @@ test('an answer that is refused is shown, and the question is open again', async
   expect(asked).toHaveLength(2);
 });
 
+test('settle waits for what was sent just before leaving', async () => {
+  const { chat, asked, type } = chatAt(1, new Fault('unavailable', 'no daemon'));
+  let isSettled = false;
+  await chat.settle();
+  type('hello');
+  chat.press(enter);
+  chat.press(ctrl('d'));
+  void chat.settle().then(() => {
+    isSettled = true;
+  });
+  expect([asked.at(-1), isSettled]).toEqual(['left', false]);
+  await expect.poll(() => isSettled).toBe(true);
+});
+
 test('Ctrl-C cancels the turn, empties the input, and twice quickly leaves', () => {
   const { chat, asked, take, type, pass } = chatAt();
   take('prompt', prompt);

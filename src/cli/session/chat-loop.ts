@@ -49,6 +49,7 @@ export class Chat {
   #form: { readonly pendingId: string; readonly form: Form } | null = null;
   /** Questions that this client answered: their events are on the way. */
   readonly #answered = new Set<string>();
+  readonly #asked = new Set<Promise<unknown>>();
   #interruptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ChatParts) {
@@ -194,10 +195,17 @@ export class Chat {
 
   /** An error is shown, and the chat goes on. */
   #ask(act: () => Promise<unknown>): void {
-    act().catch((error: unknown) => {
+    const asked = act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
       this.#tell('red', hint === undefined ? message : `${message} (${hint})`);
     });
+    this.#asked.add(asked);
+    void asked.then(() => this.#asked.delete(asked));
+  }
+
+  /** Ends when the daemon has answered everything: what was typed just before leaving counts. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#asked);
   }
 
   async #tellChanges(): Promise<void> {

@@ -46,6 +46,7 @@ async function converse(context: Context, calls: SessionCalls, session: SessionV
   chat.note(`${session.sandbox}, ${session.agent}: Enter sends, Ctrl-C cancels, Ctrl-D leaves`);
   try {
     await read(context, session, chat, abort.signal);
+    await chat.settle();
   } finally {
     screen.close();
     giveBack();
