@@ -11,8 +11,8 @@ import { agentsOf, defaultIn } from '../app/session/agents.ts';
 import { LiveSessions } from '../app/session/live-sessions.ts';
 import { UserSessions } from '../app/session/user-sessions.ts';
 import type { EngineOf } from '../engine/engine.ts';
+import { notStarted } from '../engine/exit.ts';
 import { TokenKeys } from '../hub/token-key.ts';
-import { needsTools } from '../launch/adapter.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { collect } from '../lib/collect.ts';
 import { inTime } from '../lib/in-time.ts';
@@ -96,9 +96,17 @@ async function startProgram(sandbox: Sandbox, { engineOf, settings, scopeOf }: S
   const exit = await inTime(startMs, program.exited, () => null as never);
   if (exit === null) await program.signal('SIGKILL').catch(() => {});
   if (exit?.exitCode === 0) return;
+  if (exit?.exitCode === notStarted) throw withoutPrograms(sandbox);
   const why = said().toString().trim() || (exit === null ? 'it does not end' : `exit code ${exit.exitCode}`);
   throw new Fault('unavailable', `the agent API of ${sandbox.name} could not be started: ${why}`, {
     hint: `Try: carrel exec ${sandbox.name} -- ${agentApiPath} start`,
+  });
+}
+
+/** Of a version that mounted them only in some sandboxes. */
+function withoutPrograms({ name }: Sandbox): Fault {
+  return new Fault('conflict', `the sandbox ${name} was started without the programs that sessions need`, {
+    hint: `The next start mounts them: carrel stop ${name} && carrel start ${name}`,
   });
 }
 
@@ -113,7 +121,6 @@ export function sessionsOf(wiring: UserWiring, needs: AgentNeeds): UserSessions 
   const { home, config, threads, liveSessions, sandboxes, commands, openFolder } = wiring;
   return new UserSessions({
     ...needs,
-    hasTools: needsTools,
     ...{ config, sandboxes, live: liveSessions },
     turnStarts: (sandbox) => commands.starts(sandbox),
     countChanges: async (sandbox) => {

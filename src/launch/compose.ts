@@ -1,12 +1,12 @@
 /** Composes a launch from what all hooks contribute. */
 import type { Launch } from '../engine/engine.ts';
 import type { Sandbox } from '../model/sandbox.ts';
-import { adapter } from './adapter.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
 import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
 import { commandOf, network, networkEnv } from './network.ts';
+import { programs } from './programs.ts';
 import { rooms } from './rooms.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
@@ -29,7 +29,7 @@ const hooks: readonly Hook[] = [
   shares,
   rooms,
   workspace,
-  adapter,
+  programs,
 ];
 
 /** Everything that a sandbox will see, without preparing it. */

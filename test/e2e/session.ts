@@ -1,4 +1,5 @@
 /** Sessions with the demo agent through the daemon: what is killed, rewritten or stopped loses nothing. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionView } from '../../src/api/session.ts';
@@ -27,6 +28,7 @@ export function sessionsThroughDaemon(kind: 'root' | 'rootless'): void {
   describe('a session', conversation);
   describe('kill -9', killed);
   describe('the copy', copied);
+  describe('a sandbox that runs another command', () => anySandbox(kind));
 }
 
 const textOf = async () =>
@@ -186,5 +188,29 @@ function copied(): void {
     await carrel.ok('rm', '--force', 'box');
     expect(await carrel.client.call('GET /v1/sessions')).toEqual([] as SessionView[]);
     expect(readdirSync(`${carrel.home}/sandboxes`)).not.toContain(id);
+  });
+}
+
+function anySandbox(kind: 'root' | 'rootless'): void {
+  it('has sessions beside it', async () => {
+    await carrel.ok('run', '-d', '--name', 'plain', '--', 'sleep', '1000');
+    const beside = await Talk.in(carrel, 'plain');
+    await beside.say('say beside');
+    await expectWhole(beside);
+    expect(await carrel.show('plain')).toMatchObject({ state: 'running', command: ['sleep', '1000'] });
+  });
+
+  it.runIf(kind === 'root')('is refused while it runs without the programs, and has them after a start', async () => {
+    const lasting = `1000.${process.pid}`;
+    await carrel.ok('run', '-d', '--name', 'older', '--', 'sleep', lasting);
+    const [init] = execFileSync('pgrep', ['-fx', `sleep ${lasting}`], { encoding: 'utf8' }).split('\n');
+    execFileSync('nsenter', ['-m', '-t', init!, 'umount', '/opt/carrel/bin']);
+    await expect(Talk.in(carrel, 'older')).rejects.toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining('carrel stop older && carrel start older'),
+    });
+    await carrel.ok('stop', '--grace', '0', 'older');
+    await carrel.ok('start', 'older');
+    await (await Talk.in(carrel, 'older')).say('say now');
   });
 }

@@ -8,8 +8,6 @@ import { idlePath } from '../../model/spoke.ts';
 import { type AgentNeeds, keyGrants, requireProgram, requireRoute } from '../agent-needs.ts';
 
 export interface AgentParts extends AgentNeeds {
-  /** Whether the programs of Carrel are mounted in a sandbox. */
-  readonly hasTools: (spec: SandboxSpec) => boolean;
   readonly config: { readonly agents: Readonly<Record<string, AgentSpec>> };
 }
 
@@ -53,7 +51,6 @@ export function requestFor(
 
 /** A sandbox that exists keeps what it has: it is refused here where an agent would fail inside. */
 export function requireIn({ name, spec }: Sandbox, agentName: string, parts: AgentParts): void {
-  if (!parts.hasTools(spec)) throw withoutPrograms(name, spec);
   const agent = agentOf(agentName, parts.config);
   const has = asRequest(spec);
   requireProgram(agentName, agent, has, parts);
@@ -68,12 +65,6 @@ function asRequest({ image, rootfs, env, secrets = [], credentials = [] }: Sandb
     ...(rootfs ? { rootfs } : {}),
     ...{ env, secrets: [...secrets], credentials: credentials.map((one) => one.name) },
   };
-}
-
-function withoutPrograms(sandbox: string, { project }: SandboxSpec): Fault {
-  return new Fault('conflict', `the sandbox ${sandbox} was created without the programs that sessions need`, {
-    hint: `Use one that has them: carrel chat ${project ?? 'PROJECT'}`,
-  });
 }
 
 function withoutKey(

@@ -3,7 +3,7 @@
  *
  * Life cycle: `open` connects in the background: it starts the program inside if none answers with the token of this sandbox, removes there
  * what was removed here, replaces logs that are shorter than the copy or differ from it (S7), and follows all events. When the connection
- * ends, the link connects again, after a wait that doubles; it stops when the sandbox does not run, until the next `open`. What comes from inside and does
+ * ends, the link connects again, after a wait that doubles; it stops when the sandbox does not run or lacks the program, until the next `open`. What comes from inside and does
  * not fit ends the connection and is reported (S8).
  */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { SessionEvent } from '../../model/session.ts';
 import { sessionId } from '../../model/session.ts';
 import { list, open, whole } from '../../model/shape.ts';
-import type { AgentApi } from '../../session/agent-api.ts';
+import { type AgentApi, Refusal } from '../../session/agent-api.ts';
 import type { SentEvent } from '../../session/event-stream.ts';
 import type { SessionCopies } from '../../session/session.ts';
 
@@ -104,12 +104,18 @@ export class Link {
       this.#isFollowing = false;
       await this.#connect().catch((error: unknown) => this.#failed(asFault(error), startedMs));
       this.#isConnected = false;
+      if (lacksProgram(this.trouble)) return;
       const waitMs = this.#backoff.waitMs(this.#parts.nowMs());
       await pause(Math.max(1, waitMs), undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
   #failed(fault: Fault, startedMs: number): void {
+    // Only another start of the sandbox changes that; the next request tries again.
+    if (lacksProgram(fault)) {
+      this.trouble = fault;
+      return;
+    }
     const nowMs = this.#parts.nowMs();
     if (this.#isFollowing && nowMs - startedMs > stableMs) this.#backoff.succeeded();
     this.#backoff.failed(nowMs);
@@ -197,6 +203,11 @@ export class Link {
   #settle(fault: Fault): void {
     for (const one of [...this.#waiting]) one.reject(fault);
   }
+}
+
+/** What answers inside can say this too, so its refusals do not count. */
+function lacksProgram(fault: Fault | null): boolean {
+  return fault?.code === 'conflict' && !(fault instanceof Refusal);
 }
 
 function notReady(): Fault {

@@ -28,6 +28,7 @@ let server: Server | null = null;
 let port = 0;
 let starts = 0;
 let isRunning = true;
+let hasPrograms = true;
 let reports: Fault[] = [];
 let live: LiveSandbox;
 const hostile: NetServer[] = [];
@@ -35,7 +36,7 @@ const hostile: NetServer[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-live-'));
   inside = new FakeSessions();
-  [server, port, starts, isRunning, reports] = [null, 0, 0, true, []];
+  [server, port, starts, isRunning, hasPrograms, reports] = [null, 0, 0, true, true, []];
   live = await opened();
 });
 afterEach(async () => {
@@ -54,6 +55,7 @@ async function opened(answerMs = 2000): Promise<LiveSandbox> {
     startProgram: async () => {
       if (hostile.length > 0) throw new Fault('unavailable', 'the port is taken');
       starts += 1;
+      if (!hasPrograms) throw new Fault('conflict', 'started without the programs', { hint: 'Start it again.' });
       await begin();
     },
     turnEnded: () => {},
@@ -149,6 +151,14 @@ test('a session that was removed while the sandbox was away is removed inside, a
   expect(inside.list().map((session) => session.id)).toEqual([other]);
   expect(live.copies.list().map((session) => session.id)).toEqual([other]);
   expect(live.copies.removed).toEqual([]);
+});
+
+test('a sandbox without the programs is refused at once, and tried again by the next request', async () => {
+  hasPrograms = false;
+  await expect(create()).rejects.toMatchObject({ code: 'conflict', hint: 'Start it again.' });
+  expect([starts, live.link.isOpen, reports]).toEqual([1, false, []]);
+  hasPrograms = true;
+  await create();
 });
 
 /** A program that took the port. `events` is what it sends as events; everything else is answered as the agent API does. */

@@ -102,12 +102,6 @@ test('sessions of another user are not found, whatever the route', async () => {
   expect((await bob('POST', `${at}/${sessionId}/prompt`, { text })).status).toBe(404);
 });
 
-test('a sandbox without the programs of Carrel is refused with a hint', async () => {
-  await call('POST', '/v1/sandboxes', { name: 'plain', labels: { tools: 'none' } });
-  const answer = await call('POST', '/v1/sandboxes/plain/sessions', demo);
-  expect([answer.status, JSON.stringify(answer.body)]).toEqual([409, expect.stringContaining('carrel chat')]);
-});
-
 test.each([
   ['an unknown agent', 'POST', at, { agent: 'nosuch' }, 404, 'There are claude, codex, gemini, opencode, demo'],
   ['an agent whose key the sandbox lacks', 'POST', at, { agent: 'claude' }, 404, 'carrel secret set ANTHROPIC_API_KEY'],
