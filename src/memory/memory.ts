@@ -1,0 +1,126 @@
+/**
+ * The memory of users: notes with text, metadata and vectors. The rules that the tests prove are in docs/formats/memory.md.
+ *
+ *   open → (save, search, get, …)* → close
+ *
+ * Each user has a file, so no query can reach the notes of another one. Within it, every call names the scopes that the caller may
+ * read: notes of other scopes do not exist for it. The memory checks sizes, models and quota; the caller of this contract decides
+ * which scopes a request may name, and who the writer is.
+ *
+ * A save is acknowledged when its transaction is on disk; saves that arrive together share one. Searches run beside saves, and see
+ * every note that was acknowledged before.
+ *
+ * A vector belongs to a model. The first vector of a collection fixes the model and its dimensions; others are refused.
+ *
+ * Faults: `not_found`, `conflict` (another model), `invalid`, `denied` (a note of another writer), `exhausted` (quota, size, disk full), `corrupt`,
+ * `unavailable`.
+ */
+import type {
+  MemoryLimits,
+  MemoryScope,
+  Metadata,
+  MetadataValue,
+  Note,
+  NoteOrigin,
+  NoteVia,
+  Writer,
+} from '../model/memory.ts';
+
+export interface Vector {
+  readonly model: string;
+  readonly values: readonly number[];
+}
+
+export interface NewNote {
+  readonly scope: MemoryScope;
+  readonly collection: string;
+  readonly text: string;
+  readonly metadata: Metadata;
+  readonly by: Writer;
+  readonly via: NoteVia;
+  readonly expiresAt?: string | null;
+  readonly origin?: NoteOrigin | null;
+  readonly vector?: Vector | null;
+  /** A vector of another model than the collection's is left out instead of refused: the writer did not choose it. */
+  readonly isVectorOptional?: boolean;
+  /** The same key twice, of the same writer in the same collection, is one note: the second save answers with the first. */
+  readonly key?: string;
+}
+
+/** Which notes a call is about. */
+export interface Selection {
+  /** Null: all of the user. */
+  readonly scopes: readonly MemoryScope[] | null;
+  readonly collection?: string | undefined;
+  /** Notes whose metadata has these values; of a list, one of them. */
+  readonly where?: Readonly<Record<string, MetadataValue | readonly MetadataValue[]>> | undefined;
+}
+
+/** With `text`, `vector`, or both. */
+export interface Query extends Selection {
+  readonly text?: string | undefined;
+  readonly vector?: Vector | undefined;
+  readonly limit: number;
+}
+
+export interface Found {
+  readonly note: Note;
+  /** Of reciprocal rank fusion: greater is better; comparable within one answer only. */
+  readonly score: number;
+  readonly foundBy: readonly ('text' | 'vector')[];
+}
+
+export interface Page extends Selection {
+  /** Notes with smaller ids; null: from the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+export interface StoredVector extends Vector {
+  readonly id: string;
+}
+
+export interface CollectionStatus {
+  readonly scope: MemoryScope;
+  readonly name: string;
+  readonly notes: number;
+  /** Null: none of its notes has a vector. */
+  readonly model: string | null;
+  readonly dimensions: number | null;
+}
+
+export interface MemoryStatus {
+  readonly notes: number;
+  /** What counts against the quota. */
+  readonly bytes: number;
+  readonly collections: readonly CollectionStatus[];
+  /** False: sqlite-vec cannot be loaded, and only text is searched. */
+  readonly searchesVectors: boolean;
+  /** Damaged files that were set aside. */
+  readonly setAside: readonly string[];
+}
+
+export interface Memory {
+  /** Durable when it resolves. */
+  save(note: NewNote): Promise<Note>;
+  search(query: Query): Promise<readonly Found[]>;
+  get(id: string, scopes: readonly MemoryScope[] | null): Promise<Note | null>;
+  /** The newest first. */
+  list(page: Page): Promise<readonly Note[]>;
+  vectors(ids: readonly string[]): Promise<readonly StoredVector[]>;
+  /** `not_found` outside of the scopes; `denied` if `by` is set and has not written it. */
+  remove(id: string, scopes: readonly MemoryScope[] | null, by: Writer | null): Promise<Note>;
+  /** All that are selected. Answers with how many there were. */
+  removeAll(selection: Selection): Promise<number>;
+  /** Removes what has expired, and what is older than `keepDays`. */
+  expire(now: Date, keepDays: number | null): Promise<number>;
+  status(scopes: readonly MemoryScope[] | null): Promise<MemoryStatus>;
+  close(): Promise<void>;
+}
+
+/** The memories of all users of a daemon. */
+export interface Memories {
+  /** `folder` is that of the user. One that is open already is answered with as it is. */
+  open(folder: string, limits: MemoryLimits): Promise<Memory>;
+  close(): Promise<void>;
+}

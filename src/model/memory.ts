@@ -1,0 +1,126 @@
+/** Memory: notes that agents and people keep and find again. The rules are in docs/formats/memory.md. */
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
+
+export const scopeKinds = ['user', 'project', 'sandbox'] as const;
+export type ScopeKind = (typeof scopeKinds)[number];
+
+/** What a note belongs to: the user, a project by its folder, or a sandbox by its id. */
+export type MemoryScope = 'user' | `project:${string}` | `sandbox:${string}`;
+
+export function scopeKind(scope: MemoryScope): ScopeKind {
+  return scope.split(':', 1)[0] as ScopeKind;
+}
+
+/** A scope in the spec of a sandbox: the user's, that of its own project, or its own. */
+export interface MemoryGrant {
+  readonly scope: ScopeKind;
+  readonly readonly: boolean;
+}
+
+/** `user`, `project` or `sandbox`, with `:ro` for reading only. */
+export function parseMemoryGrant(text: string): MemoryGrant {
+  const [scope = '', ...rest] = text.split(':');
+  const kind = scopeKinds.find((one) => one === scope);
+  if (kind !== undefined && (rest.length === 0 || (rest.length === 1 && rest[0] === 'ro')))
+    return { scope: kind, readonly: rest.length === 1 };
+  throw new Fault('invalid', `${printable(text)} is not a scope of the memory`, {
+    hint: 'Write user, project or sandbox, and :ro after it for reading only.',
+  });
+}
+
+/** Once each; a scope that is asked for twice is read-only only if both say so. */
+export function distinctGrants(grants: readonly MemoryGrant[]): MemoryGrant[] {
+  const byScope = new Map<ScopeKind, MemoryGrant>();
+  for (const one of grants) {
+    const earlier = byScope.get(one.scope);
+    byScope.set(one.scope, { scope: one.scope, readonly: one.readonly && (earlier?.readonly ?? true) });
+  }
+  return [...byScope.values()];
+}
+
+export function grantText({ scope, readonly }: MemoryGrant): string {
+  return readonly ? `${scope}:ro` : scope;
+}
+
+/** The port of a sandbox's loopback at which it reaches the memory: below those that declared services may have. */
+export const memoryPort = 17_009;
+export const memoryEnv = { CARREL_MEMORY: `127.0.0.1:${memoryPort}` } as const;
+
+export const collectionPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const collectionRule = 'A collection has 1 to 64 letters, digits and "._-", and starts with a letter or digit.';
+export const defaultCollection = 'notes';
+export const metadataKeyPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/;
+export const modelPattern = /^[\x21-\x7e]{1,128}$/;
+export const noteIdRule = 'An id of a note has 26 letters and digits, such as 01JD8Q4Z7W3V5T1N9R2B6C8D0E.';
+
+export function checkCollection(name: string): string {
+  if (collectionPattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} is not a name for a collection`, { hint: collectionRule });
+}
+
+export type MetadataValue = string | number | boolean;
+export type Metadata = Readonly<Record<string, MetadataValue>>;
+
+/** The author of a note, as the daemon knows it. */
+export interface Writer {
+  readonly kind: 'person' | 'sandbox' | 'token';
+  /** Of the user, or of the sandbox; of a token its id. */
+  readonly name: string;
+  /** Of the sandbox or token; null: a person. */
+  readonly id: string | null;
+  /** The agent that the sandbox was created for. */
+  readonly agent: string | null;
+  /** The session of that sandbox that had a turn then, if it was the only one. */
+  readonly session: string | null;
+}
+
+export const noteVias = ['cli', 'hub', 'sandbox', 'import'] as const;
+export type NoteVia = (typeof noteVias)[number];
+
+/** What an imported file says of a note's author. The daemon did not see it. */
+export interface NoteOrigin {
+  readonly by: string;
+  readonly at: string;
+}
+
+export interface Note {
+  /** ULID. Greater than that of every earlier note of the user. */
+  readonly id: string;
+  readonly scope: MemoryScope;
+  readonly collection: string;
+  readonly text: string;
+  readonly metadata: Metadata;
+  readonly by: Writer;
+  readonly via: NoteVia;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly expiresAt: string | null;
+  readonly origin: NoteOrigin | null;
+  /** Without a vector it is found by its text only. */
+  readonly hasVector: boolean;
+}
+
+/** Of one user, besides `noteBytes` and below. */
+export interface MemoryLimits {
+  /** All notes together, with metadata and vectors. */
+  readonly totalBytes: number;
+  readonly noteBytes: number;
+  readonly metadataBytes: number;
+  readonly collections: number;
+  readonly dimensions: number;
+}
+
+export const defaultMemoryLimits: MemoryLimits = {
+  totalBytes: 1024 ** 3,
+  noteBytes: 64 * 1024,
+  metadataBytes: 4096,
+  collections: 1000,
+  dimensions: 4096,
+};
+
+/** M7: the reader did not write it, and neither did the user by hand. */
+export function isForeign({ by, via }: Pick<Note, 'by' | 'via'>, reader: Pick<Writer, 'kind' | 'id'>): boolean {
+  if (via === 'import') return true;
+  return by.kind !== 'person' && (by.kind !== reader.kind || by.id !== reader.id);
+}
