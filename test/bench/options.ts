@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
   ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'code', 'search', 'hub'] as const),
-  'rooms',
+  ...(['rooms', 'sessions'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 

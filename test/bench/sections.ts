@@ -21,6 +21,7 @@ import { measureReview } from './review.ts';
 import { measureRooms } from './rooms.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
 import { measureSearch } from './search.ts';
+import { measureSessions } from './sessions.ts';
 import { measureStall } from './stall.ts';
 import { measureSwarm } from './swarm.ts';
 
@@ -57,6 +58,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   search: measureSearch,
   hub: measureHub,
   rooms: measureRooms,
+  sessions: measureSessions,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>

@@ -67,15 +67,18 @@ export class Talk {
     return this.#again(() => this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/pending/{pid}', input));
   }
 
+  follow(after: number, signal: AbortSignal): AsyncGenerator<SessionEvent> {
+    const input = { path: this.path, query: { after }, signal };
+    return this.#carrel.client.sent<SessionEvent>('GET /v1/sandboxes/{name}/sessions/{id}/events', input);
+  }
+
   /** All events until the last one that the daemon has now. */
   async events(after = 0): Promise<SessionEvent[]> {
     const { seq } = await this.show();
     const events: SessionEvent[] = [];
     if (seq <= after) return events;
     const stop = new AbortController();
-    const input = { path: this.path, query: { after }, signal: stop.signal };
-    const route = 'GET /v1/sandboxes/{name}/sessions/{id}/events';
-    for await (const event of this.#carrel.client.sent<SessionEvent>(route, input)) {
+    for await (const event of this.follow(after, stop.signal)) {
       events.push(event);
       if (event.seq >= seq) break;
     }
