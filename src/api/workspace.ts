@@ -18,6 +18,16 @@ const withIgnored = z.boolean().optional();
 
 export const pathsRequest = z.strictObject({ paths: paths.optional(), ignored: withIgnored });
 
+/** By id or by label. */
+const snapshot = z.string().min(1).max(63);
+
+export const compareRequest = pathsRequest.extend({
+  /** Review this snapshot instead of the present state. */
+  snapshot: snapshot.optional(),
+  /** Compare with this sandbox, or with a snapshot of it, instead of the base; both have the same project. */
+  against: z.strictObject({ name, snapshot: snapshot.optional() }).optional(),
+});
+
 /** What was left out because git ignores it: how many files, and the topmost paths, at most 100. */
 const ignoredView = z.strictObject({ files: z.int(), places: z.array(z.string()) });
 
@@ -164,7 +174,7 @@ export const snapshotView = z.strictObject({
 });
 
 export const snapshotRequest = z.strictObject({ label: z.string().min(1).max(63).optional() });
-export const restoreRequest = z.strictObject({ snapshot: z.string().min(1).max(63) });
+export const restoreRequest = z.strictObject({ snapshot });
 export const restoreView = z.strictObject({ restored: snapshotView, before: snapshotView });
 export const discardView = z.strictObject({
   paths: z.array(z.strictObject(shownPath)),
@@ -173,6 +183,7 @@ export const discardView = z.strictObject({
 export const forkRequest = z.strictObject({ names: z.array(name).max(100).optional() });
 export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() });
 
+export type CompareRequest = z.input<typeof compareRequest>;
 export type ChangesView = z.output<typeof changesView>;
 export type ChangeView = z.output<typeof changeView>;
 export type ApplyRequest = z.input<typeof applyRequest>;

@@ -30,7 +30,7 @@ export interface Context {
   readonly table: CommandTable;
 }
 
-/** One use of a command: the arguments before `--`, its options, and the words after `--`. */
+/** One use of a command: the arguments before `--`, its options, and the command or the paths after `--`. */
 export interface Invocation<Options = object> {
   readonly args: readonly string[];
   readonly options: Options;
@@ -91,6 +91,8 @@ export interface CommandEntry {
   readonly options?: readonly OptionEntry[];
   /** Whether a command for the sandbox may follow after `--`. */
   readonly takesCommand?: boolean;
+  /** Whether words after `--` are paths only; they are in `command`. */
+  readonly takesPaths?: boolean;
   /** After this many arguments the command may follow without `--`, too. */
   readonly commandAfter?: number;
   /** The end of the usage line, where it says more than `args`. */

@@ -32,14 +32,14 @@ export async function parse(argv: readonly string[], dispatch: Dispatch): Promis
 }
 
 /**
- * For commands that take a command, `--` separates it, or it follows their arguments (`commandAfter`); for all others `--` ends the
- * options, as usual.
+ * For commands that take a command, `--` separates it, or it follows their arguments (`commandAfter`); for those that take paths,
+ * it separates these. For all others `--` ends the options, as usual.
  */
 export function splitCommand(argv: readonly string[]): [head: readonly string[], tail: readonly string[]] {
   const at = argv.indexOf('--');
   const before = at < 0 ? argv : argv.slice(0, at);
   const entry = entryOf(before);
-  if (!entry?.takesCommand) return [argv, []];
+  if (!entry?.takesCommand && !entry?.takesPaths) return [argv, []];
   const start = entry.commandAfter === undefined ? undefined : operandPlaces(before, entry)[entry.commandAfter];
   if (start !== undefined) return [argv.slice(0, start), argv.slice(start)];
   return at < 0 ? [argv, []] : [before, argv.slice(at + 1)];

@@ -7,6 +7,7 @@ import { Fault } from '../model/fault.ts';
 import { pathFilter } from '../model/pathspec.ts';
 import { type Verdict, verdictOf } from './apply/gate.ts';
 import { type GateContext, withGateContext } from './apply/gate-context.ts';
+import { changesBetween } from './change/between.ts';
 import type { Changes } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
 import { quoteName } from './git/git.ts';
@@ -20,6 +21,8 @@ import type { WorkspacePlace } from './workspace.ts';
 
 export interface ReviewInput {
   readonly place: WorkspacePlace;
+  /** Compares with this working copy instead of the base: from `place` to this one. */
+  readonly against?: WorkspacePlace | undefined;
   /** Limits the review to these pathspecs; empty: everything. */
   readonly paths: readonly BytePath[];
   /** Whether paths that git ignores are listed, too. */
@@ -36,14 +39,20 @@ export interface Reviewed {
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const { changes, ...left } = await wanted(input);
-  const verdicts = withGateContext(
-    input.place.project,
-    changes,
-    (gateContext) => new Map(changes.map((change) => [change.path, verdictOn(change, gateContext)])),
-  );
+  const verdicts = verdictsOn(input, changes);
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
   return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), ...left };
+}
+
+/** What differs between two working copies is not applied, so nothing is gated. */
+function verdictsOn({ place, against }: ReviewInput, changes: readonly Change[]): ReadonlyMap<BytePath, Verdict> {
+  if (against !== undefined) return new Map();
+  return withGateContext(
+    place.project,
+    changes,
+    (gateContext) => new Map(changes.map((change) => [change.path, verdictOn(change, gateContext)])),
+  );
 }
 
 function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
@@ -105,11 +114,11 @@ interface Wanted extends Changes {
   readonly ignored: Ignored;
 }
 
-async function wanted({ place, paths, ignored }: ReviewInput): Promise<Wanted> {
-  const listed = listChanges(place);
+async function wanted({ place, against, paths, ignored }: ReviewInput): Promise<Wanted> {
+  const listed = against ? { changes: changesBetween(place, against), hiddenInGit: 0 } : listChanges(place);
   const filter = pathFilter(paths);
   const [idle] = filter.idle(listed.changes.map(({ path }) => path));
-  if (idle !== undefined) throw new Fault('not_found', `nothing changed at ${toText(idle)}`);
+  if (idle !== undefined) throw new Fault('not_found', `nothing ${against ? 'differs' : 'changed'} at ${toText(idle)}`);
   const asked = paths.length === 0 ? listed.changes : listed.changes.filter(({ path }) => filter.matches(path));
   const found = split(asked, ignored ? new Set() : await ignoredPaths(place.project, asked));
   return { ...found, hiddenInGit: paths.length === 0 ? listed.hiddenInGit : 0 };

@@ -123,6 +123,65 @@ describe('paths', () => {
   });
 });
 
+describe('two states', () => {
+  it('of sandboxes and snapshots are compared', async () => {
+    const one = await agent('echo mine > src/one.ts; echo four >> src/old.ts; rm docs/a.md; chmod 755 kept.log');
+    const two = `other-${count}`;
+    const script =
+      'echo mine > src/one.ts; echo FOUR >> src/old.ts; mv docs guide; mkdir node_modules; echo > node_modules/x';
+    await carrel.ok('run', '--name', two, project.path, '--', 'sh', '-ec', script);
+    const differing = async (...args: string[]) =>
+      (await changes(...args)).changes.filter(({ oldType, newType }) => (newType ?? oldType) === 'file');
+    const statuses = (await differing(one, two)).map(({ status, path }) => `${status} ${path}`);
+    expect(statuses).toEqual(['A guide/a.md', 'M kept.log', 'M src/old.ts']);
+    expect(await carrel.ok('diff', one, two, '--', 'src')).toMatch(/\n-four\n\+FOUR\n$/);
+    expect((await changes('--ignored', one, two)).changes.map(({ path }) => path)).toContain('node_modules/x');
+    // The owner's edits do not count: both have their own version.
+    project.put('src/old.ts', 'owner\n');
+    expect(await carrel.ok('diff', one, two, 'src/old.ts')).toMatch(/\n-four\n\+FOUR\n$/);
+    project.put('src/old.ts', 'one\ntwo\nthree\n');
+    await carrel.ok('apply', '--allow', 'all', one);
+    // The mode of kept.log shows through in the other one now.
+    expect((await differing(one, two)).map(({ path }) => path)).toEqual(['guide/a.md', 'src/old.ts']);
+    expect(await carrel.run(['diff', one, one])).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining(`${one} and ${one} do not differ`),
+    });
+  });
+
+  it('a snapshot is reviewed by its id or label, alone or beside the present state', async () => {
+    const name = `idle-${count}`;
+    await carrel.ok('create', '--name', name, project.path);
+    await carrel.ok('exec', name, '--', 'sh', '-c', 'echo 1 > src/new.ts');
+    await carrel.ok('snapshot', name, 'first');
+    await carrel.ok('exec', name, '--', 'sh', '-c', 'echo 2 > src/new.ts; echo 3 > src/late.ts');
+    expect(await carrel.ok('diff', `${name}@0001`)).toMatch(/new file mode[\s\S]*\n\+1\n/);
+    expect((await changes(`${name}@first`)).changes.map(({ path }) => path)).toEqual(['src/new.ts']);
+    const since = await carrel.ok('diff', '--name-status', `${name}@0001`, name);
+    expect(since).toBe('A\tsrc/late.ts\nM\tsrc/new.ts\n');
+  });
+
+  it('are refused by names that lead nowhere or to two things', async () => {
+    const name = await agent('echo 1 > src/new.ts');
+    const refused = async (args: readonly string[], exitCode: number, message: string) =>
+      expect(await carrel.run(['diff', ...args], { cwd: project.path })).toMatchObject({
+        exitCode,
+        stderr: expect.stringContaining(message),
+      });
+    await refused([`${name}@`], 2, 'the snapshot after @ is missing');
+    await refused([`${name}@0009`], 5, 'no snapshot 0009');
+    await refused([name, `${name}@0009`], 5, 'no snapshot 0009');
+    await refused(['nobody', name], 5, 'no sandbox nobody');
+    await refused([name, 'nothing'], 5, 'nothing changed at nothing');
+    project.put(name, 'a file of that name');
+    await refused([name, name], 2, `"${name}" is a sandbox and a path`);
+    await refused([name, '--', name], 5, `nothing changed at ${name}`);
+    const elsewhere = new Project(carrel.folder(`elsewhere-${count}`), { a: '1' });
+    await carrel.ok('create', '--name', `far-${count}`, elsewhere.path);
+    await refused([name, `far-${count}`], 2, 'have different projects');
+  });
+});
+
 describe('commits', () => {
   it('are fetched as refs, without a change of files, and listed', async () => {
     const commit = 'git -c user.name=ada -c user.email=ada@x commit -qam';

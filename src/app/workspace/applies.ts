@@ -21,7 +21,15 @@ import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 import { fetchCommits } from './commits.ts';
-import { bytePaths, type Opened, openWorkspace, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
+import {
+  bytePaths,
+  type Opened,
+  openWorkspace,
+  placeIn,
+  requireFolder,
+  type WorkspaceParts,
+  whileStill,
+} from './workspaces.ts';
 
 type ApplyRow = Row<'apply'>;
 
@@ -293,8 +301,7 @@ export class Applies {
 
 /** The working copies that snapshots keep. */
 function snapshotPlaces(sandboxFolder: string, place: WorkspacePlace): WorkspacePlace[] {
-  const folders = listSnapshots(sandboxFolder).map(({ id }) => snapshotState(sandboxFolder, id));
-  return folders.map((state) => ({ ...place, folder: join(state, 'workspace') }));
+  return listSnapshots(sandboxFolder).map(({ id }) => placeIn(place, snapshotState(sandboxFolder, id)));
 }
 
 const unfinished: readonly Apply['state'][] = ['begun', 'undoing'];

@@ -6,11 +6,12 @@ import type { JobOwner } from '../../job/threads.ts';
 import { removeTree } from '../../lib/file.ts';
 import { MadeJson } from '../../lib/made-json.ts';
 import { toText } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { ReviewInput } from '../../workspace/review-job.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
-import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
+import { bytePaths, openState, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
 /** So many lines are said about changes that are gated. */
 const maxMarked = 20;
@@ -32,6 +33,12 @@ export interface ReviewOrder {
   readonly ignored?: boolean | undefined;
 }
 
+/** The same of a snapshot, or the difference to another working copy. */
+export interface CompareOrder extends ReviewOrder {
+  readonly snapshot?: string | undefined;
+  readonly against?: { readonly name: string; readonly snapshot?: string | undefined } | undefined;
+}
+
 export class Reviews {
   readonly #parts: WorkspaceParts;
 
@@ -39,10 +46,10 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  async changes(name: string, asked: ReviewOrder, signal?: AbortSignal): Promise<ShownChanges> {
-    const { place, sandbox } = await openWorkspace(this.#parts, name);
+  async changes(name: string, asked: CompareOrder, signal?: AbortSignal): Promise<ShownChanges> {
+    const { sandbox, input: asking } = await this.#compared(name, asked);
     const scratch = makeScratch(this.#parts.home);
-    const input = { ...inputOf(place, asked), scratch };
+    const input = { ...asking, scratch };
     try {
       const { changes, ...rest } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
       return { changes: new MadeJson(changes), ...rest };
@@ -51,11 +58,18 @@ export class Reviews {
     }
   }
 
-  async *diff(name: string, asked: ReviewOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
-    const { place, sandbox } = await openWorkspace(this.#parts, name);
-    const input = inputOf(place, asked);
+  async *diff(name: string, asked: CompareOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const { sandbox, input } = await this.#compared(name, asked);
     const owner = jobOf(sandbox, signal);
     yield* this.#written((scratch, file) => this.#parts.threads.run(owner, 'writeDiff', { ...input, scratch }, file));
+  }
+
+  async #compared(name: string, asked: CompareOrder) {
+    const { sandbox, place } = await openState(this.#parts, name, asked.snapshot);
+    if (asked.against === undefined) return { sandbox, input: inputOf(place, asked) };
+    const other = await openState(this.#parts, asked.against.name, asked.against.snapshot);
+    if (other.place.project !== place.project) throw otherProject(sandbox, other.sandbox);
+    return { sandbox, input: { ...inputOf(place, asked), against: other.place } };
   }
 
   /** What a patch cannot carry, and what `apply` would ask about, is said through `warn`. */
@@ -94,6 +108,12 @@ export class Reviews {
       await removeTree(scratch);
     }
   }
+}
+
+function otherProject(one: Sandbox, other: Sandbox): Fault {
+  return new Fault('invalid', `${one.name} and ${other.name} have different projects`, {
+    hint: `${one.name} works on ${one.spec.project}, ${other.name} on ${other.spec.project}.`,
+  });
 }
 
 function inputOf(place: WorkspacePlace, { paths, ignored }: ReviewOrder): Omit<ReviewInput, 'scratch'> {

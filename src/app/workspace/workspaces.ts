@@ -3,6 +3,7 @@
  * and code that replaces the state of a sandbox holds the sandbox itself, so that it cannot start meanwhile.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Engine, EngineOf, Handle } from '../../engine/engine.ts';
 import type { Threads } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';
@@ -15,6 +16,7 @@ import { parsePathspec, pathspecText } from '../../model/pathspec.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
+import { findSnapshot, snapshotState } from '../../workspace/snapshot/snapshot-list.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import type { Home } from '../home.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
@@ -47,6 +49,20 @@ export async function openWorkspace(parts: WorkspaceParts, name: string): Promis
   requireFolder(place.base, sandbox);
   await parts.openFolder(sandbox.id);
   return { sandbox, place };
+}
+
+/** The same of a snapshot, by its id or label; undefined: the present state. */
+export async function openState(parts: WorkspaceParts, name: string, snapshot: string | undefined): Promise<Opened> {
+  const { sandbox, place } = await openWorkspace(parts, name);
+  if (snapshot === undefined) return { sandbox, place };
+  const folder = parts.home.sandbox(sandbox.id);
+  const { id } = findSnapshot(folder, snapshot);
+  return { sandbox, place: placeIn(place, snapshotState(folder, id)) };
+}
+
+/** The working copy that a snapshot keeps. */
+export function placeIn(place: WorkspacePlace, state: string): WorkspacePlace {
+  return { ...place, folder: join(state, 'workspace') };
 }
 
 /** What belongs to the owner may be moved or deleted at any time, or led elsewhere by a sandbox that shares it. */

@@ -1,11 +1,12 @@
+import type { Client } from '../../api/client.ts';
 import { Fault } from '../../model/fault.ts';
-import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { diffStat, ignoredLines, nameStatus } from '../output/diff-stat.ts';
 import { during } from '../output/progress.ts';
 import { askedReview } from '../paths.ts';
 import { review, showLines } from '../stream/review.ts';
+import { type Compared, parseCompared, stateText } from './state-name.ts';
 
 interface Options {
   readonly ignored?: boolean;
@@ -13,26 +14,38 @@ interface Options {
   readonly nameStatus?: boolean;
 }
 
-export default async function diff(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export default async function diff(context: Context, { args, options, command }: Invocation<Options>): Promise<number> {
   const { out } = context;
   checkOptions(options);
-  const name = checkSandboxName(args[0]!);
   const client = connect(context);
-  const input = { path: { name }, body: await askedReview(client, name, args.slice(1), options) };
-  const doing = `comparing ${name}`;
+  const compared = await parseCompared(client, args, command);
+  const input = await inputOf(client, compared, options);
+  const doing = `comparing ${stateText(compared.state)}`;
   if (context.json || options.stat || options.nameStatus) {
     const view = await during(out, doing, client.call('POST /v1/sandboxes/{name}/changes', input));
     if (context.json) out.document(view);
     else if (view.changes.length === 0)
-      for (const line of [unchanged(name, view.hiddenInGit), ...ignoredLines(view.ignored)]) out.say(line);
+      for (const line of [nothing(compared, view.hiddenInGit), ...ignoredLines(view.ignored)]) out.say(line);
     else return showLines(options.stat ? diffStat(view, out, out.columns) : nameStatus(view.changes), out);
     return 0;
   }
   const frames = (signal?: AbortSignal) =>
     client.frames('POST /v1/sandboxes/{name}/diff', { ...input, ...(signal ? { signal } : {}) });
   const { empty, exitCode } = await review(frames, out, doing);
-  if (empty) out.say(unchanged(name, 0));
+  if (empty) out.say(nothing(compared, 0));
   return exitCode;
+}
+
+async function inputOf(client: Client, { state, against, paths }: Compared, options: Options) {
+  const { name, snapshot } = state;
+  const asked = await askedReview(client, name, paths, options);
+  const body = { ...asked, ...(snapshot === undefined ? {} : { snapshot }), ...(against ? { against } : {}) };
+  return { path: { name }, body };
+}
+
+function nothing({ state, against }: Compared, hiddenInGit: number): string {
+  if (against === undefined) return unchanged(stateText(state), hiddenInGit);
+  return `${stateText(state)} and ${stateText(against)} do not differ`;
 }
 
 export function unchanged(name: string, hiddenInGit: number): string {

@@ -29,16 +29,24 @@ const applyOptions: readonly OptionEntry[] = [
 const commands: readonly CommandEntry[] = [
   {
     name: 'diff',
-    summary: 'show the changes in a sandbox’s working copy',
+    summary: 'show the changes in a sandbox’s working copy, or what differs between two',
     args: '<NAME> [PATH...]',
+    usage: '[OPTIONS] NAME[@SNAPSHOT] [NAME[@SNAPSHOT]] [--] [PATH...]',
     fields: { paths: 'PATH' },
+    takesPaths: true,
     options: [
       { flags: '--ignored', summary: 'also what git ignores' },
       { flags: '--stat', summary: 'only the number of changed lines per file' },
       { flags: '--name-status', summary: 'only paths, each with A, M, D, R or T' },
     ],
     completes: 'sandbox-files',
-    examples: ['diff agent', "diff agent '*.ts' ':!docs'", 'diff --stat --ignored agent'],
+    examples: [
+      'diff agent',
+      "diff agent '*.ts' ':!docs'",
+      'diff --stat --ignored agent',
+      'diff agent other',
+      'diff agent@0001 agent -- src',
+    ],
     load: () => import('./diff.ts'),
   },
   {
