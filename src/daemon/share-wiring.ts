@@ -8,10 +8,14 @@ import { groupIds, Shares } from '../app/share/shares.ts';
 import { verify } from '../app/share/verify.ts';
 import { engineSockets } from '../engine/docker/socket.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
+import { mountInto } from '../engine/local/live-mount.ts';
 import { actsAsOwner } from '../launch/compose.ts';
+import { bindOf } from '../launch/shares.ts';
 import { outsideId, readIdMap } from '../lib/id-map.ts';
 import { boundFolders, type Sandbox } from '../model/sandbox.ts';
+import type { ShareMount } from '../model/share.ts';
 import type { Actor } from '../model/user.ts';
+import { mountedAt } from '../share/mounted.ts';
 import type { Resources } from './resources.ts';
 import type { Parts } from './wiring.ts';
 
@@ -25,7 +29,11 @@ export function sharesOf(
   const open = () => store.list('sandbox').flatMap(({ value }) => boundFolders(value.spec));
   const sockets = () => [...(config.dockerSocket === null ? [] : [config.dockerSocket]), ...engineSockets(process.env)];
   const canAdd = (sandbox: Sandbox) => !rootless || actsAsOwner(sandbox, home);
-  const given = new GivenShares({ store, now, reconciler, canAdd });
+  const mountNow = async (sandbox: Sandbox, mount: ShareMount) => {
+    const pid = await observer.runningPid(sandbox);
+    if (pid !== null && mountedAt(pid, mount.target) === null) await mountInto(pid, bindOf(mount));
+  };
+  const given = new GivenShares({ store, now, reconciler, canAdd, mountNow });
   const shares = new Shares(actor, {
     ...{ store, now, report, observer, given },
     rules: () => ({ home: home.home, open: open(), sockets: sockets(), account: account() }),

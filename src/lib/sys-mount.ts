@@ -95,6 +95,20 @@ export function copyTree(source: string): number {
   return checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
 }
 
+/** A detached copy of one mount, without those below it, that can be written where its filesystem can. The caller closes it. */
+export function writableCopy(source: string): number {
+  const copy = checked(
+    `open_tree ${source}`,
+    c.openTree(numbers.openTree, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC),
+  );
+  const RDONLY = 1n;
+  const attributes = Buffer.alloc(32);
+  attributes.writeBigUInt64LE(RDONLY, 8);
+  const [size, flags] = [attributes.length, AT_EMPTY_PATH];
+  checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, copy, '', flags, attributes, size));
+  return copy;
+}
+
 /** Attaches such a copy to an open folder, whatever its path is by now. */
 export function attachTree(tree: number, folderFd: number): void {
   const [MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH] = [4, 0x40];

@@ -223,12 +223,21 @@ const numbers = { closeRange: 436, openat2: 437 } as const;
 
 /** Opens a path for mounting from it, and refuses (ELOOP) to pass through any symbolic link. */
 export function openWithoutLinks(path: string): number {
+  return openResolved(path, resolve.noMagicLinks | resolve.noLinks);
+}
+
+/** The same, and refuses (EXDEV) to enter any other mount than the one of the root folder. */
+export function openInMount(path: string): number {
+  return openResolved(path, resolve.noMagicLinks | resolve.noLinks | resolve.noOtherMount);
+}
+
+const resolve = { noOtherMount: 1n, noMagicLinks: 2n, noLinks: 4n } as const;
+
+function openResolved(path: string, resolution: bigint): number {
   const O_CLOEXEC = 0o2000000n;
-  const RESOLVE_NO_MAGICLINKS = 2n;
-  const RESOLVE_NO_SYMLINKS = 4n;
   const how = Buffer.alloc(24);
   how.writeBigUInt64LE(BigInt(O_PATH) | O_CLOEXEC, 0);
-  how.writeBigUInt64LE(RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS, 16);
+  how.writeBigUInt64LE(resolution, 16);
   return checked(`open ${path}`, c.openat2(numbers.openat2, AT_FDCWD, path, how, how.length));
 }
 

@@ -86,9 +86,10 @@ describe('shares with containers', () => {
     expect((await shares())[0]!.consumers.map(({ state }) => state)).toEqual(['mounted', 'mounted', 'mounted']);
   });
 
-  it('takes a share from a sandbox on Docker at once', async () => {
-    await carrel.ok('share', 'add', 'inbox', folder());
-    await carrel.ok('create', '--name', 'box', ...onDocker, '--share', 'inbox');
+  it('gives a share to a sandbox on Docker at once, and takes it at once', async () => {
+    await carrel.ok('create', '--name', 'box', ...onDocker);
+    await carrel.ok('share', 'add', 'inbox', folder(), '--at', 'box=/shares/inbox');
+    expect(await verify('inbox')).toMatchObject({ exitCode: 0, verdicts: [{ result: 'verified' }] });
     await carrel.ok('exec', 'box', '--', 'touch', '/shares/inbox/file');
     await carrel.ok('share', 'revoke', 'inbox', 'box');
     const { exitCode } = await carrel.run(['exec', 'box', '--', 'touch', '/shares/inbox/other']);

@@ -46,6 +46,10 @@ describe('shares without root', () => {
     expect(readdirSync(path)).toEqual(['file']);
     await carrel.ok('share', 'revoke', 'inbox', 'one');
     expect((await carrel.run(['exec', 'one', '--', 'ls', '/in/file'])).exitCode).not.toBe(0);
+    const second = folder();
+    await carrel.ok('share', 'add', 'second', second, '--at', 'two=/second');
+    await carrel.ok('exec', 'two', '--', 'touch', '/second/file');
+    expect(statSync(join(second, 'file')).uid).toBe(rootlessUid);
   });
 
   it('leave the files of a sandbox its own when they are revoked', async () => {

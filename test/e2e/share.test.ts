@@ -1,5 +1,14 @@
 /** Shares: folders of the host that several sandboxes and accounts see, and that can be taken back. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RevokeView, ShareView, VerdictView } from '../../src/api/share.ts';
@@ -45,13 +54,43 @@ describe('shares', () => {
     expect(readFileSync(join(path, 'file'), 'utf8')).toBe('one\ntwo\n');
   });
 
-  it('gives a share to an existing sandbox at its next start', async () => {
-    await carrel.ok('create', '--name', 'box');
-    await carrel.ok('share', 'add', 'late', folder(), '--at', 'box=/late');
-    expect(await states()).toEqual(['sandbox:box missing']);
+  it('gives a share to a running sandbox at once, for processes that run already, takes it back, and gives it again', async () => {
+    const [path, other] = [folder(), folder()];
+    const script = 'until [ -e /data/late/go ]; do sleep 0.02; done; echo seen > /data/late/seen; exec sleep 1000';
+    await carrel.ok('create', '--name', 'box', '--', 'sh', '-c', script);
+    await carrel.ok('share', 'add', 'late', path, '--at', 'box=/data/late');
+    await carrel.ok('share', 'add', 'read', other, '--at', 'box=/data/read:ro');
+    expect(await states()).toEqual(['sandbox:box mounted', 'sandbox:box mounted']);
+    writeFileSync(join(path, 'go'), '');
+    await until(() => existsSync(join(path, 'seen')), 'the process inside');
+    expect(await inside('box', 'stat -c %U /data/late /data/late/seen; touch /data/read/x || echo ro')).toBe(
+      'agent\nagent\nro\n',
+    );
+    expect(await inside('box', 'ls -ld /data | cut -c1-10; touch /data/x || echo refused')).toBe(
+      'drwxr-xr-x\nrefused\n',
+    );
+    expect(await carrel.json<VerdictView[]>('share', 'verify', 'late')).toMatchObject([{ result: 'verified' }]);
+    await carrel.ok('share', 'revoke', 'late', 'box');
+    expect(await inside('box', 'ls /data/late')).toBe('');
+    await carrel.ok('share', 'add', 'late', path, '--at', 'box=/data/late');
+    expect(await inside('box', 'cat /data/late/seen')).toBe('seen\n');
     await carrel.ok('stop', 'box');
     await carrel.ok('start', 'box');
-    expect(await states()).toEqual(['sandbox:box mounted']);
+    expect(await states()).toEqual(['sandbox:box mounted', 'sandbox:box mounted']);
+  });
+
+  it('says that a sandbox whose root cannot be changed gets a share at its next start', async () => {
+    const rootfs = folder();
+    for (const name of ['usr', 'inside']) mkdirSync(join(rootfs, name));
+    cpSync('/bin/busybox', join(rootfs, 'sh'));
+    await carrel.ok('create', '--name', 'box', '--rootfs', rootfs, '--', '/sh', '-c', 'while :; do read x; done');
+    const { stdout, stderr } = await carrel.run(['share', 'add', 'late', folder(), '--at', 'box=/late']);
+    expect(stdout).toContain('missing: carrel stop box; carrel start box');
+    expect(stderr).toContain('box gets it at its next start: nothing can be mounted at /late now');
+    await carrel.ok('share', 'add', 'other', folder(), '--at', 'box=/inside');
+    await carrel.ok('stop', 'box');
+    await carrel.ok('start', 'box');
+    expect(await states()).toEqual(['sandbox:box mounted', 'sandbox:box mounted']);
   });
 
   it('changes the path of a share in a sandbox only while the sandbox does not run', async () => {

@@ -3,18 +3,22 @@ import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } fro
 import { parseConsumerRequest, type Share } from '../../model/share.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { GivenShares } from './given.ts';
+import { type GivenParts, GivenShares } from './given.ts';
 
 let store: Store;
 let canAdd = true;
+let mounted: string[] = [];
+let mountNow: GivenParts['mountNow'];
 beforeEach(() => {
   store = createMemoryStore();
   canAdd = true;
+  mounted = [];
+  mountNow = async ({ name }, { target }) => void mounted.push(`${name} ${target}`);
 });
 
 const event = { at: '', type: 'test', subject: '', data: {} };
 const given = () =>
-  new GivenShares({ store, now: () => '', reconciler: { alone: (_, task) => task() }, canAdd: () => canAdd });
+  new GivenShares({ store, now: () => '', reconciler: { alone: (_, task) => task() }, canAdd: () => canAdd, mountNow });
 
 function share(name: string, at: readonly string[] = [], more: Partial<Share> = {}) {
   const value: Share = {
@@ -96,12 +100,25 @@ describe('an existing sandbox', () => {
     expect(store.find('sandbox', 'ann', 'box')!.revision).toBe(revision);
   });
 
+  it('has a share mounted at once, also after a crash between record and mount', async () => {
+    sandbox('box');
+    const row = share('in', ['box=/in']);
+    mountNow = async () => {
+      throw new Error('its root cannot be changed');
+    };
+    expect(await given().give(row)).toEqual(['box gets it at its next start: its root cannot be changed']);
+    expect(specOf('box')).toMatchObject([{ target: '/in' }]);
+    mountNow = async ({ name }, { target }) => void mounted.push(`${name} ${target}`);
+    expect(await given().give(row)).toEqual([]);
+    expect(mounted).toEqual(['box /in']);
+  });
+
   it('does not get what was changed or revoked since', async () => {
     sandbox('box');
     const row = share('in', ['box=/in']);
     store.update(row, { ...row.value, revoking: { consumer: null, force: false } }, event);
     await given().give(row);
-    expect(specOf('box')).toBeUndefined();
+    expect([specOf('box'), mounted]).toEqual([undefined, []]);
   });
 
   it('keeps the path of a share while it runs or is about to', async () => {

@@ -2,7 +2,7 @@
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isInside } from '../../lib/host-path.ts';
-import { Fault } from '../../model/fault.ts';
+import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
 import {
@@ -23,6 +23,8 @@ export interface GivenParts {
   readonly reconciler: Pick<Reconciler, 'alone'>;
   /** Whether an existing sandbox can get a share: its files stay the agent's own. */
   readonly canAdd: (sandbox: Sandbox) => boolean;
+  /** Mounts a share in a sandbox that runs without it. Fails where that needs a start. The caller holds the sandbox by `alone`. */
+  readonly mountNow: (sandbox: Sandbox, mount: ShareMount) => Promise<void>;
 }
 
 export class GivenShares {
@@ -49,25 +51,41 @@ export class GivenShares {
     if (old && !isSame(old, mount) && isLive(sandbox)) throw cannotMove(sandbox.name, mount.name);
   }
 
-  /** Repeat-safe. A sandbox that runs gets a new share at its next start. */
-  async give(row: ShareRow): Promise<void> {
+  /** Repeat-safe. Returns which running sandboxes get it only at their next start, and why. */
+  async give(row: ShareRow): Promise<string[]> {
+    const late: (string | null)[] = [];
     // The spec of a start that is under way does not change meanwhile.
     for (const { id } of this.#named(row.owner, row.value))
-      await this.#parts.reconciler.alone(id, async () => this.#put(id, row));
+      late.push(await this.#parts.reconciler.alone(id, () => this.#giveOne(id, row)));
+    return late.filter((one) => one !== null);
   }
 
-  #put(sandboxId: string, row: ShareRow): void {
+  async #giveOne(sandboxId: string, row: ShareRow): Promise<string | null> {
+    const mount = this.#put(sandboxId, row);
+    const found = this.#parts.store.get('sandbox', sandboxId);
+    if (mount === null || found === null) return null;
+    try {
+      await this.#parts.mountNow(found.value, mount);
+      return null;
+    } catch (error) {
+      return `${found.name} gets it at its next start: ${asFault(error).message}`;
+    }
+  }
+
+  /** Null: the sandbox is gone, or the share has changed meanwhile. */
+  #put(sandboxId: string, row: ShareRow): ShareMount | null {
     const { store, now } = this.#parts;
     const found = store.get('sandbox', sandboxId);
     const mount = found && mountFor(row, found.name);
-    if (!found || !mount || store.get('share', row.id)?.revision !== row.revision) return;
+    if (!found || !mount || store.get('share', row.id)?.revision !== row.revision) return null;
     const { shares = [] } = found.value.spec;
-    if (shares.some((one) => isSame(one, mount))) return;
+    if (shares.some((one) => isSame(one, mount))) return mount;
     this.#checkOne(found.value, mount);
     const value = withSpec(found.value, { shares: [...shares.filter(({ id }) => id !== row.id), mount] });
     const data = { name: found.name, user: row.owner, share: row.name };
     store.update(found, value, { at: now(), type: 'sandbox.shared', subject: found.id, data });
     crashPoint('share:given');
+    return mount;
   }
 
   /** Existing sandboxes that the share names. */

@@ -82,8 +82,9 @@ export class Shares {
     const known = this.#parts.store.find('share', this.#actor.name, request.name);
     const row = known === null ? this.#insert(request, consumers) : this.#extend(known, request, consumers);
     crashPoint('share:recorded');
-    await this.#giveOrUndo(row, known);
-    return this.#parts.observer.view(row);
+    const late = await this.#giveOrUndo(row, known);
+    const view = await this.#parts.observer.view(row);
+    return { ...view, warnings: [...view.warnings, ...late] };
   }
 
   async #consumer(asked: AddShareRequest['consumers'][number], { folder }: AddShareRequest): Promise<Consumer> {
@@ -146,10 +147,10 @@ export class Shares {
   }
 
   /** Access that cannot be granted leaves the share as it was. */
-  async #giveOrUndo(row: ShareRow, before: ShareRow | null): Promise<void> {
+  async #giveOrUndo(row: ShareRow, before: ShareRow | null): Promise<string[]> {
     const { store, now } = this.#parts;
     try {
-      await this.#give(row);
+      return await this.#give(row);
     } catch (error) {
       const event = { at: now(), type: 'share.changed', subject: row.name, data: { name: row.name, user: row.owner } };
       if (before === null) store.remove(row, { ...event, type: 'share.revoked' });
@@ -159,10 +160,10 @@ export class Shares {
   }
 
   /** Repeat-safe. */
-  async #give(row: ShareRow): Promise<void> {
+  async #give(row: ShareRow): Promise<string[]> {
     grantAccess(row.value);
     crashPoint('share:granted');
-    await this.#parts.given.give(row);
+    return this.#parts.given.give(row);
   }
 
   #rows(): readonly ShareRow[] {

@@ -1,0 +1,104 @@
+/**
+ * Adds a mount to a running sandbox of any engine whose processes are visible here. The root of a sandbox is mounted read-only, so the
+ * mount point is made through a writable copy of that mount. No agent can write to the root; still no link is followed on the way, and no
+ * other mount is entered.
+ */
+import { chownSync, closeSync, constants, fstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { O_PATH } from '../../lib/anchor.ts';
+import { readIfThere } from '../../lib/file.ts';
+import { makeFolderAt, openAt, openInMount, SysError } from '../../lib/sys.ts';
+import { attachTree, copyTree, inMountNamespaceOf, writableCopy } from '../../lib/sys-mount.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Mount } from '../../model/mount.ts';
+import { readIdSpace } from './ids.ts';
+import { type Ids, shiftBetween } from './owner-namespace.ts';
+import { bindSource } from './source.ts';
+import { openStage, setStage } from './stage.ts';
+
+type BindMount = Extract<Mount, { kind: 'bind' }>;
+
+/** `pid`: the first process of the sandbox, which runs as agent. */
+export async function mountInto(pid: number, mount: BindMount): Promise<void> {
+  const { rootless } = readIdSpace();
+  openStage();
+  const { folder, release } = setStage(`live-${pid}`);
+  try {
+    const source = join(folder, 'source');
+    const ownerNamespace = async (...shift: Parameters<typeof shiftBetween>) =>
+      rootless ? null : shiftBetween(...shift);
+    await bindSource(mount, source, { agent: idsOf(pid), ownerNamespace });
+    attachIn(pid, source, mount.target);
+  } catch (error) {
+    throw error instanceof SysError ? cannotMount(mount.target, error) : error;
+  } finally {
+    release();
+  }
+}
+
+/** Lines of its status: real, effective, saved and filesystem id. */
+function idsOf(pid: number): Ids {
+  const status = readIfThere(`/proc/${pid}/status`) ?? '';
+  const id = (kind: string) => Number(new RegExp(`^${kind}:\\t\\d+\\t(\\d+)`, 'm').exec(status)?.[1]);
+  return { uid: id('Uid'), gid: id('Gid') };
+}
+
+function attachIn(pid: number, source: string, target: string): void {
+  const tree = copyTree(source);
+  try {
+    makePlace(pid, target);
+    inMountNamespaceOf(pid, () => withFd(openInMount(target), (fd) => attachTree(tree, fd)));
+  } finally {
+    closeSync(tree);
+  }
+}
+
+/** A folder that exists already is used as it is. */
+function makePlace(pid: number, target: string): void {
+  let fd = inMountNamespaceOf(pid, () => writableCopy('/'));
+  const { uid, gid } = fstatSync(fd);
+  try {
+    for (const name of target.split('/').slice(1)) {
+      const next = enter(fd, Buffer.from(name), { uid, gid });
+      closeSync(fd);
+      fd = next;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function enter(folderFd: number, name: Buffer, owner: Ids): number {
+  const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  try {
+    return openAt({ folderFd, name }, flags);
+  } catch (error) {
+    if (!(error instanceof SysError) || error.code !== 'ENOENT') throw error;
+    makeFolderAt({ folderFd, name }, 0o755);
+    const made = openAt({ folderFd, name }, flags);
+    chownSync(`/proc/self/fd/${made}`, owner.uid, owner.gid);
+    return made;
+  }
+}
+
+function withFd(fd: number, use: (fd: number) => void): void {
+  try {
+    use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOTDIR: 'a link or a file is on the way to it',
+  ELOOP: 'a link is on the way to it',
+  EXDEV: 'another mount is on the way to it',
+  EROFS: 'its root filesystem has no such folder and cannot be changed',
+  EPERM: 'the daemon has no right over its mounts',
+};
+
+function cannotMount(target: string, cause: SysError): Fault {
+  return new Fault('unsupported', `nothing can be mounted at ${target} now: ${reasons[cause.code] ?? cause.message}`, {
+    cause,
+  });
+}
