@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionView } from '../../src/api/session.ts';
+import { ulidAfter } from '../../src/model/ulid.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
-import { problemsOf, Talk } from '../harness/session.ts';
+import { again, problemsOf, Talk } from '../harness/session.ts';
 
 let carrel: Installation;
 let account: RootlessAccount | null = null;
@@ -28,6 +29,7 @@ export function sessionsThroughDaemon(kind: 'root' | 'rootless'): void {
   describe('a session', conversation);
   describe('kill -9', killed);
   describe('the copy', copied);
+  if (kind === 'root') describe('a request for sandbox and session', repeated);
   describe('a sandbox that runs another command', () => anySandbox(kind));
 }
 
@@ -188,6 +190,23 @@ function copied(): void {
     await carrel.ok('rm', '--force', 'box');
     expect(await carrel.client.call('GET /v1/sessions')).toEqual([] as SessionView[]);
     expect(readdirSync(`${carrel.home}/sandboxes`)).not.toContain(id);
+  });
+}
+
+function repeated(): void {
+  it.each(['start:noted', 'session.sandbox', 'session.changed'])('is repeated after a crash at %s', async (point) => {
+    const body = { project, agent: 'demo', sessionId: ulidAfter(null, Date.now()) };
+    await carrel.dieAt(point);
+    const create = () => carrel.client.call('POST /v1/sessions', { body });
+    await expect(create()).rejects.toMatchObject({ code: 'unavailable' });
+    const made = await again(carrel, create);
+    expect(await create()).toMatchObject({ sandbox: made.sandbox, sessionId: body.sessionId });
+    const others = (await carrel.list()).filter(({ name }) => name !== 'box');
+    expect(others).toMatchObject([{ name: made.sandbox, state: 'running' }]);
+    await new Talk(carrel, made).say('say once');
+    const sessions = await carrel.client.call('GET /v1/sandboxes/{name}/sessions', { path: { name: made.sandbox } });
+    expect(sessions).toHaveLength(1);
+    await carrel.ok('rm', '--force', made.sandbox);
   });
 }
 

@@ -37,6 +37,11 @@ export class SandboxRecords {
     this.#owner = owner;
   }
 
+  withId(id: string): Row<'sandbox'> | null {
+    const row = this.#store.get('sandbox', id);
+    return row?.owner === this.#owner ? row : null;
+  }
+
   freeName(): string {
     return suggestName((name) => this.#isTaken(name));
   }

@@ -13,13 +13,17 @@ export interface AgentParts extends AgentNeeds {
 
 const defaultAgent = 'claude';
 
+export function agentNamed(name: string | undefined): string {
+  return name ?? defaultAgent;
+}
+
 export function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSpec> {
   const own = Object.entries(agents).filter((one): one is [string, AcpSpec] => one[1].kind === 'acp');
   return { ...sessionAgents, ...Object.fromEntries(own) };
 }
 
 export function defaultIn({ spec }: Pick<Sandbox, 'spec'>): string {
-  return spec.labels[sessionAgentLabel] ?? defaultAgent;
+  return agentNamed(spec.labels[sessionAgentLabel]);
 }
 
 function agentOf(name: string, config: AgentParts['config']): AcpSpec {
@@ -37,7 +41,7 @@ export function requestFor(
   parts: AgentParts,
   check: (request: SandboxRequest) => SandboxSpec,
 ): SandboxRequest {
-  const agentName = name ?? defaultAgent;
+  const agentName = agentNamed(name);
   const agent = agentOf(agentName, parts.config);
   requireProgram(agentName, agent, asked, parts);
   const labels = { ...asked.labels, [sessionAgentLabel]: agentName };

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../../test/fixtures/served.ts';
 import { soon } from '../../../test/fixtures/soon.ts';
@@ -100,6 +103,19 @@ test('sessions of another user are not found, whatever the route', async () => {
   await bob('POST', '/v1/sandboxes', { name: 'box', command: ['sleep', '1000'] });
   expect((await bob('GET', `${at}/${sessionId}`)).status).toBe(404);
   expect((await bob('POST', `${at}/${sessionId}/prompt`, { text })).status).toBe(404);
+});
+
+test('a request for sandbox and session that is repeated has one sandbox, one session and the same answer', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'carrel-sessions-'));
+  const body = { ...demo, project, sessionId: '01ARZ3NDEKTSV4RRFFQ69G5FAV', sandbox: { mode: 'bind' } };
+  const answers = await Promise.all([1, 2].map(() => ok<SessionView>('POST', '/v1/sessions', body)));
+  answers.push(await ok<SessionView>('POST', '/v1/sessions', body));
+  expect(new Set(answers.map(({ sandbox, sessionId, seq }) => `${sandbox} ${sessionId} ${seq}`)).size).toBe(1);
+  expect(store.list('sandbox')).toHaveLength(2);
+  expect(await ok<SessionView[]>('GET', '/v1/sessions')).toHaveLength(1);
+  const other = await call('POST', '/v1/sessions', { ...body, name: 'other' });
+  expect([other.status, JSON.stringify(other.body)]).toEqual([409, expect.stringContaining('needs a new id')]);
+  rmSync(project, { recursive: true });
 });
 
 test.each([

@@ -26,7 +26,8 @@ export const session = noun({
     }),
     route('POST /v1/sessions', {
       id: 'createSandboxAndSession',
-      summary: 'Create a sandbox with a working copy of a project and what the agent needs, and a session in it',
+      summary:
+        'Create a sandbox with a working copy of a project and what the agent needs, and a session in it; repeated with the same `sessionId`, the same sandbox and session',
       body: shape.sandboxSessionRequest,
       answer: view,
       usesSettings: true,

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type * as shape from '../../api/session.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Message } from '../../model/session.ts';
@@ -11,12 +12,13 @@ import { ulidAfter, ulidPattern } from '../../model/ulid.ts';
 import type { Call } from '../../session/agent-api.ts';
 import type { CopiedEvent, CopiedSession } from '../../session/session.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { type AgentParts, defaultIn, requestFor, requireIn } from './agents.ts';
+import { defaultIn, requireIn } from './agents.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { LiveSessions } from './live-sessions.ts';
+import { type CreationParts, sandboxFor, type Wanted } from './sandbox-and-session.ts';
 
-export interface UserSessionsParts extends AgentParts {
-  readonly sandboxes: Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start' | 'create' | 'check' | 'remove'>;
+export interface UserSessionsParts extends CreationParts {
+  readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
   /** Records what the project has before the agent can change its copy. */
   turnStarts(sandbox: Sandbox): Promise<void>;
@@ -38,6 +40,8 @@ interface Found {
 
 export class UserSessions {
   readonly #parts: UserSessionsParts;
+  /** By the id of the session. */
+  readonly #creations = new Exclusive();
 
   constructor(parts: UserSessionsParts) {
     this.#parts = parts;
@@ -86,20 +90,24 @@ export class UserSessions {
     return this.#change(name, id, { method: 'POST', path: '/sessions', body }, (live) => live.copies.find(id) !== null);
   }
 
-  /** The sandbox and the session, or neither. */
-  async createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<Shown> {
-    const { project, name, sandbox, ...session } = asked;
-    const { sandboxes } = this.#parts;
-    const wanted = { ...sandbox, project, ...(name === undefined ? {} : { name }) };
-    const request = requestFor(session.agent, wanted, this.#parts, (one) => sandboxes.check(one));
-    const made = await sandboxes.create(request);
-    crashPoint('session.sandbox');
-    try {
-      return await this.create(made.name, session);
-    } catch (error) {
-      await sandboxes.remove(made.name, { force: true, id: made.id });
-      throw error;
-    }
+  /** The sandbox and the session, or neither. A repeated request has the same answer. */
+  createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<Shown> {
+    const sessionId = asked.sessionId ?? this.#newId();
+    return this.#creations.run(sessionId, async () => {
+      const { name, undo } = await sandboxFor({ ...asked, sessionId }, this.#parts);
+      try {
+        return await this.#createIn(name, { ...asked, sessionId });
+      } catch (error) {
+        await undo?.();
+        throw error;
+      }
+    });
+  }
+
+  async #createIn(name: string, { agent, title, mode, model, sessionId }: Wanted): Promise<Shown> {
+    const { sandbox, live } = await this.#found(name);
+    const copy = live.copies.find(sessionId);
+    return copy ? shownIn(sandbox, copy) : this.create(name, { agent, title, mode, model, sessionId });
   }
 
   async prompt(

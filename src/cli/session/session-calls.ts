@@ -50,7 +50,8 @@ export class SessionCalls {
 
   /** In a new sandbox. */
   createFor(project: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
-    return this.#client.call('POST /v1/sessions', { body: { project, ...asked } });
+    const body = { sessionId: ulidAfter(null, Date.now()), project, ...asked };
+    return again(() => this.#client.call('POST /v1/sessions', { body }));
   }
 
   prompt(place: Place, text: string, queue: boolean): Promise<{ readonly turnId: string; readonly seq: number }> {
