@@ -1,6 +1,7 @@
 /** Sessions through the daemon: what Carrel adds to an agent, from a prompt to its first event and from an event to a client that follows. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SessionEvent } from '../../src/model/session.ts';
@@ -67,11 +68,12 @@ async function measureFirst({ options, signal }: Bench, carrel: Installation, ta
       await talk.until('idle');
       return ms;
     };
-    const measures = { alone: () => elapsed(() => alone.first('say x')), through };
-    const taken = await interleave<'alone' | 'through', number>(options.rounds * 5, measures, signal);
+    const measures = { flush: () => flushMs(carrel.home), alone: () => elapsed(() => alone.first('say x')), through };
+    const taken = await interleave<keyof typeof measures, number>(options.rounds * 5, measures, signal);
     const own = summarize(taken.alone);
     const added = summarize(taken.through.map((ms) => ms - own.p50));
     return [
+      row('a line that is flushed to the disk', summarize(taken.flush)),
       row('prompt → first event, the agent alone', own),
       row('  what Carrel adds', added, [atMost(added, target.firstMs)]),
     ];
@@ -121,6 +123,17 @@ async function residentMb(carrel: Installation, sandbox: string): Promise<number
   const find = 'cat /proc/$(pgrep -f "main.*[s]erve")/smaps_rollup';
   const rollup = await carrel.ok('exec', sandbox, '--', 'sh', '-c', find);
   return Number(/^Pss: +(\d+) kB$/m.exec(rollup)![1]) / 1024 + residentOf(carrel.daemonPid).pssMb;
+}
+
+/** From a prompt to its first event there are four: the prompt, the start of the turn, the event, and its copy. */
+async function flushMs(folder: string): Promise<number> {
+  const file = await open(join(folder, 'flushed'), 'a');
+  try {
+    await file.write('x'.repeat(200));
+    return await elapsed(() => file.datasync());
+  } finally {
+    await file.close();
+  }
 }
 
 /** The same agent without Carrel. */
