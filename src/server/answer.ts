@@ -6,6 +6,7 @@ import { stream } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
 import { endWith, type Frames, type Sent } from '../app/route.ts';
 import type { OpenAct } from '../audit/audit.ts';
+import { holdBriefly } from '../lib/hold-briefly.ts';
 import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 
@@ -82,6 +83,7 @@ function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct
 async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Promise<void> {
   for await (const event of events) {
     if (outgoing.destroyed) return;
+    holdBriefly(outgoing);
     if (!outgoing.write(sentText(event))) await roomIn(outgoing);
   }
   outgoing.end();

@@ -3,6 +3,7 @@
  * reads nothing for a while is disconnected, and comes back by its position.
  */
 import type { ServerResponse } from 'node:http';
+import { holdBriefly } from '../../../lib/hold-briefly.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { ApiLimits } from './limit.ts';
 import { faultOf, type Pieces } from './reply.ts';
@@ -48,6 +49,7 @@ export class Streams {
 
   async #write(response: ServerResponse, piece: string): Promise<void> {
     if (response.destroyed) throw new Fault('cancelled', 'the client is gone');
+    holdBriefly(response);
     if (response.write(piece)) return;
     await drained(response, this.#limits.stallMs);
   }
