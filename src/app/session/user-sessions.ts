@@ -20,7 +20,7 @@ import { type CreationParts, sandboxFor, type Wanted } from './sandbox-and-sessi
 export interface UserSessionsParts extends CreationParts {
   readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
-  /** Records what the project has before the agent can change its copy. */
+  /** Records what the project has when the agent begins to change its copy. */
   turnStarts(sandbox: Sandbox): Promise<void>;
   /** Null: there is no working copy. */
   countChanges(sandbox: Sandbox): Promise<number | null>;
@@ -116,10 +116,11 @@ export class UserSessions {
     { turnId = this.#newId(), ...asked }: Asked<typeof shape.promptRequest>,
   ): Promise<{ turnId: string; seq: number }> {
     const { sandbox, live } = await this.#running(name, id);
-    await this.#parts.turnStarts(sandbox);
     crashPoint('session.prompt');
-    const path = `/sessions/${id}/prompt`;
-    const { seq } = (await live.call({ method: 'POST', path, body: { turnId, ...asked } })) as { seq?: unknown };
+    const call: Call = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
+    // At the same time: an agent takes longer to change its first file, and the person sees its first words sooner.
+    const [answer] = await Promise.all([live.call(call), this.#parts.turnStarts(sandbox)]);
+    const { seq } = answer as { seq?: unknown };
     crashPoint('session.prompted');
     await live.reached(id, Number(seq));
     return { turnId, seq: Number(seq) };
