@@ -14,7 +14,7 @@ const dist = join(root, 'dist');
 /** Each becomes one file. The adapter has to: it is mounted into sandboxes, where there is no other file of ours. */
 const programs = JSON.parse(readFileSync(join(root, 'scripts/programs.json'), 'utf8'));
 /** They have parts that are no JavaScript, or are seldom loaded. */
-const external = ['better-sqlite3', 'dockerode', 'koffi', /^@modelcontextprotocol\//];
+const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
 /** A command loads what it needs, besides one file with what many commands need: opening a file costs more than a few unused lines. */
 const commandLine = 'cli/main';
 const shared = { name: 'shared', test: (file) => file.startsWith(`${dist}/`), minShareCount: 8 };

@@ -5,11 +5,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Transaction } from 'better-sqlite3';
+import { CommitQueue, type Transactions } from '../lib/commit-queue.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import type { Message, Participant, Retention } from '../model/room.ts';
 import { Archive, type BeforeMove, wordMatcher } from './archive.ts';
 import { Attachments } from './attachments.ts';
-import { CommitQueue, type Transactions } from './commit-queue.ts';
 import type { InboxWatch } from './inbox-watch.ts';
 import { Inboxes } from './inboxes.ts';
 import { Messages, type Numbered, withoutSeq } from './messages.ts';

@@ -18,10 +18,10 @@ export interface Transactions {
   /** Runs the work in a transaction, which is on disk when this returns. */
   transact<T>(work: () => T): T;
   /** After a transaction, before the answers. */
-  committed(): void;
+  committed?(): void;
   /** After the answers. */
-  answered(): void;
-  undone(): void;
+  answered?(): void;
+  undone?(): void;
 }
 
 export class CommitQueue {
@@ -53,17 +53,17 @@ export class CommitQueue {
     try {
       outcomes = this.#transactions.transact(() => batch.map(({ change }) => outcomeOf(change)));
     } catch (error) {
-      this.#transactions.undone();
+      this.#transactions.undone?.();
       for (const { reject } of batch) reject(asFault(error));
       return;
     }
-    this.#transactions.committed();
+    this.#transactions.committed?.();
     batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index]!;
       if ('fault' in outcome) reject(outcome.fault);
       else resolve(outcome.value as never);
     });
-    this.#transactions.answered();
+    this.#transactions.answered?.();
   }
 }
 

@@ -1,0 +1,135 @@
+/**
+ * The file of a user's memory. `words` is the full-text index of the notes. `bits` has the signs of each vector, a 32nd of its size: the search
+ * compares these first and only the best with all their values.
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { keep, pragma } from '../lib/kept.ts';
+import { Fault } from '../model/fault.ts';
+import { isDamage } from './memory-fault.ts';
+
+const fileName = 'memory.db';
+const damagedName = `${fileName}.damaged-`;
+const schemaVersion = 1;
+/** The other thread may be committing. */
+const busyMs = 5000;
+
+const schema = `
+  CREATE TABLE total (one INTEGER PRIMARY KEY CHECK (one = 1), notes INTEGER NOT NULL, bytes INTEGER NOT NULL, last_id TEXT);
+  INSERT INTO total VALUES (1, 0, 0, NULL);
+  CREATE TABLE collections (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, name TEXT NOT NULL, model TEXT, dimensions INTEGER,
+    notes INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0, UNIQUE (scope, name)
+  );
+  CREATE TABLE notes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, collection INTEGER NOT NULL, at TEXT NOT NULL, expires_at TEXT,
+    writer TEXT NOT NULL, key TEXT, author TEXT NOT NULL, via TEXT NOT NULL, origin TEXT, metadata TEXT NOT NULL, bytes INTEGER NOT NULL,
+    has_vector INTEGER NOT NULL, text TEXT NOT NULL
+  );
+  CREATE UNIQUE INDEX notes_key ON notes (collection, writer, key) WHERE key IS NOT NULL;
+  CREATE INDEX notes_collection ON notes (collection, seq);
+  CREATE INDEX notes_at ON notes (at);
+  CREATE INDEX notes_expiry ON notes (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE vectors (note INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+  CREATE TABLE bits (
+    collection INTEGER NOT NULL, note INTEGER NOT NULL, expires_at TEXT, bits BLOB NOT NULL, PRIMARY KEY (collection, note)
+  ) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE words USING fts5(
+    text, content='notes', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
+  );
+`;
+
+export interface OpenedDatabase {
+  readonly db: Database.Database;
+  /** False: sqlite-vec cannot be loaded. */
+  readonly hasVectors: boolean;
+}
+
+export interface OpenOptions {
+  /** All of the file, because a call found damage in it. */
+  readonly check: boolean;
+  /** Where sqlite-vec is; null: nowhere. */
+  readonly extension?: () => string | null;
+}
+
+/** A damaged file is set aside (M16). */
+export function openDatabase(folder: string, options: OpenOptions): OpenedDatabase {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, fileName);
+  try {
+    return connect(path, options);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    setAside(folder);
+    return connect(path, { ...options, check: false });
+  }
+}
+
+export function damagedFiles(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.startsWith(damagedName) && !/-(wal|shm)$/.test(name));
+  return names.sort().map((name) => join(folder, name));
+}
+
+function setAside(folder: string): void {
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  for (const suffix of ['-wal', '-shm', '']) {
+    const from = join(folder, `${fileName}${suffix}`);
+    if (existsSync(from)) renameSync(from, join(folder, `${damagedName}${time}${suffix}`));
+  }
+}
+
+function connect(path: string, { check, extension = extensionPath }: OpenOptions): OpenedDatabase {
+  const db = keep(new Database(path, { timeout: busyMs }));
+  try {
+    const mode = pragma(db, 'journal_mode = WAL');
+    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    // Every commit is on disk before it is acknowledged.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -16384');
+    if (check) requireSound(db);
+    prepareSchema(db, path);
+    return { db, hasVectors: loadVectors(db, extension()) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function requireSound(db: Database.Database): void {
+  const verdict = pragma(db, 'quick_check(1)');
+  if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' });
+}
+
+function prepareSchema(db: Database.Database, path: string): void {
+  const version = () => pragma(db, 'user_version') as number;
+  if (version() > schemaVersion) {
+    throw new Fault('unsupported', `${path} was written by a newer Carrel`, {
+      hint: 'Use that version, or a newer one.',
+    });
+  }
+  // A crash while it was made leaves an empty file: the transaction did not happen.
+  db.transaction(() => {
+    if (version() === 0) db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
+  }).immediate();
+}
+
+function loadVectors(db: Database.Database, path: string | null): boolean {
+  if (path === null) return false;
+  try {
+    db.loadExtension(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Null: the package is not installed, or has no build for this machine. */
+function extensionPath(): string | null {
+  try {
+    const { getLoadablePath } = createRequire(import.meta.url)('sqlite-vec') as { getLoadablePath(): string };
+    return getLoadablePath();
+  } catch {
+    return null;
+  }
+}

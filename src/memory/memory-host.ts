@@ -1,0 +1,60 @@
+/** Answers calls to the memories that are open here. */
+import { asFault, Fault } from '../model/fault.ts';
+import { memoryFault } from './memory-fault.ts';
+import type { FromThread, Link, Receiver, ToThread } from './memory-link.ts';
+import { OpenedMemory, type OpenedOptions } from './opened-memory.ts';
+
+type HostOptions = Partial<Pick<OpenedOptions, 'now' | 'extension'>>;
+
+export class MemoryHost {
+  readonly #memories = new Map<string, OpenedMemory>();
+  readonly #send: (message: FromThread) => void;
+  readonly #options: HostOptions;
+
+  constructor(send: (message: FromThread) => void, options: HostOptions = {}) {
+    this.#send = send;
+    this.#options = options;
+  }
+
+  receive(message: ToThread): void {
+    this.#do(message).then(
+      (value) => this.#send({ call: message.call, value }),
+      (error: unknown) => this.#send({ call: message.call, fault: asFault(error).toJSON() }),
+    );
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#memories.values()].map((memory) => memory.close()));
+    this.#memories.clear();
+  }
+
+  async #do(message: ToThread): Promise<unknown> {
+    const { folder } = message;
+    const memory = this.#memories.get(folder);
+    try {
+      if ('open' in message) return this.#open(message);
+      if (message.method === 'close') this.#memories.delete(folder);
+      else if (memory === undefined) throw new Fault('unavailable', `the memory in ${folder} is not open`);
+      return await (memory?.[message.method] as undefined | ((...args: readonly unknown[]) => unknown))?.call(
+        memory,
+        ...message.args,
+      );
+    } catch (error) {
+      throw memoryFault(folder, error);
+    }
+  }
+
+  #open({ folder, open: limits, check }: Extract<ToThread, { open: unknown }>): null {
+    if (!this.#memories.has(folder)) {
+      const now = () => new Date();
+      this.#memories.set(folder, new OpenedMemory(folder, { now, ...this.#options, limits, check }));
+    }
+    return null;
+  }
+}
+
+/** Without a thread, for tests. */
+export function startMemoryHere(receiver: Receiver, options?: HostOptions): Link {
+  const host = new MemoryHost((message) => receiver.received(message), options);
+  return { send: (message) => host.receive(message), end: () => host.closeAll() };
+}
