@@ -55,12 +55,22 @@ function download() {
   run(['npm', 'install', ...options, `${distribution}@${version}`]);
 }
 
-/** Without optimisation, which is most of what a compiler does here. */
+/** Where ./setup compiled it, SQLite itself is there: only the part that knows Node has to be compiled. */
 function compile() {
   console.log(`test:node: compiling better-sqlite3 for Node ${version}`);
   cpSync('node_modules/better-sqlite3', compiled, { recursive: true });
+  if (existsSync(join(compiled, 'build/Release/sqlite3.a'))) return compileAddon(join(compiled, 'build/Release'));
   const quick = { ...env, CFLAGS: '-O0', CXXFLAGS: '-O0', JOBS: 'max' };
   run(['npm', 'rebuild', '--build-from-source', `--nodedir=${home}`, '--loglevel=error', '--prefix', folder], quick);
+}
+
+/** As binding.gyp of better-sqlite3 does, without optimisation, which is most of what a compiler does here. */
+function compileAddon(release) {
+  const headers = [join(home, 'include/node'), join(release, 'obj/gen/sqlite3')].map((path) => `-I${path}`);
+  const options = ['-std=c++20', '-O0', '-fPIC', '-pthread', '-fno-rtti', '-DNODE_GYP_MODULE_NAME=better_sqlite3'];
+  const link = ['-shared', '-Wl,-Bsymbolic', '-Wl,--exclude-libs,ALL', '-o', join(release, 'better_sqlite3.node')];
+  const sources = [join(compiled, 'src/better_sqlite3.cpp'), join(release, 'sqlite3.a')];
+  run(['g++', ...options, '-DBUILDING_NODE_EXTENSION', ...headers, ...sources, ...link]);
 }
 
 function manifest(home) {
