@@ -90,11 +90,40 @@ export const plannedView = z.strictObject({
     .nullable(),
 });
 
+/** The part of one file to take: all of it, or some of its blocks, the runs of lines that differ, counted from 0. */
+const pick = z.strictObject({
+  /** The `id` of an offered file. */
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  blocks: z.array(z.int().min(0)).max(1_000_000).optional(),
+  /** With `blocks`: whether the new mode is taken. */
+  mode: z.boolean().optional(),
+});
+
+export const offeredView = z.strictObject({
+  ...shownPath,
+  from: z.string().optional(),
+  status: z.enum(['A', 'M', 'D', 'R', 'T']),
+  /** Of its section. */
+  id: z.string(),
+  /** Whether its blocks can be taken one by one. */
+  divisible: z.boolean(),
+  /** The part of the unified diff about this file, in base64. */
+  section: z.string(),
+});
+
+export const offerView = z.strictObject({
+  files: z.array(offeredView),
+  /** Lines about changes that have no section and cannot be picked: empty folders, unusual modes. */
+  others: z.array(z.string()),
+});
+
 export const applyRequest = z.strictObject({
   /** One to apply; several to merge, in this order. */
   names: z.array(name).min(1).max(100),
   paths: paths.optional(),
   ignored: withIgnored,
+  /** Take these parts only, of one sandbox; `paths` and `ignored` are those of the offer. */
+  pick: z.array(pick).min(1).max(100_000).optional(),
   resolution: z.enum(resolutions).optional(),
   allow: z.array(z.enum(gateKinds)).max(gateKinds.length).optional(),
   /** From now on, of this user, for this project: what `allow` says. */
@@ -186,6 +215,8 @@ export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() })
 export type CompareRequest = z.input<typeof compareRequest>;
 export type ChangesView = z.output<typeof changesView>;
 export type ChangeView = z.output<typeof changeView>;
+export type OfferView = z.output<typeof offerView>;
+export type OfferedView = z.output<typeof offeredView>;
 export type ApplyRequest = z.input<typeof applyRequest>;
 export type FetchView = z.output<typeof fetchView>;
 export type LogView = z.output<typeof logView>;

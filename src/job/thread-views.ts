@@ -1,13 +1,14 @@
 /** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
-import type { ApplyView, ChangesView, ChangeView } from '../api/workspace.ts';
+import type { ApplyView, ChangesView, ChangeView, OfferedView } from '../api/workspace.ts';
 import { type BytePath, toText } from '../model/byte-path.ts';
 import { parsePathspec, pathFilter } from '../model/pathspec.ts';
 import { undoApply } from '../workspace/apply/undo.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
 import type { Ignored } from '../workspace/ignored.ts';
+import { choose, type OfferedFile, offer, type Pick as PickedFile } from '../workspace/pick.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
 import { leftOutOf, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
@@ -44,16 +45,50 @@ export interface TakenShown {
   readonly ignored: IgnoredView;
 }
 
+/** Undefined: all changes are taken. */
+export interface PickOrder {
+  readonly picks?: readonly PickedFile[] | undefined;
+  /** An empty, private folder, where the chosen versions are written. */
+  readonly pickScratch?: string | undefined;
+}
+
 export async function takeOverShown(
-  order: TakeOver & { readonly ignored: boolean },
+  order: TakeOver & PickOrder & { readonly ignored: boolean },
 ): Promise<TakenShown & Pick<TakenOver, 'changed'>> {
-  const taken = takeOver({ ...order, leftOut: await leftOutOf(order) });
+  const taken = takeOver({ ...(await withPicks(order)), leftOut: await leftOutOf(order) });
   return { ...shown(taken), changed: taken.changed };
 }
 
-export async function takeToBranchShown(order: TakeToBranch): Promise<TakenShown & { commit: string | null }> {
-  const taken = await takeToBranch(order);
+export async function takeToBranchShown(
+  order: TakeToBranch & PickOrder,
+): Promise<TakenShown & { commit: string | null }> {
+  const taken = await takeToBranch(await withPicks(order));
   return { ...shown(taken), commit: taken.commit };
+}
+
+/** The sources are paused, so that what is chosen here is what is taken. */
+async function withPicks<T extends Omit<TakeOver, 'journal'> & PickOrder & { readonly ignored: boolean }>(
+  order: T,
+): Promise<T> {
+  const { picks, pickScratch, sources, ignored, options } = order;
+  if (picks === undefined || pickScratch === undefined) return order;
+  const { paths = [], ...others } = options;
+  const chosen = await choose({ place: sources[0]!.place, paths, ignored, scratch: pickScratch }, picks);
+  return { ...order, chosen, options: { ...others, only: new Set(chosen.keys()) } };
+}
+
+export async function offerShown(input: ReviewInput): Promise<{ files: Uint8Array; others: readonly string[] }> {
+  const { files, others } = await offer(input);
+  return { files: json(files.map(offeredView)), others };
+}
+
+function offeredView({ path, from, section, ...rest }: OfferedFile): OfferedView {
+  return {
+    ...shownPath(path),
+    ...(from === null ? {} : { from: toText(from) }),
+    ...rest,
+    section: section.toString('base64'),
+  };
 }
 
 type Said = Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit' | 'ignored'>;

@@ -38,7 +38,7 @@ export interface Reviewed {
 }
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
-  const { changes, ...left } = await wanted(input);
+  const { changes, ...left } = await reviewedChanges(input);
   const verdicts = verdictsOn(input, changes);
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
@@ -72,7 +72,7 @@ function verdictOn(change: Change, gateContext: GateContext): Verdict {
 
 /** Writes the unified diff to a file. */
 export async function writeDiff(input: ReviewInput, file: string): Promise<void> {
-  const { changes, ...left } = await wanted(input);
+  const { changes, ...left } = await reviewedChanges(input);
   if (changes.length === 0) return writeAll(file, leftLines(left));
   const store = await openStore({ changes, folder: input.scratch });
   await writeAll(file, unifiedDiff(store, left));
@@ -87,7 +87,7 @@ export interface WrittenPatch {
 
 /** Writes the mail for `git am`. */
 export async function writePatch(input: ReviewInput, head: PatchHead, file: string): Promise<WrittenPatch> {
-  const { changes } = await wanted(input);
+  const { changes } = await reviewedChanges(input);
   if (changes.length === 0) {
     await writeAll(file, []);
     return { leftOut: [], gated: [] };
@@ -110,11 +110,12 @@ function marksOf(gated: readonly (Verdict & { readonly path: BytePath })[]): str
   return ['Could run something here:', ...gated.map(({ path, gates }) => `  ${quoteName(path)} [${gates.join(', ')}]`)];
 }
 
-interface Wanted extends Changes {
+export interface ReviewedChanges extends Changes {
   readonly ignored: Ignored;
 }
 
-async function wanted({ place, against, paths, ignored }: ReviewInput): Promise<Wanted> {
+/** The changes that the input asks for. */
+export async function reviewedChanges({ place, against, paths, ignored }: ReviewInput): Promise<ReviewedChanges> {
   const listed = against ? { changes: changesBetween(place, against), hiddenInGit: 0 } : listChanges(place);
   const filter = pathFilter(paths);
   const [idle] = filter.idle(listed.changes.map(({ path }) => path));
@@ -124,7 +125,7 @@ async function wanted({ place, against, paths, ignored }: ReviewInput): Promise<
   return { ...found, hiddenInGit: paths.length === 0 ? listed.hiddenInGit : 0 };
 }
 
-function leftLines(left: Omit<Wanted, 'changes'>): Buffer[] {
+function leftLines(left: Omit<ReviewedChanges, 'changes'>): Buffer[] {
   return leftOut(left).map((line) => Buffer.from(`${line}\n`));
 }
 

@@ -18,6 +18,7 @@ import { digested, requireDigest } from './apply/plan-digest.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
 import { type Ignored, ignoredPaths, type Split, split, together } from './ignored.ts';
+import { type Chosen, withChosen } from './pick.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 export interface Source {
@@ -32,6 +33,8 @@ export interface TakeOver {
   readonly options: ApplyOptions;
   /** Paths that are left out because git ignores them, for each source; absent: none. */
   readonly leftOut?: readonly ReadonlySet<BytePath>[];
+  /** What is taken, if the reviewer chose parts of the changes of the only source. */
+  readonly chosen?: Chosen | undefined;
   /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
   /** The digest that the plan must have. */
@@ -78,8 +81,9 @@ function tryTakeOver(order: TakeOver): TakenOver {
   const { sources, project, options, journal } = order;
   if (journal !== null) for (const { place } of sources) keepBases(place);
   const listed = sources.map((source, index) => {
-    const { changes, hiddenInGit } = listChanges(source.place);
-    return { ...source, hiddenInGit, ...seen(changes, order.leftOut?.[index], options.paths) };
+    const { changes: all, hiddenInGit } = listChanges(source.place);
+    const { changes, ignored } = seen(all, order.leftOut?.[index], options.paths);
+    return { ...source, hiddenInGit, changes: withChosen(changes, order.chosen), ignored };
   });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const all = listed.flatMap(({ changes }) => changes);

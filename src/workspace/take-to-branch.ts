@@ -19,6 +19,7 @@ import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts'
 import { isInsideGit } from './git/git-store.ts';
 import type { BranchChange } from './git/write-blobs.ts';
 import { type Ignored, split, together } from './ignored.ts';
+import { withChosen } from './pick.ts';
 import { leftOutOf, type TakeOver } from './take-over.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal' | 'leftOut'> {
@@ -52,7 +53,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const leftOut = await leftOutOf(order);
   const listed = sources.map(({ sandbox, place }, index) => {
     const { changes, hiddenInGit } = listChanges(place);
-    return { sandbox, hiddenInGit, ...split(changes, leftOut[index] ?? new Set()) };
+    return { sandbox, hiddenInGit, ...split(withChosen(changes, order.chosen), leftOut[index] ?? new Set()) };
   });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const ignored = together(listed.map((one) => one.ignored));

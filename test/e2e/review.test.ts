@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
 import { Installation } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
+import { carrelOn } from '../harness/terminal.ts';
 
 let carrel: Installation;
 let project: Project;
@@ -179,6 +180,51 @@ describe('two states', () => {
     const elsewhere = new Project(carrel.folder(`elsewhere-${count}`), { a: '1' });
     await carrel.ok('create', '--name', `far-${count}`, elsewhere.path);
     await refused([name, `far-${count}`], 2, 'have different projects');
+  });
+});
+
+describe('apply -p', () => {
+  const lines = (change: Readonly<Record<number, string>>) =>
+    Array.from({ length: 30 }, (_, n) => `${change[n] ?? `line ${n}`}\n`).join('');
+
+  it('takes the hunks that are chosen at a terminal, and undo gives them back', async () => {
+    project.put('src/long.ts', lines({}));
+    const name = await agent(
+      "sed -i -e 's/line 2$/two/' -e 's/line 5$/five/' -e 's/line 25$/late/' src/long.ts; echo '\\033[2J' > new; echo x > .envrc",
+    );
+    const terminal = carrelOn(carrel.home, ['apply', '-p', name], { cwd: project.path });
+    await terminal.has(/Take this addition \[y,n,q,a,d,\?\]\? /);
+    terminal.type('y\r');
+    await terminal.has(/Take this addition[\s\S]*Take this addition/);
+    terminal.type('n\r');
+    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,s,\?\]\? /);
+    terminal.type('s\r');
+    await terminal.has(/split into 2 hunks[\s\S]*\(1\/3\)/);
+    terminal.type('n\r');
+    await terminal.has(/\(2\/3\)/);
+    terminal.type('a\r');
+    await terminal.has(/Allow env this time\?/);
+    terminal.type('y\r');
+    expect(await terminal.ended).toBe(0);
+    expect(project.read('src/long.ts')).toBe(lines({ 5: 'five', 25: 'late' }));
+    expect(project.names()).toContain('.envrc');
+    expect(project.names()).not.toContain('new');
+    expect((await changes(name)).changes.map(({ path }) => path)).toEqual(['new', 'src/long.ts']);
+    await carrel.ok('undo', name);
+    expect(project.read('src/long.ts')).toBe(lines({}));
+  });
+
+  it('applies nothing after Ctrl-C, and asks only at a terminal', async () => {
+    const name = await agent('echo four >> src/old.ts');
+    expect(await carrel.run(['apply', '-p', name])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Name the paths to take'),
+    });
+    const terminal = carrelOn(carrel.home, ['apply', '-p', name], { cwd: project.path });
+    await terminal.has(/Take this hunk/);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(project.read('src/old.ts')).toBe('one\ntwo\nthree\n');
   });
 });
 

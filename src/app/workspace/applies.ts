@@ -50,10 +50,22 @@ export class Applies {
   }
 
   async apply(asked: ApplyRequest): Promise<Shown<ApplyView>> {
+    if (asked.pick === undefined) return this.#apply(asked, undefined);
+    if (asked.names.length > 1) throw new Fault('invalid', 'pick: parts are taken of one sandbox only');
+    const scratch = makeScratch(this.#parts.home);
+    try {
+      return await this.#apply(asked, scratch);
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  /** `pickScratch`: for the versions that are made of the picked parts. */
+  async #apply(asked: ApplyRequest, pickScratch: string | undefined): Promise<Shown<ApplyView>> {
     const opened = await this.#open(asked.names);
     const project = opened[0]!.place.project;
     const always = this.#always(project, asked);
-    const request = { ...asked, allow: [...(asked.allow ?? []), ...always], dryRun: isDry(asked) };
+    const request = { ...asked, allow: [...(asked.allow ?? []), ...always], dryRun: isDry(asked), pickScratch };
     const { taken, apply, branch } = await this.#parts.locks.run(`project:${project}`, async () => {
       await this.#finishEarlier(project);
       const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
@@ -91,7 +103,7 @@ export class Applies {
     return opened;
   }
 
-  async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+  async #takeOver(opened: readonly Opened[], project: string, request: Taking): Promise<Done> {
     const { threads, home } = this.#parts;
     const order = { ...orderOf(opened, project, request), expect: request.expect };
     const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
@@ -108,7 +120,7 @@ export class Applies {
     });
   }
 
-  async #toBranch(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+  async #toBranch(opened: readonly Opened[], project: string, request: Taking): Promise<Done> {
     const { threads, home } = this.#parts;
     const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
     const scratch = makeScratch(home);
@@ -323,8 +335,11 @@ function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
   return dryRun || ask !== undefined;
 }
 
-function orderOf(opened: readonly Opened[], project: string, request: ApplyRequest) {
-  return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored: request.ignored ?? false };
+type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
+
+function orderOf(opened: readonly Opened[], project: string, request: Taking) {
+  const { ignored = false, pick: picks, pickScratch } = request;
+  return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };
 }
 
 function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {

@@ -58,6 +58,18 @@ export class Reviews {
     }
   }
 
+  async offer(name: string, asked: ReviewOrder, signal?: AbortSignal) {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
+    const scratch = makeScratch(this.#parts.home);
+    try {
+      const input = { ...inputOf(place, asked), scratch };
+      const { files, others } = await this.#parts.threads.run(jobOf(sandbox, signal), 'offerShown', input);
+      return { files: new MadeJson(files), others: [...others] };
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
   async *diff(name: string, asked: CompareOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
     const { sandbox, input } = await this.#compared(name, asked);
     const owner = jobOf(sandbox, signal);

@@ -47,6 +47,14 @@ export const workspace = noun({
       act: null,
       handle: ({ scope, name, body, signal }) => outputFrames(() => scope.reviews.diff(name, body, signal)),
     }),
+    route('POST /v1/sandboxes/{name}/offer', {
+      id: 'offerChanges',
+      summary: 'The changes of a workspace, file by file, for an apply that takes parts of them',
+      body: shape.pathsRequest,
+      answer: shape.offerView,
+      act: null,
+      handle: ({ scope, name, body, signal }) => scope.reviews.offer(name, body, signal),
+    }),
     route('POST /v1/sandboxes/{name}/patch', {
       id: 'patchSandbox',
       summary: 'The changes of a workspace as a mail for `git am`, in frames',

@@ -54,6 +54,7 @@ function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
   const { names, paths = [], resolution, allow = [], branch, message } = request;
   const ways = resolutions.filter((way) => way !== resolution);
   const options = [
+    ...(request.pick === undefined ? [] : ['-p']),
     ...(resolution === undefined || undecided ? [] : [`--${resolution}`]),
     ...(allow.length === 0 ? [] : ['--allow', allow.join(',')]),
     ...(request.always ? ['--always'] : []),

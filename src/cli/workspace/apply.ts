@@ -7,22 +7,58 @@ import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { askedPaths } from '../paths.ts';
+import { canAsk, confirm } from '../stream/confirm.ts';
 import { conclude } from './apply-conclude.ts';
 import { report } from './apply-report.ts';
 import { type ApplyOptions, applyRequest } from './apply-request.ts';
+import { pickHunks } from './pick-hunks.ts';
 
-type Options = ApplyOptions & { readonly branch?: string; readonly message?: string };
+type Options = ApplyOptions & { readonly branch?: string; readonly message?: string; readonly patch?: boolean };
 
 export default async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const client = connect(context);
   const asked = applyRequest([name], [], options);
+  checkPatch(context, options);
   checkMessage(options);
   const request = { ...asked, ...(await askedPaths(client, name, args.slice(1))) };
   const body = { ...request, ...(await commitOf(client, name, options)) };
-  const view = await during(context.out, `applying ${name}`, client.call('POST /v1/apply', { body }));
+  if (!options.patch) return (await send(context, client, body)).exitCode;
+  const pick = await picked(context, client, body);
+  if (pick.length > 0) return sendPicked(context, client, { ...body, pick });
+  context.out.say('nothing was chosen');
+  return 0;
+}
+
+async function send(context: Context, client: Client, body: ApplyRequest) {
+  const doing = `applying ${body.names[0]!}`;
+  const view = await during(context.out, doing, client.call('POST /v1/apply', { body }));
   if (!context.json) context.out.print(...report(view, context.out));
-  return conclude(context, 'apply', body, view);
+  return { view, exitCode: conclude(context, 'apply', body, view) };
+}
+
+/** A gate is asked about here, since the hunks would have to be chosen again. */
+async function sendPicked(context: Context, client: Client, body: ApplyRequest): Promise<number> {
+  const { view, exitCode } = await send(context, client, body);
+  if (view.blocked !== 'gated') return exitCode;
+  const kinds = [...new Set(view.paths.filter(({ outcome }) => outcome === 'gated').flatMap(({ gates }) => gates))];
+  if (!(await confirm(`Allow ${kinds.join(', ')} this time?`))) return exitCode;
+  return (await send(context, client, { ...body, allow: [...(body.allow ?? []), ...kinds] })).exitCode;
+}
+
+async function picked({ out }: Context, client: Client, { names: [name = ''], paths, ignored }: ApplyRequest) {
+  const body = { ...(paths ? { paths } : {}), ...(ignored ? { ignored } : {}) };
+  const asked = client.call('POST /v1/sandboxes/{name}/offer', { path: { name }, body });
+  return pickHunks(await during(out, `comparing ${name}`, asked), out);
+}
+
+function checkPatch({ out, json }: Context, { patch, ask }: Options): void {
+  if (!patch) return;
+  if (ask !== undefined) throw new Fault('invalid', '-p and --ask exclude each other', { hint: 'Give one of them.' });
+  if (!json && canAsk(out)) return;
+  throw new Fault('invalid', '-p asks about each hunk, and there is no terminal to ask at', {
+    hint: 'Name the paths to take: carrel apply NAME PATH…',
+  });
 }
 
 function checkMessage({ branch, message }: Options): void {

@@ -57,6 +57,11 @@ const commands: readonly CommandEntry[] = [
     options: [
       ...applyOptions,
       {
+        flags: '-p, --patch',
+        field: 'pick',
+        summary: 'choose hunks one by one, with the keys of git add -p except e, g and /',
+      },
+      {
         flags: '--branch <BRANCH>',
         field: 'branch',
         summary: 'commit to this branch instead of changing the project’s files',
@@ -64,7 +69,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '-m, --message <MESSAGE>', field: 'message', summary: 'commit message' },
     ],
     completes: 'sandbox-files',
-    examples: ['apply agent', "apply agent 'src/*.ts'", 'apply --branch try-1 agent'],
+    examples: ['apply agent', 'apply -p agent', "apply agent 'src/*.ts'", 'apply --branch try-1 agent'],
     load: () => import('./apply.ts'),
   },
   {

@@ -42,6 +42,8 @@ export interface ApplyOptions {
   readonly gateContext?: GateContext;
   /** Limits the apply to these pathspecs. */
   readonly paths?: readonly BytePath[];
+  /** Limits the apply to exactly these paths. */
+  readonly only?: ReadonlySet<BytePath>;
   /** True for a path that the target cannot hold: it is left, without any other decision. */
   readonly cannotHold?: (path: BytePath) => boolean;
 }

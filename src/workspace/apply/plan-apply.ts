@@ -18,7 +18,7 @@ export function planApply(sources: readonly ApplySource[], project: string, opti
   const reader = new Reader();
   try {
     const paths = sources.flatMap(({ sandbox, changes }) =>
-      new PlanSource({ planned, reader, sandbox, project, options }, changes).decide(wanted(changes, options.paths)),
+      new PlanSource({ planned, reader, sandbox, project, options }, changes).decide(wanted(changes, options)),
     );
     const blocked = paths.some(({ outcome }) => outcome === 'conflict' || outcome === 'gated');
     const steps = blocked ? [] : stepsOf(planned, (one, other) => reader.same(one, other));
@@ -40,7 +40,8 @@ function checkPaths(sources: readonly ApplySource[], paths: readonly BytePath[])
   throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`, { data: { paths: idle } });
 }
 
-function wanted(changes: readonly Change[], paths: readonly BytePath[] | undefined): readonly Change[] {
+function wanted(changes: readonly Change[], { paths, only }: ApplyOptions): readonly Change[] {
+  if (only !== undefined) return changes.filter(({ path }) => only.has(path));
   if (paths === undefined) return changes;
   const filter = pathFilter(paths);
   return changes.filter(({ path }) => filter.matches(path));

@@ -39,23 +39,40 @@ export interface ChangeSummary {
 }
 
 export async function* unifiedDiff(store: GitStore, left: LeftOut): AsyncGenerator<Buffer> {
+  for await (const batch of sectionBatches(store)) yield Buffer.concat(batch.map(({ section }) => section));
+  const words = [...notes(store), ...leftOut(left)];
+  if (words.length > 0) yield Buffer.from(`${words.join('\n')}\n`);
+}
+
+export interface DiffSection {
+  readonly entry: DiffEntry;
+  readonly section: Buffer;
+}
+
+export async function* diffSections(store: GitStore): AsyncGenerator<DiffSection> {
+  for await (const batch of sectionBatches(store)) yield* batch;
+}
+
+/** A change of type has two sections: one removes the old entry, one adds the new one. */
+async function* sectionBatches(store: GitStore): AsyncGenerator<DiffSection[]> {
   const { entries, sections } = await openDiff(store, ['-p']);
-  // A change of type has two sections: one removes the old entry, one adds the new one.
   const order = entries.flatMap((entry) => (entry.status === 'T' ? [entry, entry] : [entry]));
   let next = 0;
   for await (const batch of sections) {
-    yield Buffer.concat(batch.map((section) => withFacts(section, order[next++], store.facts)));
+    yield batch.map((section) => {
+      const entry = order[next++];
+      if (entry === undefined) throw new Fault('internal', `git shows more than ${order.length} changes`);
+      return { entry, section: withFacts(section, entry, store.facts) };
+    });
   }
   if (next !== order.length) throw new Fault('internal', `git shows ${next} of ${order.length} changes`);
-  const words = [...notes(store), ...leftOut(left)];
-  if (words.length > 0) yield Buffer.from(`${words.join('\n')}\n`);
 }
 
 const notShown = Buffer.from('\nBinary files ');
 
 /** Adds the facts about a file that is not shown to its section. `git apply` refuses such a section. */
-function withFacts(section: Buffer, entry: DiffEntry | undefined, facts: ReadonlyMap<BytePath, Facts>): Buffer {
-  const known = entry && factsOf(entry, facts);
+function withFacts(section: Buffer, entry: DiffEntry, facts: ReadonlyMap<BytePath, Facts>): Buffer {
+  const known = factsOf(entry, facts);
   if (known === undefined || !section.includes(notShown)) return section;
   const text = section.toString('latin1');
   // The section of one half of a change of type.
@@ -65,7 +82,7 @@ function withFacts(section: Buffer, entry: DiffEntry | undefined, facts: Readonl
   };
   const hasHashes = [half.before, half.after].every((fact) => fact === null || isWhole(fact));
   const head = hasHashes ? section : Buffer.from(text.replace(hashesOfStandIns, '$10000000..0000000'), 'latin1');
-  return Buffer.concat([head, Buffer.from(`${factLine(entry!.path, half)}\n`)]);
+  return Buffer.concat([head, Buffer.from(`${factLine(entry.path, half)}\n`)]);
 }
 
 const hashesOfStandIns = /(\nindex )[0-9a-f]+\.\.[0-9a-f]+/;

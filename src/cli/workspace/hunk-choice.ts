@@ -1,0 +1,133 @@
+/** The hunks of one file and the answers to them, with the keys of `git add -p`. */
+import type { OfferedView } from '../../api/workspace.ts';
+import { blocksOf, type Hunk, hunkText, parseSection, splitHunk } from '../../model/patch-section.ts';
+
+export interface Question {
+  /** The end of `Take this …`. */
+  readonly what: string;
+  /** Null: what it is about stands in the head of the file. */
+  readonly hunk: Hunk | null;
+  readonly isMode: boolean;
+  readonly taken: boolean | null;
+}
+
+export type Next =
+  /** Show the question. */
+  | { readonly do: 'ask' }
+  /** Say this, then ask again. */
+  | { readonly do: 'say'; readonly text: string }
+  /** Every question of the file is answered. */
+  | { readonly do: 'done' }
+  | { readonly do: 'quit' };
+
+const ask: Next = { do: 'ask' };
+const whole = { A: 'addition', D: 'deletion', R: 'rename', T: 'change of type', M: 'change' } as const;
+
+export const help = [
+  'y - take this hunk',
+  'n - do not take this hunk',
+  'q - quit; do not take this hunk or any of the remaining ones, apply those taken before',
+  'a - take this hunk and all later hunks in the file',
+  'd - do not take this hunk or any of the later hunks in the file',
+  'j - leave this hunk undecided, see the next undecided hunk',
+  'J - leave this hunk undecided, see the next hunk',
+  'k - leave this hunk undecided, see the previous undecided hunk',
+  'K - leave this hunk undecided, see the previous hunk',
+  's - split the current hunk into smaller hunks',
+  '? - print help',
+  'Undecided hunks are not taken. Ctrl-C applies nothing. Hunks cannot be edited here: edit the file after the apply.',
+].join('\n');
+
+export class FileChoice {
+  readonly file: OfferedView;
+  readonly head: string;
+  #questions: Question[];
+  #at = 0;
+
+  constructor(file: OfferedView) {
+    this.file = file;
+    const { head, hunks } = parseSection(Buffer.from(file.section, 'base64').toString('latin1'));
+    const open = { isMode: false, taken: null };
+    const rest = hunks.map((hunk): Question => ({ ...open, what: 'hunk', hunk }));
+    const mode = /^old mode /m.test(head) ? [{ ...open, what: 'mode change', hunk: null, isMode: true }] : [];
+    // The text of a file that is taken as a whole is a part of its head.
+    this.head = file.divisible ? head : head + hunks.map(hunkText).join('');
+    this.#questions = file.divisible ? [...mode, ...rest] : [{ ...open, what: whole[file.status], hunk: null }];
+  }
+
+  get question(): Question {
+    return this.#questions[this.#at]!;
+  }
+
+  /** `(2/3) Take this hunk [y,n,q,a,d,k,?]?` */
+  get prompt(): string {
+    const keys = ['y', 'n', 'q', 'a', 'd', ...this.#moves(), ...(this.#isSplittable() ? ['s'] : []), '?'];
+    return `(${this.#at + 1}/${this.#questions.length}) Take this ${this.question.what} [${keys.join(',')}]? `;
+  }
+
+  #moves(): string[] {
+    return (['j', 'J', 'k', 'K'] as const).filter((key) => this.#target(key) !== null);
+  }
+
+  #target(key: 'j' | 'J' | 'k' | 'K'): number | null {
+    const [earlier, later] = [this.#at - 1, this.#at + 1];
+    const isOpen = (at: number) => this.#questions[at]!.taken === null;
+    const places = [...this.#questions.keys()];
+    if (key === 'J') return later < places.length ? later : null;
+    if (key === 'K') return earlier >= 0 ? earlier : null;
+    if (key === 'j') return places.find((at) => at >= later && isOpen(at)) ?? null;
+    return places.findLast((at) => at <= earlier && isOpen(at)) ?? null;
+  }
+
+  #isSplittable(): boolean {
+    const { hunk } = this.question;
+    return hunk !== null && blocksOf(hunk).length > 1;
+  }
+
+  /** A line that was typed; only its first letter counts. */
+  answer(line: string): Next {
+    const key = line.trim()[0] ?? '';
+    if (key === 'y' || key === 'n') return this.#decide(key === 'y', this.#at + 1);
+    if (key === 'a' || key === 'd') return this.#decide(key === 'a', this.#questions.length);
+    if (key === 'q') return { do: 'quit' };
+    if (key === 's') return this.#split();
+    if (key === '?') return { do: 'say', text: help };
+    if (key === 'j' || key === 'J' || key === 'k' || key === 'K') return this.#move(key);
+    return { do: 'say', text: `${key === '' ? 'an empty line' : key} is no key here; ? prints help` };
+  }
+
+  #decide(taken: boolean, to: number): Next {
+    this.#questions = this.#questions.map((question, at) => {
+      const isMeant = at === this.#at || (at > this.#at && at < to && question.taken === null);
+      return isMeant ? { ...question, taken } : question;
+    });
+    const next = this.#target('j') ?? this.#questions.findIndex((question) => question.taken === null);
+    if (next < 0) return { do: 'done' };
+    this.#at = next;
+    return ask;
+  }
+
+  #move(key: 'j' | 'J' | 'k' | 'K'): Next {
+    const target = this.#target(key);
+    if (target === null) return { do: 'say', text: `no ${/j/i.test(key) ? 'next' : 'previous'} hunk` };
+    this.#at = target;
+    return ask;
+  }
+
+  #split(): Next {
+    if (!this.#isSplittable()) return { do: 'say', text: 'this cannot be split' };
+    const parts = splitHunk(this.question.hunk!).map((hunk) => ({ ...this.question, hunk, taken: null }));
+    this.#questions.splice(this.#at, 1, ...parts);
+    return { do: 'say', text: `split into ${parts.length} hunks` };
+  }
+
+  /** Null: nothing of the file is taken. */
+  get pick(): { id: string; blocks?: number[]; mode?: boolean } | null {
+    const { id } = this.file;
+    const taken = this.#questions.filter((question) => question.taken === true);
+    if (taken.length === 0) return null;
+    if (taken.length === this.#questions.length) return { id };
+    const blocks = taken.flatMap(({ hunk }) => (hunk === null ? [] : blocksOf(hunk)));
+    return { id, blocks, mode: taken.some(({ isMode }) => isMode) };
+  }
+}
