@@ -117,8 +117,8 @@ export interface Route {
 }
 
 interface Declaration<S, Q, B, A, N extends string> extends Omit<Route, 'key' | 'query' | 'body' | 'answer'> {
-  readonly query?: Q & z.ZodObject;
-  readonly body?: B & z.ZodType;
+  readonly query?: Q;
+  readonly body?: B;
   readonly answer: A;
   readonly act: null | ((asked: Asked<Output<Q>, Output<B>, N>) => Act | null);
   readonly done?: (answer: Output<A>) => Done;
