@@ -6,3 +6,9 @@ export function holdBriefly(response: ServerResponse): void {
   response.cork();
   setImmediate(() => response.uncork());
 }
+
+/** `end` alone would send the end of the chunks before those that are held. */
+export function endHeld(response: ServerResponse, last = ''): void {
+  response.uncork();
+  response.end(last);
+}

@@ -6,7 +6,7 @@ import { stream } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
 import { endWith, type Frames, type Sent } from '../app/route.ts';
 import type { OpenAct } from '../audit/audit.ts';
-import { holdBriefly } from '../lib/hold-briefly.ts';
+import { endHeld, holdBriefly } from '../lib/hold-briefly.ts';
 import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 
@@ -86,7 +86,7 @@ async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Prom
     holdBriefly(outgoing);
     if (!outgoing.write(sentText(event))) await roomIn(outgoing);
   }
-  outgoing.end();
+  endHeld(outgoing);
 }
 
 function sentText({ id, event, data }: Sent): string {

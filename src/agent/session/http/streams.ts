@@ -3,7 +3,7 @@
  * reads nothing for a while is disconnected, and comes back by its position.
  */
 import type { ServerResponse } from 'node:http';
-import { holdBriefly } from '../../../lib/hold-briefly.ts';
+import { endHeld, holdBriefly } from '../../../lib/hold-briefly.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { ApiLimits } from './limit.ts';
 import { faultOf, type Pieces } from './reply.ts';
@@ -38,10 +38,10 @@ export class Streams {
     if (heartbeat !== undefined) this.#open.set(response, { heartbeat, isAllowed });
     try {
       for await (const piece of pieces) await this.#write(response, piece);
-      response.end();
+      endHeld(response);
     } catch (error) {
       if (failed === undefined || !response.writable) response.destroy();
-      else response.end(failed(faultOf(error)));
+      else endHeld(response, failed(faultOf(error)));
     } finally {
       this.#open.delete(response);
     }

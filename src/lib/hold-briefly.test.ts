@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { endHeld, holdBriefly } from './hold-briefly.ts';
+
+let answer: (response: ServerResponse) => void;
+const server = createServer((_, response) => answer(response));
+afterEach(() => server.close());
+
+async function received(): Promise<string> {
+  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
+}
+
+test('what is written just before the end arrives, in order', async () => {
+  answer = (response) => {
+    response.flushHeaders();
+    for (const piece of ['a', 'b', 'c']) {
+      holdBriefly(response);
+      response.write(piece);
+    }
+    endHeld(response, 'd');
+  };
+  expect(await received()).toBe('abcd');
+});
+
+test('what is written arrives although nothing follows', async () => {
+  answer = (response) => {
+    response.flushHeaders();
+    holdBriefly(response);
+    response.write('a');
+    setTimeout(() => endHeld(response), 0);
+  };
+  expect(await received()).toBe('a');
+});
