@@ -3,12 +3,10 @@
  * leaves them out. The rules are those of the project's repository and of `.gitignore` files that the agent wrote. What they hide
  * is never applied either, so an agent can hide nothing that reaches the project. Tracked files are never ignored.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
+import type { BytePath } from '../model/byte-path.ts';
 import type { Change } from '../model/change.ts';
-import { gitFault, runGit } from './git/git.ts';
-import { openProjectGit, type ProjectGit, withOwnerFolder } from './git/project-git.ts';
+import { checkIgnore, foldersAbove, maxRulesBytes } from './git/check-ignore.ts';
+import { openProjectGit } from './git/project-git.ts';
 import { readContent } from './tree/content.ts';
 
 export interface Ignored {
@@ -26,17 +24,13 @@ export interface Split {
 export const noneIgnored: Ignored = { files: 0, places: [] };
 
 const maxPlaces = 100;
-const maxRulesBytes = 1024 * 1024;
 
 export async function ignoredPaths(project: string, changes: readonly Change[]): Promise<ReadonlySet<BytePath>> {
   const git = changes.length === 0 ? null : await openProjectGit(project);
   if (git === null) return new Set();
   const asked = new Set(changes.flatMap((change) => [...foldersAbove(change.path), nameOf(change)]));
-  return withOwnerFolder(git, async (folder) => {
-    const rules = join(folder, 'ignore');
-    writeFileSync(rules, changes.flatMap(rulesOf).join('\n'), { mode: 0o644 });
-    return askGit(git, [...asked], rules);
-  });
+  const ignored = await checkIgnore(git, [...asked], changes.flatMap(rulesOf));
+  return new Set([...ignored].map((name) => name.replace(/\/$/, '')));
 }
 
 export function split(changes: readonly Change[], ignored: ReadonlySet<BytePath>): Split {
@@ -51,30 +45,9 @@ export function together(all: readonly Ignored[]): Ignored {
   return { files: all.reduce((sum, { files }) => sum + files, 0), places: places.slice(0, maxPlaces) };
 }
 
-async function askGit(git: ProjectGit, paths: readonly BytePath[], rules: string): Promise<Set<BytePath>> {
-  const args = ['-c', `core.excludesFile=${rules}`, 'check-ignore', '-z', '--stdin'];
-  const { exitCode, stdout, stderr } = await runGit(git, args, {
-    input: toBytes(paths.join('\0')),
-    env: { GIT_WORK_TREE: git.cwd },
-  });
-  if (exitCode > 1) throw gitFault(args.slice(2), stderr);
-  return new Set(
-    fromBytes(stdout)
-      .split('\0')
-      .filter((path) => path !== '')
-      .map((path) => path.replace(/\/$/, '')),
-  );
-}
-
 /** A slash at its end says that it is a folder: rules such as `build/` are for folders alone. */
 function nameOf({ path, before, after }: Change): BytePath {
   return (after ?? before)?.type === 'folder' ? `${path}/` : path;
-}
-
-function foldersAbove(path: BytePath): BytePath[] {
-  const found: BytePath[] = [];
-  for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) found.push(path.slice(0, end + 1));
-  return found;
 }
 
 /** The lines of a `.gitignore` that the agent wrote, as they would stand at the top. */
