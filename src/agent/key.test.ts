@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentPresets } from '../model/agent.ts';
+import { agentPresets } from '../model/agent-table.ts';
 import { findKey, keyEnv, refuseKeys } from './key.ts';
 
 let folder: string;

@@ -77,6 +77,8 @@ export const sandboxRequest = z.strictObject({
   /** Refuse limits that cannot be enforced; left out, these are advisory. */
   strict: z.boolean().optional(),
   rootfs: z.string().min(1).max(4096).optional(),
+  /** A program of this machine, or the folder with it, to mount read-only at /opt/agent; for the owner. */
+  program: z.string().startsWith('/').max(4096).optional(),
   secrets: z.array(secretName).max(100).optional(),
   /** Names of credentials: what they stand for is added outside. */
   credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
@@ -173,10 +175,10 @@ export type StatsView = z.output<typeof statsView>;
 
 /** What the audit log says of a request: what the sandbox is made of, and what it can read and reach. */
 export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
-  const { image, rootfs, project, mode, home, secrets, credentials, services } = body;
+  const { image, rootfs, program, project, mode, home, secrets, credentials, services } = body;
   const network = body.network && [body.network].flat();
   const volumes = body.volumes?.map(({ volume }) => volume);
   const rooms = body.rooms?.map(({ room }) => room);
   const ports = body.ports?.map(({ port }) => String(port));
-  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, rooms, network, ports };
+  return { engine, image, rootfs, program, project, mode, home, secrets, credentials, services, volumes, rooms, network, ports };
 }

@@ -3,7 +3,8 @@
  * refused here, with the command that provides it, because inside an agent only finds out after minutes.
  */
 import type { SandboxRequest } from '../api/sandbox.ts';
-import { type AgentSpec, agentPackages } from '../model/agent.ts';
+import type { AgentSpec } from '../model/agent.ts';
+import { agentPackages } from '../model/agent-table.ts';
 import { type PresetName, presetOfKey, presetRoute } from '../model/credential.ts';
 import { Fault } from '../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint } from '../model/host.ts';

@@ -8,6 +8,7 @@
  * small interfaces of its own.
  */
 import type { ProbeRow } from '../engine/engine.ts';
+import { agent } from './agent/agent.ts';
 import { audit } from './audit/audit.ts';
 import { credential } from './credential/credential.ts';
 import { disk } from './disk/disk.ts';
@@ -56,6 +57,7 @@ export const nouns = [
   hub,
   room,
   session,
+  agent,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

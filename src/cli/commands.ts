@@ -1,4 +1,5 @@
 /** Every command, in the order of `carrel help`. */
+import { agent } from './agent/agent.ts';
 import type { Area, CommandTable } from './cli.ts';
 import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
@@ -14,6 +15,7 @@ import { workspace } from './workspace/workspace.ts';
 
 export const areas: readonly Area[] = [
   daemon,
+  agent,
   sandbox,
   workspace,
   sessions,

@@ -1,5 +1,6 @@
 /** Constructs the scope of each user. */
 
+import { TerminalAgents } from '../app/agent/terminal-agents.ts';
 import type { AgentNeeds } from '../app/agent-needs.ts';
 import { examineAll, type Scope } from '../app/app.ts';
 import { UserCredentials } from '../app/credential/credentials.ts';
@@ -185,6 +186,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       },
     }),
     ...shared.swarms.of(parts, needs, actor.isOwner),
+    terminalAgents: new TerminalAgents({ sandboxes, needs }),
     sessions: sessionsOf({ ...shared, ...parts, commands: common.commands }, needs),
     ...hubOf(actor, { ...shared, ...parts, rooms, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {

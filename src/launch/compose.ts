@@ -1,6 +1,7 @@
 /** Composes a launch from what all hooks contribute. */
 import type { Launch } from '../engine/engine.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import { agentProgram } from './agent-program.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
@@ -30,6 +31,7 @@ const hooks: readonly Hook[] = [
   rooms,
   workspace,
   programs,
+  agentProgram,
 ];
 
 /** Everything that a sandbox will see, without preparing it. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { credentialEnv } from '../model/credential.ts';
-import { insidePorts } from '../network/network.ts';
+import { credentialUrl } from '../network/network.ts';
 import type { Hook } from './launch.ts';
 
 /** The certificate authorities that a sandbox trusts additionally. `app/credential/supply.ts` writes them before each start. */
@@ -14,7 +14,7 @@ export const credentials: Hook = {
   surroundings: ({ id, spec }, places) => {
     const grants = spec.credentials ?? [];
     if (grants.length === 0) return {};
-    const urls = grants.map((one, at) => credentialEnv(one, `http://127.0.0.1:${insidePorts.credential + at}`));
+    const urls = grants.map((one, at) => credentialEnv(one, credentialUrl(at)));
     return {
       mounts: [{ kind: 'bind', source: join(places.sandbox(id), 'trust'), target: inside, readonly: true }],
       env: Object.assign({}, ...urls, trustEnv),

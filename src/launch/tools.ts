@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { dist } from '../lib/package.ts';
-import { adapterPath } from '../model/agent.ts';
+import { adapterPath, terminalAgentPath } from '../model/agent.ts';
 import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
@@ -31,6 +31,8 @@ const programs = {
   'demo-acp': 'agent/demo-acp.js',
 };
 
+const terminalProgram = 'agent/terminal/main.js';
+
 const idle = '#!/bin/sh\nexec sleep infinity\n';
 
 /** Searches Node only in folders that no agent can write to. */
@@ -43,6 +45,17 @@ echo "$0: there is no Node.js in this sandbox" >&2
 exit 3
 `;
 }
+
+/** Prepares the settings, and becomes the agent's program. Node comes last on the PATH, for programs that need it. */
+const terminalAgent = `#!/bin/sh
+settings=$1
+shift
+for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
+  [ -x "$node" ] && "$node" /opt/carrel/bin/lib/agent/terminal/main.js "$settings" && break
+done
+export PATH="$PATH:/opt/carrel"
+exec "$@"
+`;
 
 let known: string | undefined;
 
@@ -62,6 +75,9 @@ export function prepareTools(folder: string): void {
     writeFileSync(join(temporary, name), launcher(file), { mode: 0o755 });
   }
   writeFileSync(join(temporary, basename(idlePath)), idle, { mode: 0o755 });
+  mkdirSync(join(temporary, 'lib/agent/terminal'), { recursive: true });
+  copyFileSync(join(dist, terminalProgram), join(temporary, 'lib', terminalProgram));
+  writeFileSync(join(temporary, basename(terminalAgentPath)), terminalAgent, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
   chmodSync(temporary, 0o755);
   renameSync(temporary, target);
@@ -75,7 +91,10 @@ export function sweepTools(folder: string): void {
 }
 
 function digest(): string {
-  const hash = createHash('sha256').update(idle);
+  const hash = createHash('sha256')
+    .update(idle)
+    .update(terminalAgent)
+    .update(readFileSync(join(dist, terminalProgram)));
   for (const file of Object.values(programs)) hash.update(launcher(file)).update(readFileSync(join(dist, file)));
   return hash.digest('hex').slice(0, 16);
 }

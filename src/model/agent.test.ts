@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { adapterCommand, agentPresets, agentSpec, checkAdapterSettings } from './agent.ts';
+import { adapterCommand, agentSpec, checkAdapterSettings } from './agent.ts';
+import { agentPresets } from './agent-table.ts';
 import { checkOutcome, type Outcome } from './outcome.ts';
 
 describe('an agent', () => {

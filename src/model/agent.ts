@@ -75,62 +75,6 @@ export const agentSpec: Shape<AgentSpec> = (value, path) => {
   return kinds[kind](value, path);
 };
 
-/** Agents that need no configuration but their key. Each is found on the PATH of the sandbox. */
-export const agentPresets: Readonly<Record<string, AgentSpec>> = {
-  claude: {
-    kind: 'claude',
-    command: ['claude'],
-    key: { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' },
-  },
-  codex: {
-    kind: 'command',
-    command: ['codex', 'exec', '--dangerously-bypass-approvals-and-sandbox', '-'],
-    input: 'prompt',
-    key: { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' },
-  },
-  /** By ACP: without a terminal its own mode refuses the base URL that a credential gives. */
-  gemini: {
-    kind: 'acp',
-    command: ['gemini', '--acp', '--skip-trust'],
-    key: { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' },
-  },
-  opencode: {
-    kind: 'acp',
-    command: ['opencode', 'acp'],
-    anyKey: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
-  },
-  /** Works on the stories of `carrel demo` only. */
-  demo: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
-};
-
-/** Agents of sessions: they speak the Agent Client Protocol. */
-export const sessionAgents: Readonly<Record<string, AcpSpec>> = {
-  claude: {
-    kind: 'acp',
-    command: ['claude-agent-acp'],
-    key: { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' },
-  },
-  codex: {
-    kind: 'acp',
-    command: ['codex-acp'],
-    key: { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' },
-  },
-  gemini: agentPresets.gemini as AcpSpec,
-  opencode: agentPresets.opencode as AcpSpec,
-  /** Has no model: it does what the prompt says, in a few words that it knows. */
-  demo: { kind: 'acp', command: ['/opt/carrel/bin/demo-acp'] },
-};
-
-/** npm packages, by the program that they install. */
-export const agentPackages: Readonly<Record<string, string>> = {
-  claude: '@anthropic-ai/claude-code',
-  'claude-agent-acp': '@agentclientprotocol/claude-agent-acp',
-  'codex-acp': '@zed-industries/codex-acp',
-  codex: '@openai/codex',
-  gemini: '@google/gemini-cli',
-  opencode: 'opencode-ai',
-};
-
 const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says: 'one line without < and >' });
 
 const settings = object(
@@ -156,6 +100,12 @@ export function checkAdapterSettings(value: unknown): AdapterSettings {
 
 export const adapterPath = '/opt/carrel/bin/carrel-adapter';
 
+/** Prepares the settings of an agent's terminal program and becomes that program: SETTINGS PROGRAM ARGS… */
+export const terminalAgentPath = '/opt/carrel/bin/carrel-agent';
+
+/** Where a program of this machine is mounted that is not below /usr. */
+export const programMount = '/opt/agent';
+
 /** The command of a sandbox in which an agent works on a task file. */
 export function adapterCommand(settings: AdapterSettings): readonly string[] {
   return [adapterPath, JSON.stringify(checkAdapterSettings(settings))];
@@ -167,3 +117,6 @@ export const outcomeFile = 'outcome.json';
 
 /** The label of sandboxes that were created for sessions: the agent of the first one. */
 export const sessionAgentLabel = 'session-agent';
+
+/** The label of sandboxes that were created for the terminal program of an agent. */
+export const terminalAgentLabel = 'terminal-agent';

@@ -101,6 +101,8 @@ export interface SandboxSpec {
   readonly imagePath?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
+  /** A program of the host, or the folder with it, that is mounted read-only for its agent. */
+  readonly program?: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** Keep stdin open for an attached client. */
   readonly stdin: boolean;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { adapterCommand, agentPresets } from './agent.ts';
+import { adapterCommand } from './agent.ts';
+import { agentPresets } from './agent-table.ts';
 import { type ContainerWork, freshWork, reasonOf, type SwarmContainer } from './swarm.ts';
 import { errorText } from './swarm-message.ts';
 import { hintOf } from './swarm-reason.ts';

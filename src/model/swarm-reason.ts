@@ -1,5 +1,6 @@
 /** What can be done about a container of a swarm that failed. */
-import { type AgentSpec, agentPackages, checkAdapterSettings } from './agent.ts';
+import { type AgentSpec, checkAdapterSettings } from './agent.ts';
+import { agentPackages } from './agent-table.ts';
 import { type ContainerWork, reasonOf, type SwarmContainer } from './swarm.ts';
 
 type Hint = (name: string, agent: AgentSpec | null) => string;

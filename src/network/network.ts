@@ -29,6 +29,11 @@ import type { Credential } from './credential/credential.ts';
 /** Ports of 127.0.0.1 inside. Credentials count up from theirs; declared services have 17010 to 17099. */
 export const insidePorts = { proxy: 17_000, credential: 17_100 } as const;
 
+/** The base URL inside for the credential at this place of a sandbox's list. */
+export function credentialUrl(at: number): string {
+  return `http://127.0.0.1:${insidePorts.credential + at}`;
+}
+
 /** The identity of a sandbox, as services get it. */
 export interface Caller {
   readonly id: string;

@@ -232,10 +232,12 @@ export class Sandboxes {
     return row;
   }
 
-  async start(name: string): Promise<SandboxView> {
+  /** With `console`, for a client that attaches next. */
+  async start(name: string, console = false): Promise<SandboxView> {
     const { store, reconciler } = this.#parts;
     const row = await this.current(name);
     requireStartable(row);
+    if (console) this.#expectClient(row.id);
     await reconciler.settle(row.id, () => this.#askStart(name, row.id));
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }

@@ -71,6 +71,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     imageId: parts.image?.id ?? null,
     imagePath: parts.image?.path ?? null,
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
+    program: request.program === undefined ? null : programOf(request.program, parts),
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],
     credentials: parts.credentialGrants(request.credentials ?? []),
@@ -182,6 +183,13 @@ export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | 
 function rootfsOf(path: string, parts: SpecParts): string {
   if (parts.account !== 'any')
     throw new Fault('denied', 'only the owner of this installation may choose a root filesystem');
+  return realHostPath(path, parts.open());
+}
+
+/** What the owner can read, others of this machine may not. */
+function programOf(path: string, parts: SpecParts): string {
+  if (parts.account !== 'any')
+    throw new Fault('denied', 'only the owner of this installation may mount a program of this machine');
   return realHostPath(path, parts.open());
 }
 

@@ -1,6 +1,7 @@
 /** The agents of sessions, and what a sandbox must have for one. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { type AcpSpec, type AgentSpec, sessionAgentLabel, sessionAgents } from '../../model/agent.ts';
+import { type AcpSpec, type AgentSpec, sessionAgentLabel } from '../../model/agent.ts';
+import { sessionAgents } from '../../model/agent-table.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';

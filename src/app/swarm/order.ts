@@ -1,7 +1,8 @@
 /** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { type AgentSpec, adapterCommand, agentPresets, checkAdapterSettings } from '../../model/agent.ts';
+import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../model/agent.ts';
+import { agentPresets } from '../../model/agent-table.ts';
 import { presetOfKey, presetRoute } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';

@@ -97,7 +97,7 @@ export async function withAuthor(body: SandboxRequest): Promise<SandboxRequest> 
 }
 
 /** With which folder that is for us: the daemon may not have what was mounted since it was started. */
-function seenProject(project: string): Pick<SandboxRequest, 'project' | 'projectSeen'> {
+export function seenProject(project: string): Pick<SandboxRequest, 'project' | 'projectSeen'> {
   try {
     const { dev, ino } = statSync(project, { bigint: true });
     return { project, projectSeen: `${dev}:${ino}` };
@@ -107,7 +107,7 @@ function seenProject(project: string): Pick<SandboxRequest, 'project' | 'project
   }
 }
 
-function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
+export function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
   if (text === 'none') return 'none';
   const rules = text.split(',').map((rule) => rule.trim());
   return rules.map((rule) => naming('--network', () => usableRule(rule, rules)));

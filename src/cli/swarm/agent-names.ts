@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readYaml } from '../../lib/yaml.ts';
-import { agentPresets } from '../../model/agent.ts';
+import { agentPresets } from '../../model/agent-table.ts';
 
 export function agentNames(home: string): string[] {
   return [...Object.keys(agentPresets), ...declaredAgents(join(home, 'config.yaml'))];

@@ -1,0 +1,12 @@
+/** Settings over others: objects are joined, lists get what they lack, and of single values the later one counts. */
+export function merged(below: unknown, above: unknown): unknown {
+  if (Array.isArray(below) && Array.isArray(above)) return [...new Set([...below, ...above])];
+  if (!isObject(below) || !isObject(above)) return above === undefined ? below : above;
+  const result: Record<string, unknown> = { ...below };
+  for (const [name, value] of Object.entries(above)) result[name] = merged(result[name], value);
+  return result;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,30 @@
+/** What requests and answers about the terminal programs of agents look like. */
+import { z } from 'zod';
+import { sandboxRequest, sandboxView } from './sandbox.ts';
+
+const { network, env, author, projectSeen, program } = sandboxRequest.shape;
+
+export const agentRequest = z.strictObject({
+  agent: z.string().min(1).max(64),
+  project: z.string().startsWith('/').max(4096),
+  projectSeen,
+  /** Beside those that there are. */
+  new: z.boolean().optional(),
+  /** For the agent. */
+  args: z.array(z.string().max(131_072)).max(1000).optional(),
+  terminal: sandboxRequest.shape.terminal.unwrap(),
+  network,
+  env,
+  author,
+  /** The agent's program on the PATH of the client: used where sandboxes have none. */
+  program,
+});
+
+export const openedAgent = z.strictObject({
+  sandbox: sandboxView,
+  /** `running`: it was found so, and its screen has to be drawn again. */
+  how: z.enum(['created', 'started', 'running']),
+});
+
+export type AgentRequest = z.input<typeof agentRequest>;
+export type OpenedAgent = z.output<typeof openedAgent>;

@@ -1,0 +1,29 @@
+/** Agents in terminals: the sandbox of a project in which an agent's own terminal program runs. */
+import * as shape from '../../api/agent.ts';
+import { declare, stated } from '../route.ts';
+import type { TerminalAgents } from './terminal-agents.ts';
+
+export interface AgentScope {
+  readonly terminalAgents: TerminalAgents;
+}
+
+const { noun, route } = declare<AgentScope>();
+
+export const agent = noun({
+  routes: [
+    route('POST /v1/agents', {
+      id: 'openAgent',
+      summary: "Find, start or create the sandbox of a project in which an agent's terminal program runs",
+      body: shape.agentRequest,
+      answer: shape.openedAgent,
+      usesSettings: true,
+      act: ({ body: { agent: name, project } }) => ({
+        verb: 'agent.open',
+        names: [],
+        detail: stated({ agent: name, project }),
+      }),
+      done: ({ sandbox: { id, name } }) => ({ targets: [{ id, name }] }),
+      handle: ({ scope, body }) => scope.terminalAgents.open(body),
+    }),
+  ],
+});

@@ -1,0 +1,120 @@
+/** Finds or creates the sandbox of a project and an agent, and starts the agent's terminal program in it. */
+import { basename } from 'node:path';
+import type { AgentRequest, OpenedAgent } from '../../api/agent.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import { terminalAgentLabel } from '../../model/agent.ts';
+import { credentialEnv } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
+import { credentialUrl } from '../../network/network.ts';
+import { type AgentNeeds, requireRoute } from '../agent-needs.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { ready, terminalSpecOf } from './readiness.ts';
+import { terminalCommand } from './terminal-command.ts';
+
+export interface TerminalAgentParts {
+  readonly sandboxes: Pick<
+    Sandboxes,
+    'project' | 'rows' | 'current' | 'create' | 'check' | 'change' | 'start' | 'view'
+  >;
+  readonly needs: AgentNeeds;
+}
+
+export class TerminalAgents {
+  readonly #parts: TerminalAgentParts;
+  readonly #turns = new Exclusive();
+
+  constructor(parts: TerminalAgentParts) {
+    this.#parts = parts;
+  }
+
+  /** One request a project and agent at a time, so that two do not create two sandboxes. */
+  open(asked: AgentRequest): Promise<OpenedAgent> {
+    const project = this.#parts.sandboxes.project(asked.project);
+    return this.#turns.run(`${asked.agent} ${project}`, () => this.#open({ ...asked, project }));
+  }
+
+  async #open(asked: AgentRequest): Promise<OpenedAgent> {
+    const newest = asked.new ? undefined : this.#newest(asked);
+    if (newest === undefined) return this.#create(asked);
+    const { value } = await this.#parts.sandboxes.current(newest.name, newest.id);
+    requireUnchanged(value, asked);
+    return hasEnded(value.status)
+      ? this.#start(value, asked)
+      : { sandbox: this.#parts.sandboxes.view(value), how: 'running' };
+  }
+
+  #newest({ agent, project }: AgentRequest): Sandbox | undefined {
+    return this.#parts.sandboxes
+      .rows()
+      .map(({ value }) => value)
+      .filter(({ spec }) => spec.project === project && spec.labels[terminalAgentLabel] === agent)
+      .filter(({ spec }) => spec.desired !== 'removed')
+      .sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+      .at(-1);
+  }
+
+  async #create(asked: AgentRequest): Promise<OpenedAgent> {
+    const { sandboxes, needs } = this.#parts;
+    const { agent } = asked;
+    const spec = terminalSpecOf(agent);
+    const base = baseRequest(asked, spec.env ?? {});
+    const { program, grants } = ready(agent, asked.program, base, needs);
+    const request: SandboxRequest = { ...base, ...grants, ...program.request };
+    const checked = sandboxes.check(request);
+    requireRoute(agent, { kind: 'command', ...spec }, request, checked.network?.allow ?? [], needs);
+    const command = terminalCommand(spec, program.path, asked.args ?? [], variablesOf(checked));
+    const name = freeName(agent, basename(checked.project!), sandboxes.rows());
+    return { sandbox: await sandboxes.create({ ...request, name, command }), how: 'created' };
+  }
+
+  /** With the size of this terminal, and the arguments of this request. */
+  async #start({ name, id, spec }: Sandbox, { args, agent, terminal }: AgentRequest): Promise<OpenedAgent> {
+    const { sandboxes } = this.#parts;
+    const [, , program] = spec.command as [string, string, string];
+    const command =
+      args === undefined ? spec.command : terminalCommand(terminalSpecOf(agent), program, args, variablesOf(spec));
+    sandboxes.change(name, id, { command, terminal });
+    return { sandbox: await sandboxes.start(name, true), how: 'started' };
+  }
+}
+
+function baseRequest(asked: AgentRequest, env: Readonly<Record<string, string>>): SandboxRequest {
+  const { agent, project, projectSeen, terminal, network, author } = asked;
+  return {
+    ...{ project, mode: 'overlay', stdin: true, console: true, terminal },
+    ...(projectSeen === undefined ? {} : { projectSeen }),
+    ...(network === undefined ? {} : { network }),
+    ...(author === undefined ? {} : { author }),
+    env: { ...env, ...asked.env },
+    labels: { [terminalAgentLabel]: agent },
+  };
+}
+
+/** Of the project and the agent, so that lists and reviews say what it is. */
+function freeName(agent: string, folder: string, taken: readonly { readonly name: string }[]): string {
+  const word = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_.-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '');
+  const stem = word === '' ? agent : `${word.slice(0, 40)}-${agent}`;
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? stem : `${stem}-${number}`;
+    if (!taken.some((one) => one.name === name)) return name;
+  }
+}
+
+/** As the program sees them. */
+function variablesOf({ credentials = [], env }: SandboxSpec): Record<string, string> {
+  return Object.assign({}, ...credentials.map((one, at) => credentialEnv(one, credentialUrl(at))), env);
+}
+
+/** What a sandbox may reach, and the arguments of a running agent, were decided before. */
+function requireUnchanged({ name, status }: Sandbox, { agent, args, network, env }: AgentRequest): void {
+  const asked = args !== undefined && !hasEnded(status) ? 'arguments' : network || env ? 'options' : null;
+  if (asked === null) return;
+  throw new Fault('conflict', `${name} works on this project already, and its ${asked} cannot change now`, {
+    hint: `Go to it: carrel ${agent}. Begin another one: carrel ${agent} --new`,
+  });
+}

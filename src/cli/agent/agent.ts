@@ -1,0 +1,44 @@
+/** The commands about agents in terminals. */
+import { terminalAgents } from '../../model/agent-table.ts';
+import type { Area, CommandEntry, OptionEntry } from '../cli.ts';
+
+const options: readonly OptionEntry[] = [
+  { flags: '--new', field: 'new', summary: 'begin another sandbox beside the one that there is' },
+  {
+    flags: '--network <RULES>',
+    field: 'network',
+    summary: 'hosts that it may connect to besides its service: HOST[:PORT] or a preset,…, such as npm,github',
+  },
+  {
+    flags: '-e, --env <K=V>',
+    field: 'env',
+    summary: 'set an environment variable, K alone: to its value here; may be repeated',
+    repeat: true,
+  },
+];
+
+/** `carrel agent claude`, and `carrel claude` for short. */
+function openCommands(): CommandEntry[] {
+  return Object.keys(terminalAgents).flatMap((agent) => [entry(`agent ${agent}`, agent), entry(agent, agent)]);
+}
+
+function entry(name: string, agent: string): CommandEntry {
+  return {
+    name,
+    summary: `open ${agent} in the sandbox of a project; Ctrl-P Ctrl-Q leaves it running, the same command comes back`,
+    args: '[PROJECT]',
+    fields: { project: 'PROJECT', args: 'ARGS' },
+    usage: '[options] [PROJECT] [-- ARGS…]',
+    options,
+    takesCommand: true,
+    completes: 'files',
+    examples: [`${name} .`, `${name} . --new --network npm,github`],
+    load: async () => ({ default: (await import('./open.ts')).opens(agent) }),
+  };
+}
+
+export const agent: Area = {
+  heading: 'Agents:',
+  groups: [{ name: 'agent', summary: 'agents in terminals, each in a sandbox' }],
+  commands: openCommands(),
+};

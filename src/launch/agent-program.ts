@@ -1,0 +1,8 @@
+import { programMount } from '../model/agent.ts';
+import type { Hook } from './launch.ts';
+
+/** The program of an agent that is on this machine but not below /usr. */
+export const agentProgram: Hook = {
+  surroundings: ({ spec: { program: source } }) =>
+    source ? { mounts: [{ kind: 'bind', source, target: programMount, readonly: true }] } : {},
+};

@@ -1,0 +1,170 @@
+/** What Carrel knows of each agent: one entry an agent, for stories, sessions and terminals. */
+import type { AcpSpec, AgentSpec } from './agent.ts';
+
+/** A file of settings below the agent's home, as JSON. Texts may name variables, as `{OPENAI_BASE_URL}`. */
+export interface SettingsFile {
+  readonly path: string;
+  /** Replaces what the file says. */
+  readonly set?: object;
+  /** Only where the file says nothing. */
+  readonly defaults?: object;
+}
+
+/** How the agent's own terminal program is started, with the questions of a first start answered. */
+export interface TerminalSpec {
+  readonly command: readonly string[];
+  /** Options that name variables: a group is left out where a variable of it is not set. */
+  readonly options?: readonly (readonly string[])[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: readonly SettingsFile[];
+}
+
+interface AgentEntry {
+  /** The npm package of `terminal`. */
+  readonly package?: string;
+  readonly terminal?: TerminalSpec & Pick<AgentSpec, 'key' | 'anyKey'>;
+  readonly story?: AgentSpec;
+  readonly session?: AcpSpec;
+  /** The npm package of `session`, where it is another one. */
+  readonly sessionPackage?: string;
+}
+
+const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' };
+const codexKey = { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' };
+const geminiKey = { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' };
+const anyKey = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
+
+/** By ACP: without a terminal its own mode refuses the base URL that a credential gives. */
+const geminiAcp: AcpSpec = { kind: 'acp', command: ['gemini', '--acp', '--skip-trust'], key: geminiKey };
+const opencodeAcp: AcpSpec = { kind: 'acp', command: ['opencode', 'acp'], anyKey };
+
+/** In a terminal no agent asks for permissions, because the sandbox is the boundary; options after `--` can change that. */
+export const agents: Readonly<Record<string, AgentEntry>> = {
+  claude: {
+    package: '@anthropic-ai/claude-code',
+    terminal: {
+      command: ['claude'],
+      key: anthropicKey,
+      env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+      files: [
+        {
+          path: '.claude.json',
+          set: {
+            hasCompletedOnboarding: true,
+            bypassPermissionsModeAccepted: true,
+            customApiKeyResponses: { approved: ['{ANTHROPIC_API_KEY:-20}'] },
+            projects: { '/workspace': { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+          },
+        },
+        {
+          path: '.claude/settings.json',
+          set: { skipDangerousModePermissionPrompt: true },
+          defaults: { permissions: { defaultMode: 'bypassPermissions' } },
+        },
+      ],
+    },
+    story: { kind: 'claude', command: ['claude'], key: anthropicKey },
+    session: { kind: 'acp', command: ['claude-agent-acp'], key: anthropicKey },
+    sessionPackage: '@agentclientprotocol/claude-agent-acp',
+  },
+  codex: {
+    package: '@openai/codex',
+    terminal: {
+      command: ['codex', '--dangerously-bypass-approvals-and-sandbox', '-c', 'check_for_update_on_startup=false'],
+      key: codexKey,
+      options: [
+        ['-c', 'projects."/workspace".trust_level="trusted"'],
+        [
+          ...['-c', 'model_provider="carrel"', '-c', 'model_providers.carrel.name="OpenAI"'],
+          ...['-c', 'model_providers.carrel.base_url="{OPENAI_BASE_URL}"'],
+          ...['-c', 'model_providers.carrel.env_key="OPENAI_API_KEY"'],
+          ...['-c', 'model_providers.carrel.wire_api="responses"'],
+        ],
+      ],
+    },
+    story: {
+      kind: 'command',
+      command: ['codex', 'exec', '--dangerously-bypass-approvals-and-sandbox', '-'],
+      input: 'prompt',
+      key: codexKey,
+    },
+    session: { kind: 'acp', command: ['codex-acp'], key: codexKey },
+    sessionPackage: '@zed-industries/codex-acp',
+  },
+  gemini: {
+    package: '@google/gemini-cli',
+    terminal: {
+      command: ['gemini', '--yolo', '--skip-trust'],
+      key: geminiKey,
+      files: [
+        {
+          path: '.gemini/settings.json',
+          set: { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } } },
+          defaults: { general: { enableAutoUpdate: false }, privacy: { usageStatisticsEnabled: false } },
+        },
+      ],
+    },
+    story: geminiAcp,
+    session: geminiAcp,
+  },
+  opencode: {
+    package: 'opencode-ai',
+    terminal: {
+      command: ['opencode'],
+      anyKey,
+      env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+    },
+    story: opencodeAcp,
+    session: opencodeAcp,
+  },
+  copilot: {
+    package: '@github/copilot',
+    terminal: {
+      command: ['copilot', '--allow-all-tools'],
+      key: { variable: 'GH_TOKEN', secret: 'COPILOT_GITHUB_TOKEN' },
+      files: [{ path: '.copilot/config.json', set: { trusted_folders: ['/workspace'] } }],
+    },
+  },
+  qwen: {
+    package: '@qwen-code/qwen-code',
+    terminal: {
+      command: ['qwen', '--yolo'],
+      key: { variable: 'OPENAI_API_KEY', secret: 'OPENAI_API_KEY' },
+      files: [
+        {
+          path: '.qwen/settings.json',
+          set: { security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } } },
+          defaults: { general: { disableAutoUpdate: true }, privacy: { usageStatisticsEnabled: false } },
+        },
+      ],
+    },
+  },
+  /** Has no model: it works on the stories of `carrel demo`, and in a session does what the prompt says, in a few words that it knows. */
+  demo: {
+    story: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
+    session: { kind: 'acp', command: ['/opt/carrel/bin/demo-acp'] },
+  },
+};
+
+function having<P extends keyof AgentEntry>(part: P): Record<string, NonNullable<AgentEntry[P]>> {
+  return Object.fromEntries(
+    Object.entries(agents).flatMap(([name, entry]) => (entry[part] === undefined ? [] : [[name, entry[part]]])),
+  );
+}
+
+/** Agents of stories. Each is found on the PATH of the sandbox and needs no configuration but its key. */
+export const agentPresets = having('story');
+
+/** Agents of sessions: they speak the Agent Client Protocol. */
+export const sessionAgents = having('session');
+
+/** Agents with a terminal program. */
+export const terminalAgents = having('terminal');
+
+/** npm packages, by the program that they install. */
+export const agentPackages: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(agents).flatMap(([name, { package: own, session, sessionPackage }]) => [
+    ...(own === undefined ? [] : [[name, own]]),
+    ...(sessionPackage === undefined ? [] : [[session!.command[0], sessionPackage]]),
+  ]),
+);

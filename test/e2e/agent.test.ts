@@ -1,0 +1,61 @@
+/** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
+import { appendFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ScriptedModel } from '../fixtures/scripted-model.ts';
+import { TestAuthority } from '../fixtures/service.ts';
+import { Installation } from '../harness/installation.ts';
+import { carrelOn, type Terminal } from '../harness/terminal.ts';
+
+const authority = new TestAuthority('127.0.0.1');
+const value = 'sk-ant-real-0123456789';
+let carrel: Installation;
+let project: string;
+
+beforeAll(() => {
+  carrel = new Installation();
+  project = carrel.folder('project');
+  carrel.write('project/README', 'A project.\n');
+  carrel.write('home/ca.pem', authority.certificate);
+  appendFileSync(join(carrel.home, 'config.yaml'), `authorities: [${join(carrel.home, 'ca.pem')}]\n`);
+});
+afterAll(() => carrel.dispose());
+
+/** With the programs that this checkout has beside those of the machine. */
+function on(args: readonly string[]): Terminal {
+  const path = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
+  return carrelOn(carrel.home, args, { cwd: project, env: { PATH: path } });
+}
+
+describe('claude', () => {
+  let model: ScriptedModel;
+  beforeAll(async () => {
+    const wants = { header: 'x-api-key', value };
+    const run = { tool: 'Bash', input: { command: 'echo made > made.txt', description: 'Write a file' } };
+    const turns = [[{ text: 'I will.' }, run], [{ text: 'It is written.' }]];
+    model = await ScriptedModel.open(turns, { tls: authority.tls('127.0.0.1'), wants });
+  });
+  afterAll(() => model.dispose());
+
+  it('names everything that is missing, with the commands, before anything starts', async () => {
+    const terminal = carrelOn(carrel.home, ['claude'], { cwd: project });
+    expect(await terminal.ended).toBe(5);
+    expect(terminal.text).toMatch(/carrel agent install claude/);
+    expect(terminal.text).toMatch(/carrel secret set ANTHROPIC_API_KEY/);
+    expect(await carrel.ok('ls', '-q')).toBe('');
+  });
+
+  it('starts without a question, works, and never has the key', async () => {
+    await carrel.run(['secret', 'set', 'KEY'], { input: value });
+    const host = `127.0.0.1:${model.port}`;
+    await carrel.ok('credential', 'add', 'model', '--secret', 'KEY', '--preset', 'anthropic', '--host', host);
+    const terminal = on(['claude']);
+    await terminal.has(/bypass permissions on/);
+    terminal.type('Write a file.');
+    await terminal.has(/Write a file/);
+    terminal.type('\r');
+    await terminal.has(/It is written/);
+    terminal.type('\x10\x11');
+    expect(await terminal.ended).toBe(0);
+  }, 60_000);
+});
