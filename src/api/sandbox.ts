@@ -180,5 +180,20 @@ export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
   const volumes = body.volumes?.map(({ volume }) => volume);
   const rooms = body.rooms?.map(({ room }) => room);
   const ports = body.ports?.map(({ port }) => String(port));
-  return { engine, image, rootfs, program, project, mode, home, secrets, credentials, services, volumes, rooms, network, ports };
+  return {
+    engine,
+    image,
+    rootfs,
+    program,
+    project,
+    mode,
+    home,
+    secrets,
+    credentials,
+    services,
+    volumes,
+    rooms,
+    network,
+    ports,
+  };
 }

@@ -45,7 +45,12 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     terminal: {
       command: ['claude'],
       key: anthropicKey,
-      env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+      env: {
+        DISABLE_AUTOUPDATER: '1',
+        DISABLE_INSTALLATION_CHECKS: '1',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
+      },
       files: [
         {
           path: '.claude.json',

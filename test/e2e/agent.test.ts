@@ -50,12 +50,44 @@ describe('claude', () => {
     const host = `127.0.0.1:${model.port}`;
     await carrel.ok('credential', 'add', 'model', '--secret', 'KEY', '--preset', 'anthropic', '--host', host);
     const terminal = on(['claude']);
-    await terminal.has(/bypass permissions on/);
+    await terminal.shows(/bypass permissions on/s);
     terminal.type('Write a file.');
-    await terminal.has(/Write a file/);
+    await terminal.shows(/Write a file/);
     terminal.type('\r');
-    await terminal.has(/It is written/);
+    await terminal.shows(/It is written/);
     terminal.type('\x10\x11');
     expect(await terminal.ended).toBe(0);
+    expect(terminal.text).toMatch(/detached; project-claude goes on; come back with: carrel claude \./);
+    expect(await carrel.ok('diff', '--stat', 'project-claude')).toContain('made.txt');
+    const inside = await carrel.ok(
+      'exec',
+      '-T',
+      'project-claude',
+      '--',
+      'sh',
+      '-c',
+      'cat /proc/*/environ ~/.claude.json',
+    );
+    expect(inside).toContain('hasTrustDialogAccepted');
+    expect(inside).not.toContain(value);
+  }, 60_000);
+
+  it('is there again with its screen, for several viewers at once, after a terminal was closed', async () => {
+    const first = on(['claude', project]);
+    await first.shows(/Write a file.*It is written.*bypass permissions on/s);
+    const second = on(['attach', 'project-claude']);
+    await second.shows(/It is written.*bypass permissions on/s);
+    first.type('seen by both');
+    await first.shows(/seen by both/);
+    await second.shows(/seen by both/);
+    first.kill();
+    await first.ended;
+    second.kill();
+    await second.ended;
+    expect((await carrel.show('project-claude')).state).toBe('running');
+    const third = on(['agent', 'claude']);
+    await third.shows(/It is written.*seen by both.*bypass permissions on/s);
+    third.type('\x10\x11');
+    expect(await third.ended).toBe(0);
   }, 60_000);
 });

@@ -1,6 +1,7 @@
 /** A program on a pseudo-terminal, for typing, pasting and resizing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { Screen } from '../../src/cli/stream/screen/screen.ts';
 import { gather, until } from './installation.ts';
 
 const program = resolve('bin/carrel');
@@ -15,6 +16,7 @@ export interface TerminalOptions {
 export class Terminal {
   readonly #child: ChildProcess;
   readonly #seen: () => string;
+  readonly #screen: Screen;
   /** The exit code of the program. */
   readonly ended: Promise<number>;
 
@@ -28,6 +30,8 @@ export class Terminal {
       env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
     });
     this.#seen = gather(this.#child.stdout!);
+    this.#screen = new Screen(rows, columns);
+    this.#child.stdout!.on('data', (chunk: Buffer) => this.#screen.push(chunk));
     this.#child.stdin!.on('error', () => {});
     this.ended = new Promise((settle) => this.#child.on('close', (code) => settle(code ?? 255)));
   }
@@ -35,6 +39,11 @@ export class Terminal {
   /** Everything that was written to the screen so far. */
   get text(): string {
     return this.#seen();
+  }
+
+  /** What a person sees: the lines of the screen in its first size. */
+  get shown(): string {
+    return this.#screen.lines.join('\n');
   }
 
   type(text: string): void {
@@ -53,6 +62,12 @@ export class Terminal {
   async has(pattern: RegExp): Promise<void> {
     await until(() => pattern.test(this.text), `${pattern} on a terminal`).catch((error: Error) => {
       throw new Error(`${error.message}, which shows ${JSON.stringify(this.text)}`);
+    });
+  }
+
+  async shows(pattern: RegExp): Promise<void> {
+    await until(() => pattern.test(this.shown), `${pattern} on a screen`).catch((error: Error) => {
+      throw new Error(`${error.message}, which shows\n${this.shown}`);
     });
   }
 }

@@ -111,14 +111,16 @@ export const sandbox = noun({
     }),
     route('GET /v1/sandboxes/{name}/logs', {
       id: 'sandboxLogs',
-      summary: 'The output of its command, in frames',
-      query: z.strictObject({ follow: flag.optional(), tail: count.optional() }),
+      summary: 'The output of its command, in frames; with `lastStart` without that of earlier starts',
+      query: z.strictObject({ follow: flag.optional(), tail: count.optional(), lastStart: flag.optional() }),
       answer: 'frames',
       act: null,
-      handle: async ({ scope, name, query: { follow = false, tail = null }, signal }) => {
+      handle: async ({ scope, name, query: { follow = false, tail = null, lastStart = false }, signal }) => {
         const { value } = (await scope.sandboxes.seen(name)).row;
         return async (write) => {
-          for await (const { stream, bytes } of gathered(scope.output(value, { follow, tail, signal }))) {
+          const options = { follow, tail, signal };
+          const lines = lastStart ? scope.engineOf(value).logs(value.id, options) : scope.output(value, options);
+          for await (const { stream, bytes } of gathered(lines)) {
             await write(encodeFrame(stream, bytes));
           }
           return undefined;

@@ -27,7 +27,7 @@ function entry(name: string, agent: string): CommandEntry {
     name,
     summary: `open ${agent} in the sandbox of a project; Ctrl-P Ctrl-Q leaves it running, the same command comes back`,
     args: '[PROJECT]',
-    fields: { project: 'PROJECT', args: 'ARGS' },
+    fields: { project: 'PROJECT' },
     usage: '[options] [PROJECT] [-- ARGS…]',
     options,
     takesCommand: true,

@@ -73,7 +73,7 @@ export function commandLine(command: readonly string[]): string {
     .join(' ');
 }
 
-function columnsOf(character: string): number {
+export function columnsOf(character: string): number {
   if (character < '\u0300') return 1;
   if (thin.test(character)) return 0;
   return wide.test(character) ? 2 : 1;

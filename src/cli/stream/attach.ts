@@ -2,11 +2,13 @@
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../cli.ts';
+import type { Output } from '../output/output.ts';
 import { catchSignals } from '../signals.ts';
 import { DetachKeys } from './detach-keys.ts';
+import { earlierScreen } from './earlier-screen.ts';
 import { hasInput, sendInput } from './input.ts';
-import { closeSinks, ownSinks, receive } from './receive.ts';
-import { followSize, rawKeys, redraw } from './terminal.ts';
+import { closeSinks, ownSinks, pour, receive } from './receive.ts';
+import { followSize, rawKeys, sendSize, terminalSize } from './terminal.ts';
 
 export interface AttachOptions {
   /** Its command has a terminal. */
@@ -33,8 +35,8 @@ export async function attachTo(
   const release = catchSignals(leave);
   if (terminal && process.stdin.isTTY) out.note('Ctrl-P Ctrl-Q detaches');
   const giveBack = terminal && hasInput() ? lendTerminal(socket, leave) : lendInput(socket);
-  if (terminal && drawn && process.stdin.isTTY) redraw(socket);
   try {
+    if (terminal && drawn && process.stdin.isTTY) await showScreen(client, name, socket, out);
     const exit = await receive(socket, ownSinks(out), name);
     closeSinks(out, exit);
     return exit.exitCode;
@@ -43,6 +45,13 @@ export async function attachTo(
     release();
     socket.destroy();
   }
+}
+
+/** What is written meanwhile waits in the socket, and is in the log, too: some output may be drawn twice. */
+async function showScreen(client: Client, name: string, socket: Socket, { stdout }: Output): Promise<void> {
+  const screen = await earlierScreen(client, name, terminalSize());
+  await pour(stdout, Buffer.from(screen.painted()));
+  sendSize(socket);
 }
 
 function lendInput(socket: Socket): () => void {

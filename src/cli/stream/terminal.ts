@@ -24,18 +24,13 @@ export function rawKeys(): () => void {
   };
 }
 
-/** A full-screen program draws its screen again for a new size, so a different size is sent first. */
-export function redraw(socket: Writable): void {
-  const { rows, columns } = terminalSize();
-  socket.write(encodeJson('resize', { rows: rows + 1, columns }));
-  socket.write(encodeJson('resize', { rows, columns }));
+export function sendSize(socket: Writable): void {
+  if (!socket.destroyed) socket.write(encodeJson('resize', terminalSize()));
 }
 
-/** Tells the other end of every new size. */
+/** Sends every new size. */
 export function followSize(socket: Writable): () => void {
-  const tell = () => {
-    if (!socket.destroyed) socket.write(encodeJson('resize', terminalSize()));
-  };
-  process.stdout.on('resize', tell);
-  return () => process.stdout.off('resize', tell);
+  const send = () => sendSize(socket);
+  process.stdout.on('resize', send);
+  return () => process.stdout.off('resize', send);
 }
