@@ -43,6 +43,8 @@ export class Link {
   #ending = new AbortController();
   #running: Promise<void> | null = null;
   #connection: AbortController | null = null;
+  /** Before the next attempt. */
+  #wait = new AbortController();
   /** Requests can be made. */
   #isConnected = false;
   /** This attempt has succeeded. */
@@ -74,6 +76,7 @@ export class Link {
 
   async close(): Promise<void> {
     this.#ending.abort();
+    this.#wait.abort();
     await this.#running;
   }
 
@@ -81,7 +84,9 @@ export class Link {
   connected(): Promise<void> {
     this.open();
     if (this.#isConnected) return Promise.resolve();
-    if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs) return Promise.reject(this.trouble);
+    // A program that was killed is started at once for a request; one that failed to start is not.
+    if (this.#isFollowing) this.#wait.abort();
+    else if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs) return Promise.reject(this.trouble);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => one.reject(this.trouble ?? notReady()), readyMs);
       const settled = (act: () => void) => {
@@ -105,8 +110,9 @@ export class Link {
       await this.#connect().catch((error: unknown) => this.#failed(asFault(error), startedMs));
       this.#isConnected = false;
       if (lacksProgram(this.trouble)) return;
+      this.#wait = new AbortController();
       const waitMs = this.#backoff.waitMs(this.#parts.nowMs());
-      await pause(Math.max(1, waitMs), undefined, { signal, ref: false }).catch(() => {});
+      await pause(Math.max(1, waitMs), undefined, { signal: this.#wait.signal, ref: false }).catch(() => {});
     }
   }
 
