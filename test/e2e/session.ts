@@ -142,6 +142,16 @@ function killed(): void {
     await expectWhole();
   });
 
+  it('S3 of an idle agent: the next prompt is answered', async () => {
+    expect(await kill('demo-acp')).toBe(0);
+    const turnId = await talk.say('say awake');
+    const [end, ...more] = (await talk.events()).filter(
+      (event) => event.type === 'turn.ended' && event.turnId === turnId,
+    );
+    expect([end!.data, more]).toEqual([{ stopReason: 'end_turn' }, []]);
+    expect((await textOf()).at(-1)).toBe('awake');
+  });
+
   it('S9, S10 of all processes: the question stays, and is answered after the sandbox starts again', async () => {
     await talk.prompt('write b.txt: two');
     const { pending } = await talk.until('waiting');

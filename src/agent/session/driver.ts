@@ -37,7 +37,7 @@ export interface Driver {
   readonly canLoad: boolean;
   /** Why the process ended. */
   readonly ended: Promise<string>;
-  /** Rejects with `AgentLost` when the process ends first. */
+  /** Rejects with `AgentLost` when the process ends first, or had ended. */
   prompt(content: readonly ContentBlock[]): Promise<StopReason>;
   cancel(): void;
   setMode(mode: string): Promise<void>;
@@ -50,4 +50,11 @@ export type StartDriver = (options: DriverOptions, recorder: Recorder) => Promis
 /** The agent's process ended, or broke the protocol off. */
 export class AgentLost extends Error {
   override readonly name = 'AgentLost';
+  /** The agent did not get the request. */
+  readonly isUnsent: boolean;
+
+  constructor(message: string, isUnsent = false) {
+    super(message);
+    this.isUnsent = isUnsent;
+  }
 }

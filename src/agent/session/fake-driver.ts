@@ -9,6 +9,7 @@ export class FakeAgents {
   /** Why the next one does not start. */
   refusal: string | null = null;
   canLoad = true;
+  diesAtOnce = false;
 
   readonly start = async (options: DriverOptions, recorder: Recorder): Promise<Driver> => {
     this.starts.push(options);
@@ -18,6 +19,7 @@ export class FakeAgents {
     await recorder.remember({ agentSessionId: `agent-${options.sessionId}` });
     const driver = new FakeDriver(this, recorder);
     this.drivers.push(driver);
+    if (this.diesAtOnce) driver.dieUnseen();
     return driver;
   };
 }
@@ -26,6 +28,7 @@ export class FakeDriver implements Driver {
   readonly ended: Promise<string>;
   readonly settings: string[] = [];
   isStopped = false;
+  #isDead = false;
   readonly #agents: FakeAgents;
   readonly #recorder: Recorder;
   #end!: (reason: string) => void;
@@ -44,6 +47,10 @@ export class FakeDriver implements Driver {
   }
 
   async prompt(content: readonly ContentBlock[]): Promise<StopReason> {
+    if (this.#isDead) {
+      this.#end('killed');
+      throw new AgentLost('killed', true);
+    }
     const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
     this.#agents.prompts.push(text);
     const lost = this.ended.then((reason): StopReason => {
@@ -74,6 +81,11 @@ export class FakeDriver implements Driver {
 
   crash(reason: string): void {
     this.#end(reason);
+  }
+
+  /** Its end is found by the next prompt. */
+  dieUnseen(): void {
+    this.#isDead = true;
   }
 
   async #obey(text: string): Promise<StopReason> {

@@ -13,6 +13,24 @@ beforeEach(() => {
 
 afterEach(() => all.remove());
 
+describe('S3', () => {
+  test('a prompt for an agent that was killed while it was idle goes to the next one, once', async () => {
+    const session = await all.create();
+    await turn(session, 'say one');
+    all.agents.drivers[0]!.dieUnseen();
+    expect((await turn(session, 'say two')).data).toEqual({ stopReason: 'end_turn' });
+    expect(all.agents.prompts).toEqual(['say one', 'say two']);
+    expect(all.types(session.id).filter((type) => type === 'turn.started')).toHaveLength(2);
+  });
+
+  test('an agent that ends whenever it is started interrupts the turn', async () => {
+    all.agents.diesAtOnce = true;
+    const session = await all.create();
+    expect((await turn(session, 'say one')).data).toMatchObject({ stopReason: 'interrupted' });
+    expect(all.agents.prompts).toEqual([]);
+  });
+});
+
 describe('S9', () => {
   test('a question stays open until the first answer; the second one is a conflict', async () => {
     const session = await all.create();

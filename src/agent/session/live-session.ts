@@ -1,36 +1,23 @@
 /**
- * One session. Requests of clients are decided one at a time, each by what is on disk; turns run one after the other, in the order of their prompts.
+ * One session. Requests of clients are decided one at a time, each by what is on disk; `turns.ts` runs the turns.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Exclusive } from '../../lib/exclusive.ts';
-import { asFault, Fault } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import { type EventData, type EventType, type GivenAnswer, type Question, sessionLimits } from '../../model/session.ts';
-import type { SessionFold, Turn } from '../../model/session-fold.ts';
-import { clip } from '../../model/shape.ts';
+import type { SessionFold } from '../../model/session-fold.ts';
 import { AgentLink } from './agent-link.ts';
-import { AgentLost, type Driver, type StartDriver } from './driver.ts';
+import type { Driver, StartDriver } from './driver.ts';
 import { answerPrompt, answerTurn, Questions } from './questions.ts';
 import type { Answered, Asked, LoggedEvent, Session } from './session.ts';
 import { SessionLog } from './session-log.ts';
+import { reasonOf, Turns } from './turns.ts';
 import { Unwritten } from './unwritten.ts';
 import { Views } from './views.ts';
-
-/** For an agent that was asked to cancel; then its process is ended. */
-const cancelGraceMs = 5000;
-const retryMs = 1000;
 
 export interface SessionParts {
   readonly start: StartDriver;
   readonly idleMs: () => number;
-}
-
-type TurnEnd = EventData['turn.ended'];
-
-interface Running {
-  readonly turnId: string;
-  readonly cancelled: AbortController;
-  readonly ended: Promise<void>;
 }
 
 export class LiveSession implements Session {
@@ -40,8 +27,7 @@ export class LiveSession implements Session {
   readonly #agent: AgentLink;
   readonly #questions: Questions;
   readonly #decisions = new Exclusive();
-  #running: Running | null = null;
-  #loop: Promise<void> | null = null;
+  readonly #turns: Turns;
   readonly #unwritten = new Unwritten();
   #isDisposed = false;
 
@@ -63,6 +49,11 @@ export class LiveSession implements Session {
     this.#views = views;
     this.#agent = agent;
     this.#questions = new Questions(log);
+    this.#turns = new Turns({
+      ...{ log, agent, questions: this.#questions, unwritten: this.#unwritten },
+      decide: (decision) => this.#decide(decision),
+      flush: () => views.flush(),
+    });
     log.listen(() => views.touch());
   }
 
@@ -90,11 +81,11 @@ export class LiveSession implements Session {
     await this.#repairAnswers();
     for (const { turnId } of this.fold.turns.filter(({ hasStarted }) => hasStarted)) {
       const reason = 'the agent API ended while the agent worked';
-      await this.#repeatAnswers();
+      await this.#turns.repeatAnswers();
       await this.#log.append('turn.ended', { stopReason: 'interrupted', reason }, turnId);
     }
     await this.#views.flush();
-    this.#go();
+    this.#turns.go();
   }
 
   /** Writes the files that are made from the log. */
@@ -114,16 +105,13 @@ export class LiveSession implements Session {
       if (bytes > sessionLimits.promptBytes) throw full(`the prompt has ${bytes} bytes`, 'Put it into a file.');
       this.#log.requireSpace();
       const seq = await this.#log.append('prompt', { content }, turnId);
-      this.#go();
+      this.#turns.go();
       return { turnId, seq };
     });
   }
 
-  async cancel(): Promise<void> {
-    const running = this.#running;
-    if (!running) return;
-    running.cancelled.abort();
-    await running.ended;
+  cancel(): Promise<void> {
+    return this.#turns.cancel();
   }
 
   answer(pendingId: string, answered: Answered): Promise<void> {
@@ -137,7 +125,7 @@ export class LiveSession implements Session {
       // The prompt first: if the answer is lost in a crash, `recover` finds that it was given.
       const asked = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
       await Promise.all([asked, this.#questions.close(answer, question.turnId)]);
-      this.#go();
+      this.#turns.go();
     });
   }
 
@@ -159,9 +147,8 @@ export class LiveSession implements Session {
     await this.#decide(async () => {
       if (!this.fold.isClosed) await this.#log.append('session.closed', {});
     });
-    await this.cancel();
-    await this.#loop;
-    for (const { turnId } of this.fold.turns) await this.#end(turnId, { stopReason: 'cancelled' });
+    await this.#turns.finish();
+    for (const { turnId } of this.fold.turns) await this.#turns.end(turnId, { stopReason: 'cancelled' });
     for (const { turnId } of this.fold.questions) await this.#questions.cancel(turnId);
     await this.#agent.stop();
   }
@@ -182,7 +169,7 @@ export class LiveSession implements Session {
   async warm(): Promise<void> {
     try {
       await this.#agent.driver();
-      if (!this.#running) this.#agent.rest();
+      if (this.#turns.turnId === undefined) this.#agent.rest();
     } catch (error) {
       await this.#log.append('session.failed', { reason: reasonOf(error) }).catch(() => {});
     }
@@ -191,8 +178,7 @@ export class LiveSession implements Session {
   /** Ends its processes; a running turn ends with `interrupted`. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    await this.#agent.stop();
-    await this.#loop;
+    await this.#turns.dispose();
     await this.#views.flush();
     await this.#log.close();
   }
@@ -207,86 +193,6 @@ export class LiveSession implements Session {
     if (this.#isDisposed) throw new Fault('unavailable', 'the agent API is stopping');
   }
 
-  #go(): void {
-    this.#loop ??= this.#runAll();
-  }
-
-  async #runAll(): Promise<void> {
-    // `#loop` is set first.
-    await null;
-    for (let turn = this.#next(); turn; turn = this.#next()) await this.#run(turn);
-    if (!this.#isDisposed) this.#agent.rest();
-    this.#loop = null;
-  }
-
-  #next(): Turn | undefined {
-    return this.#isDisposed || this.fold.isClosed ? undefined : this.fold.turns[0];
-  }
-
-  #run(turn: Turn): Promise<void> {
-    const cancelled = new AbortController();
-    const ended = this.#runOne(turn, cancelled.signal);
-    this.#running = { turnId: turn.turnId, cancelled, ended };
-    return ended;
-  }
-
-  async #runOne(turn: Turn, cancelled: AbortSignal): Promise<void> {
-    // `#running` is set first.
-    await null;
-    const end = await this.#outcome(turn, cancelled);
-    if (end !== null) await this.#end(turn.turnId, cancelled.aborted ? { stopReason: 'cancelled' } : end);
-    this.#running = null;
-    this.#questions.forget();
-    await this.#views.flush();
-  }
-
-  /** Null: it has not started, and the next agent API starts it. */
-  async #outcome(turn: Turn, cancelled: AbortSignal): Promise<TurnEnd | null> {
-    const isCancelled = new Promise<null>((resolve) => cancelled.addEventListener('abort', () => resolve(null)));
-    let hasStarted = false;
-    try {
-      const driver = await Promise.race([this.#agent.driver(), isCancelled]);
-      if (driver === null) return { stopReason: 'cancelled' };
-      if (this.#isDisposed) return null;
-      await this.#log.append('turn.started', {}, turn.turnId);
-      hasStarted = true;
-      if (cancelled.aborted) return { stopReason: 'cancelled' };
-      cancelled.addEventListener('abort', () => void this.#cancel(driver, turn.turnId));
-      const stopReason = await driver.prompt(turn.content);
-      await this.#unwritten.settled();
-      return { stopReason };
-    } catch (error) {
-      if (this.#isDisposed && !hasStarted) return null;
-      if (error instanceof AgentLost && hasStarted) return { stopReason: 'interrupted', reason: reasonOf(error) };
-      if (!hasStarted) await this.#log.append('session.failed', { reason: reasonOf(error) }).catch(() => {});
-      return { stopReason: 'failed', reason: reasonOf(error) };
-    }
-  }
-
-  async #cancel(driver: Driver, turnId: string): Promise<void> {
-    driver.cancel();
-    await this.#questions.cancel(turnId).catch(() => {});
-    await Promise.race([this.#running?.ended, pause(cancelGraceMs, undefined, { ref: false })]);
-    if (this.#running?.turnId === turnId) await driver.stop();
-  }
-
-  /** Retried until there is space on the disk: a turn never stays open. */
-  async #end(turnId: string, end: TurnEnd): Promise<void> {
-    for (;;) {
-      try {
-        // No answer is recorded meanwhile: it would reach neither this agent nor the next one.
-        return await this.#decide(async () => {
-          if (end.stopReason === 'interrupted') await this.#repeatAnswers();
-          else await this.#questions.cancel(turnId);
-          await this.#log.append('turn.ended', end, turnId);
-        });
-      } catch {
-        if (this.#isDisposed) return;
-        await pause(retryMs);
-      }
-    }
-  }
-
   async #configure(what: 'modes' | 'models', id: string, set: (driver: Driver) => Promise<void>): Promise<void> {
     this.#requireOpen();
     const driver = await this.#agent.driver().catch((error: unknown) => {
@@ -299,29 +205,18 @@ export class LiveSession implements Session {
     }
     await set(driver);
     await this.#log.append('session.configured', { [what]: { ...choice, current: id } });
-    if (!this.#loop) this.#agent.rest();
+    if (this.#turns.isIdle) this.#agent.rest();
   }
 
   #record<T extends EventType>(type: T, data: EventData[T]): Promise<void> {
     this.#log.requireSpace();
-    return this.#unwritten.add(this.#log.append(type, data, this.#running?.turnId));
+    return this.#unwritten.add(this.#log.append(type, data, this.#turns.turnId));
   }
 
   #ask(question: Omit<Question, 'pendingId'>): Promise<GivenAnswer> {
-    const turnId = this.#running?.turnId;
+    const turnId = this.#turns.turnId;
     if (turnId === undefined) throw new Fault('conflict', 'no turn is under way');
     return this.#questions.ask(question, turnId);
-  }
-
-  /** Before the end of their turn, so that a crash in between repeats it. */
-  async #repeatAnswers(): Promise<void> {
-    this.#questions.forget();
-    await this.#unwritten.settled().catch(() => {});
-    for (const { question, answer } of this.#log.unheard.all) {
-      const turnId = answerTurn(question.pendingId);
-      if (this.fold.isClosed || this.fold.knows(turnId)) continue;
-      await this.#log.append('prompt', { content: answerPrompt(question, answer) }, turnId);
-    }
   }
 
   async #repairAnswers(): Promise<void> {
@@ -339,9 +234,4 @@ function busy(id: string): Fault {
 
 function full(message: string, hint: string): Fault {
   return new Fault('exhausted', message, { hint });
-}
-
-function reasonOf(error: unknown): string {
-  const { message, hint } = asFault(error);
-  return clip(hint ? `${message}. ${hint}` : message, 5000);
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecord } from './agent-link.ts';
+import { startTime } from './process-state.ts';
 
 /** A variable of every process of an agent, with the folder of its session. */
 export const sessionMark = 'CARREL_AGENT_SESSION';
@@ -13,16 +14,6 @@ export async function endOrphans(folder: string): Promise<void> {
     const { process: known } = await readRecord(join(folder, name));
     // The group, for processes that have overwritten their environment.
     if (known && startTime(known.pid) === known.startTime) kill(-known.pid);
-  }
-}
-
-/** Since the machine started; with the pid it identifies a process. Null: there is none. */
-export function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
   }
 }
 

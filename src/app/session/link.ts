@@ -86,7 +86,8 @@ export class Link {
     if (this.#isConnected) return Promise.resolve();
     // A program that was killed is started at once for a request; one that failed to start is not.
     if (this.#isFollowing) this.#wait.abort();
-    else if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs) return Promise.reject(this.trouble);
+    else if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs)
+      return Promise.reject(this.trouble);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => one.reject(this.trouble ?? notReady()), readyMs);
       const settled = (act: () => void) => {

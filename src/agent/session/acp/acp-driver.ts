@@ -4,7 +4,7 @@ import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type ContentBlock, type EventData, type StopReason, stopReasons } from '../../../model/session.ts';
 import { AgentLost, type Driver, type DriverOptions, type Recorder } from '../driver.ts';
-import { startTime } from '../orphans.ts';
+import { startTime } from '../process-state.ts';
 import type { ApiSettings } from '../session.ts';
 import { AgentProcess, type Place } from './agent-process.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
@@ -65,13 +65,17 @@ export class AcpDriver implements Driver {
 
   async prompt(prompt: readonly ContentBlock[]): Promise<StopReason> {
     try {
+      if (this.#process.isEnding) throw new AgentLost('the agent ended', true);
       const answer = (await this.#peer.request('session/prompt', {
         sessionId: this.#sessionId,
         prompt,
       })) as Json | null;
       return stopReasons.find((one) => one === answer?.stopReason) ?? 'end_turn';
     } catch (error) {
-      throw error instanceof AgentLost ? new AgentLost(await this.ended) : error;
+      if (!(error instanceof AgentLost)) throw error;
+      // One that reads no more may still run.
+      if (error.isUnsent) await this.stop();
+      throw new AgentLost(await this.ended, error.isUnsent);
     }
   }
 

@@ -9,6 +9,7 @@ import { findKey, keyEnv } from '../../key.ts';
 import { LastLines, maxLines } from '../../last-lines.ts';
 import { requireProgram } from '../../program.ts';
 import { sessionMark } from '../orphans.ts';
+import { isEnding } from '../process-state.ts';
 
 const maxLineBytes = 64 * 1024;
 /** An agent ends when its input does; those that do not are ended. */
@@ -48,6 +49,11 @@ export class AgentProcess {
     } catch (error) {
       return (error as Error).message;
     }
+  }
+
+  /** It was killed: what is written to it now is lost. */
+  get isEnding(): boolean {
+    return this.group.pid === undefined || isEnding(this.group.pid);
   }
 
   /** Rejects if the program cannot be started. */

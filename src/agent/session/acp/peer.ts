@@ -42,6 +42,7 @@ interface Message {
 interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly written: Promise<boolean>;
 }
 
 export class Peer {
@@ -62,10 +63,15 @@ export class Peer {
 
   request(method: string, params: object): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(new AgentLost('the agent ended'));
+      const unsent = () => reject(new AgentLost('the agent ended', true));
+      if (this.#isClosed || !this.#output.writable) return unsent();
       const id = this.#nextId++;
-      this.#pending.set(id, { resolve, reject });
-      this.#send({ id, method, params });
+      const written = new Promise<boolean>((done) => {
+        this.#send({ id, method, params }, (error) => done(!error));
+      });
+      this.#pending.set(id, { resolve, reject, written });
+      // The agent has at most a part of the line.
+      void written.then((isWritten) => isWritten || unsent());
     });
   }
 
@@ -73,8 +79,8 @@ export class Peer {
     this.#send({ method, params });
   }
 
-  #send(message: object): void {
-    if (this.#output.writable) this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  #send(message: object, written?: (error?: Error | null) => void): void {
+    if (this.#output.writable) this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`, written);
   }
 
   async #readAll(input: Readable): Promise<Error | null> {
@@ -85,7 +91,8 @@ export class Peer {
       failure = error as Error;
     }
     this.#isClosed = true;
-    for (const { reject } of this.#pending.values()) reject(failure ?? new AgentLost('the agent ended'));
+    const lost = (isWritten: boolean) => failure ?? new AgentLost('the agent ended', !isWritten);
+    for (const { reject, written } of this.#pending.values()) void written.then((isWritten) => reject(lost(isWritten)));
     this.#pending.clear();
     input.resume();
     return failure;
