@@ -42,8 +42,14 @@ const needRoot = [
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
+/**
+ * One more than cores: tests wait for containers, disks and limits part of the time. The same for all projects, which then run
+ * as one group: short unit tests come last (by the name of their project) and keep all cores busy until the end.
+ */
+const maxWorkers = availableParallelism() + 1;
+
 /** Projects that use the real machine. */
-function real(name: string, order: number) {
+function real(name: string) {
   return {
     test: {
       name,
@@ -51,9 +57,7 @@ function real(name: string, order: number) {
       exclude: isRealRoot ? [] : needRoot,
       globalSetup: ['test/leftovers.ts'],
       pool: ownNamespace,
-      // One more than cores: tests wait for containers, disks and limits part of the time.
-      maxWorkers: availableParallelism() + 1,
-      sequence: { groupOrder: order },
+      maxWorkers,
       // More than any test takes: what waits for something that must come says itself when it has waited in vain.
       testTimeout: 180_000,
       hookTimeout: 180_000,
@@ -74,18 +78,17 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/*.test.ts'],
           globalSetup: ['test/leftovers.ts'],
-          sequence: { groupOrder: 0 },
           // A process for each file costs more than the tests: 84 seconds of processor time instead of 33.
           isolate: false,
+          maxWorkers,
           // What tries many inputs takes two seconds, and on a busy machine more than the five of vitest.
           testTimeout: 30_000,
           expect: { poll: { timeout: 20_000 } },
         },
       },
-      real('conformance', 2),
-      // Together: the last files of one do not leave a worker without work.
-      real('integration', 2),
-      real('e2e', 2),
+      real('conformance'),
+      real('integration'),
+      real('e2e'),
     ],
   },
 });
