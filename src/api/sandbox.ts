@@ -36,7 +36,7 @@ const argument = z
   .string()
   .max(131_072)
   .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
-const command = z.array(argument).max(4096);
+export const command = z.array(argument).max(4096);
 const cwd = z.string().startsWith('/', 'not an absolute path').max(4096);
 
 const authorText = z.string().regex(authorPattern);

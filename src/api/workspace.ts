@@ -1,6 +1,7 @@
 /** What is said about changes: their review, their way back into a project, snapshots and forks. */
 import { z } from 'zod';
 import { changeKinds, entryTypes, gateKinds, outcomes, resolutions } from '../model/change.ts';
+import { command } from './sandbox.ts';
 
 const name = z.string().min(1).max(63);
 /**
@@ -209,7 +210,11 @@ export const discardView = z.strictObject({
   paths: z.array(z.strictObject(shownPath)),
   snapshot: snapshotView.nullable(),
 });
-export const forkRequest = z.strictObject({ names: z.array(name).max(100).optional() });
+export const forkRequest = z.strictObject({
+  names: z.array(name).max(100).optional(),
+  /** Instead of the command of the original. */
+  command: command.min(1).optional(),
+});
 export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() });
 
 export type CompareRequest = z.input<typeof compareRequest>;

@@ -144,7 +144,7 @@ export interface Sandbox {
   readonly status: SandboxStatus;
 }
 
-const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
+export const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
 /** Without these shares, and with the id that agent had by them. */
 export function withoutShares(spec: SandboxSpec, isGone: (share: ShareMount) => boolean): Partial<SandboxSpec> {

@@ -228,6 +228,56 @@ describe('apply -p', () => {
   });
 });
 
+describe('attempts', () => {
+  // Each has its number from the name of its sandbox: the third one fails.
+  const task = 'n=$(uname -n | sed s/.*-//); seq $n > src/made.ts; echo $n > count; test $n != 3';
+
+  it('run side by side, are compared with their tests, and one is taken', async () => {
+    const group = `fix-${count}`;
+    const args = ['try', '3', '--name', group, '--test', 'test $(cat count) = 2', project.path, '--', 'sh', '-c', task];
+    const lines = (await carrel.ok(...args)).trim().split('\n');
+    expect(lines.map((line) => line.replace(/ +\d+s$/, '').split(/ {2,}/))).toEqual([
+      ['NAME', 'STATE', 'FILES', 'LINES', 'TESTS', 'TIME'],
+      [`${group}-1`, 'completed', '2', '+2 -0', 'fail (1)'],
+      [`${group}-2`, 'completed', '2', '+3 -0', 'pass'],
+      [`${group}-3`, 'failed (1)', '2', '+4 -0', 'fail (1)'],
+    ]);
+    // Coming back later, by the name of the group, by names, or by nothing for the newest.
+    const tests = async (...more: string[]) =>
+      (await carrel.json<{ name: string; test: number | null }[]>('compare', ...more)).map(({ test }) => test);
+    expect(await tests()).toEqual([1, 0, 1]);
+    expect(await tests(group, '--test', 'exit 4')).toEqual([4, 4, 4]);
+    expect(await tests(`${group}-2`, `${group}-1`)).toEqual([0, 1]);
+    // The copies for the tests are gone.
+    expect((await carrel.ok('ls', '-q')).split('\n').filter((name) => name.startsWith('test-'))).toEqual([]);
+    await carrel.ok('compare', '--take', `${group}-2`);
+    expect(project.read('src/made.ts')).toBe('1\n2\n');
+    expect(await carrel.run(['compare', 'nothing'])).toMatchObject({ exitCode: 5 });
+  });
+
+  it('go on after Ctrl-C, and none is made when one cannot be', async () => {
+    const group = `long-${count}`;
+    const terminal = carrelOn(carrel.home, ['try', '2', '--name', group, project.path, '--', 'sleep', '600']);
+    await terminal.has(/2 attempts: /);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toContain(`carrel compare ${group}`);
+    expect((await carrel.json<{ state: string }[]>('compare', group)).map(({ state }) => state)).toEqual([
+      'running',
+      'running',
+    ]);
+    await carrel.ok('rm', '--force', `${group}-1`);
+    expect(await carrel.run(['try', '2', '-d', '--name', group, project.path, '--', 'true'])).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining(`${group}-2`),
+    });
+    expect(await carrel.ok('ls', '-q')).not.toContain(`${group}-1`);
+    await carrel.ok('rm', '--force', `${group}-2`);
+    for (const args of [['0', '--', 'true'], ['x', '--', 'true'], ['2']])
+      expect((await carrel.run(['try', ...args])).exitCode).toBe(2);
+  });
+});
+
 describe('commits', () => {
   it('are fetched as refs, without a change of files, and listed', async () => {
     const commit = 'git -c user.name=ada -c user.email=ada@x commit -qam';

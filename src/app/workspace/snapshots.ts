@@ -103,16 +103,17 @@ export class Snapshots {
   }
 
   /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
-  async fork(name: string, asked: readonly string[] = []): Promise<SandboxView[]> {
+  async fork(name: string, asked: readonly string[] = [], command?: readonly string[]): Promise<SandboxView[]> {
     const { sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
+    if (command !== undefined) sandboxes.checkCommand({}, command);
     const names = asked.length === 0 ? [sandboxes.records.freeName()] : asked.map(checkSandboxName);
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
     for (const one of names) sandboxes.records.refuseTaken(one);
     await this.#parts.keepBases(row.value);
     // Recorded before what they share with the original can be removed.
     const rows = await whileStill(this.#parts, row, async () => {
-      return this.#recordForks(row, names, await this.#copies(row, names.length));
+      return this.#recordForks(row, names, await this.#copies(row, names.length), command);
     });
     return Promise.all(rows.map((fork) => sandboxes.settled(fork)));
   }
@@ -121,12 +122,13 @@ export class Snapshots {
     from: Row<'sandbox'>,
     names: readonly string[],
     ids: readonly string[],
+    command: readonly string[] | undefined,
   ): Promise<Row<'sandbox'>[]> {
     const { home } = this.#parts;
     const rows: Row<'sandbox'>[] = [];
     try {
       for (const [index, id] of ids.entries()) {
-        rows.push(this.#insert(from.value, id, names[index]!));
+        rows.push(this.#insert(from.value, id, names[index]!, command));
         crashPoint('fork:recorded');
         rmSync(join(home.sandbox(id), forkingMark));
       }
@@ -154,14 +156,14 @@ export class Snapshots {
     return ids;
   }
 
-  #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
+  #insert(from: Sandbox, id: string, name: string, command: readonly string[] = from.spec.command): Row<'sandbox'> {
     const { store, sandboxes, now } = this.#parts;
     const at = now();
     // A port of this machine leads to one sandbox.
     const network = { ...(from.spec.network ?? noNetwork), ports: [] };
     // A share may have been revoked since the copy began.
     const { shares = [] } = store.get('sandbox', from.id)?.value.spec ?? {};
-    const spec = { ...from.spec, shares, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
+    const spec = { ...from.spec, command, shares, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
     return sandboxes.records.insert(value, event);

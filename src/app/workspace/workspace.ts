@@ -156,7 +156,7 @@ export const workspace = noun({
         words: { 'the name': body.names ?? [] },
       }),
       done: (forks) => ({ detail: { forks: forks.map(({ name }) => name) } }),
-      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.fork(name, body.names)),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.fork(name, body.names, body.command)),
     }),
   ],
   recover: recoverWorkspaces,

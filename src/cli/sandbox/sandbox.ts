@@ -26,7 +26,7 @@ const streamOptions: readonly OptionEntry[] = [
   { flags: '-T, --no-tty', summary: 'allocate no terminal' },
 ];
 
-const sandboxOptions: readonly OptionEntry[] = [
+export const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--name <NAME>', field: 'name', summary: 'name of the sandbox (default: a generated one)' },
   { flags: '--engine <ENGINE>', field: 'engine', summary: 'engine that runs the sandbox', choices: engineNames },
   {

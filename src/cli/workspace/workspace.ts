@@ -1,6 +1,7 @@
 /** The commands about working copies. */
 import { gateKinds } from '../../model/change.ts';
 import type { Area, CommandEntry, OptionEntry } from '../cli.ts';
+import { sandboxOptions } from '../sandbox/sandbox.ts';
 
 const applyOptions: readonly OptionEntry[] = [
   { flags: '-n, --dry-run', summary: 'show the result and change nothing' },
@@ -156,6 +157,34 @@ const commands: readonly CommandEntry[] = [
     fields: { names: 'NEW' },
     completes: 'sandbox',
     load: () => import('./fork.ts'),
+  },
+  {
+    name: 'try',
+    summary: 'run the same command in N sandboxes side by side, then compare them',
+    args: '<N> [PROJECT]',
+    usage: '[options] N [PROJECT] -- CMD…',
+    fields: { project: 'PROJECT' },
+    options: [
+      { flags: '--test <CMD>', field: 'test', summary: 'a shell command that checks an attempt, run in a copy of it' },
+      ...sandboxOptions,
+      { flags: '-d, --detach', summary: 'print the names and do not wait' },
+    ],
+    takesCommand: true,
+    completes: 'files',
+    examples: ["try 3 --test 'npm test' . -- claude -p 'Fix the login'", 'compare --take try-1a2b-2'],
+    load: () => import('./try.ts'),
+  },
+  {
+    name: 'compare',
+    summary: 'compare attempts: files, lines, tests, time; without names those of the last try',
+    args: '[NAME...]',
+    options: [
+      { flags: '--test <CMD>', field: 'test', summary: 'a shell command that checks an attempt, run in a copy of it' },
+      { flags: '--take <NAME>', summary: 'apply this one to the project', completes: 'sandboxes' },
+    ],
+    completes: 'sandboxes',
+    examples: ['compare', "compare ada bob --test 'make check'", 'compare --take bob'],
+    load: () => import('./compare.ts'),
   },
   {
     name: 'trust',
