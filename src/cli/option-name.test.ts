@@ -8,8 +8,9 @@ import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
 const resolvedHere = [
-  ...['chat --session', 'session show --last', 'session send --session'],
-  ...['session answer --session', 'session answer --question'],
+  ...['chat --session', 'session show --session', 'session show --last', 'session send --session'],
+  ...['session follow --session', 'session answer --session', 'session answer --question'],
+  ...['session cancel --session', 'session fork --session', 'session close --session', 'session rm --session'],
   ...['user add --account', 'hub token --file'],
   ...['hub connect --client', 'hub connect --project', 'hub connect --tools'],
 ];

@@ -81,14 +81,14 @@ describe('carrel session', () => {
     const [first] = await list();
     const fork = (await carrel.ok('session', 'fork', box, '--title', 'copy')).trim();
     expect((await list()).map(({ title }) => title).toSorted()).toEqual(['copy', null]);
-    await carrel.ok('session', 'close', box, fork.slice(-8).toLowerCase());
+    await carrel.ok('session', 'close', box, '--session', fork.slice(-8).toLowerCase());
     expect(await list()).toMatchObject([{ sessionId: first!.sessionId }]);
     expect(await carrel.ok('session', 'ls', '-a')).toMatch(/closed +\d+s +copy/);
-    expect(await carrel.ok('session', 'show', box, fork)).toContain('forked from');
+    expect(await carrel.ok('session', 'show', box, '--session', fork)).toContain('forked from');
     expect(await session('send', box, '--session', fork, 'say no')).toMatchObject({ exitCode: 6 });
     expect(await piped('say no', box, '--session', fork)).toMatchObject({ exitCode: 6 });
-    await carrel.ok('session', 'rm', box, fork);
-    expect(await session('show', box, fork)).toMatchObject({ exitCode: 5 });
+    await carrel.ok('session', 'rm', box, '--session', fork);
+    expect(await session('show', box, '--session', fork)).toMatchObject({ exitCode: 5 });
   });
 });
 

@@ -109,6 +109,6 @@ function takeTerminal(chat: Chat, screen: Screen, end: () => void): () => void {
 
 function closed({ sandbox, sessionId }: SessionView): Fault {
   return new Fault('conflict', `the session ${sessionId} is closed`, {
-    hint: `Go on in a copy: carrel session fork ${sandbox} ${sessionId}`,
+    hint: `Go on in a copy: carrel session fork ${sandbox} --session ${sessionId}`,
   });
 }

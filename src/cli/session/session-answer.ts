@@ -37,7 +37,7 @@ function questionOf({ pending, sandbox, sessionId }: SessionView, id: string | u
     hint:
       titles.length > 0
         ? `There are ${titles.join(', ')}`
-        : `carrel session show ${sandbox} ${sessionId} has the answers.`,
+        : `carrel session show ${sandbox} --session ${sessionId} has the answers.`,
   });
 }
 

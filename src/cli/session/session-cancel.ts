@@ -4,9 +4,13 @@ import { connect } from '../connect/connect.ts';
 import { findSession, placeOf } from './find-session.ts';
 import { SessionCalls } from './session-calls.ts';
 
-export default async function sessionCancel(context: Context, { args }: Invocation): Promise<void> {
+interface Options {
+  readonly session?: string;
+}
+
+export default async function sessionCancel(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
-  const place = placeOf(await findSession(calls, checkSandboxName(args[0]!), args[1]));
+  const place = placeOf(await findSession(calls, checkSandboxName(args[0]!), options.session));
   const session = await calls.cancel(place);
   if (context.json) context.out.document(session);
 }

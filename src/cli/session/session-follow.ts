@@ -9,6 +9,7 @@ import { questionHint } from './question-text.ts';
 import { SessionCalls } from './session-calls.ts';
 
 interface Options {
+  readonly session?: string;
   readonly after?: string;
 }
 
@@ -16,7 +17,7 @@ export default async function sessionFollow(context: Context, { args, options }:
   const { out, json } = context;
   const calls = new SessionCalls(connect(context));
   const after = options.after === undefined ? 0 : parseCount(options.after, '--after', 0);
-  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const printer = new EventPrinter(out);
   const away = () => out.warn('the daemon does not answer; trying again');
   for await (const event of followSession(calls, placeOf(session), after, new AbortController().signal, away)) {

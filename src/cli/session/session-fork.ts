@@ -5,12 +5,13 @@ import { findSession, placeOf } from './find-session.ts';
 import { SessionCalls } from './session-calls.ts';
 
 interface Options {
+  readonly session?: string;
   readonly title?: string;
 }
 
 export default async function sessionFork(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
-  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const { title } = options;
   const fork = await calls.fork(placeOf(session), title === undefined ? {} : { title });
   if (context.json) return context.out.document(fork);

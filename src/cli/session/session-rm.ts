@@ -1,12 +1,25 @@
-import { checkSandboxName } from '../../model/name.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName, printable } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { findSession, placeOf } from './find-session.ts';
 import { SessionCalls } from './session-calls.ts';
 
-export default async function sessionRm(context: Context, { args }: Invocation): Promise<void> {
+interface Options {
+  readonly session?: string;
+}
+
+export default async function sessionRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  if (options.session === undefined) throw unnamed(args[0]!);
   const calls = new SessionCalls(connect(context));
-  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const removed = await calls.remove(placeOf(session));
   if (context.json) context.out.document(removed);
+}
+
+/** Others take the newest one; that is no choice for what cannot be undone. */
+function unnamed(sandbox: string): Fault {
+  return new Fault('invalid', 'session rm needs --session ID', {
+    hint: `carrel session ls ${printable(sandbox)} lists them.`,
+  });
 }

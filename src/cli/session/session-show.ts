@@ -11,6 +11,7 @@ import { SessionCalls } from './session-calls.ts';
 import { messageLines, paintSession, questionLine } from './session-text.ts';
 
 interface Options {
+  readonly session?: string;
   readonly last?: string;
 }
 
@@ -19,7 +20,7 @@ const defaultLast = 20;
 export default async function sessionShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const last = options.last === undefined ? defaultLast : parseCount(options.last, '--last', 0);
-  const session = await findSession(calls, checkSandboxName(args[0]!), args[1]);
+  const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const messages = last === 0 ? [] : (await calls.messages(placeOf(session))).slice(-last);
   if (context.json) return context.out.document({ ...session, messages });
   context.out.print(...description(session, context));
