@@ -2,6 +2,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { Anchor } from '../lib/anchor.ts';
 import { ulidPattern } from '../model/ulid.ts';
+import { HeldBack } from './held-back.ts';
 import { stateOf, withEntry } from './inbox-entry.ts';
 import { WaitingNames } from './names.ts';
 import type { Inbox, Room } from './room.ts';
@@ -20,6 +21,7 @@ export class InboxReader {
   readonly #room: Pick<Room, 'setPosition'>;
   readonly #folder: Anchor;
   readonly #names: WaitingNames;
+  readonly #held: HeldBack;
   /** As latin1. */
   readonly #unfinished = new Set<string>();
   /** Taken, and not delivered because the room could not. */
@@ -32,14 +34,26 @@ export class InboxReader {
     this.#room = room;
     this.#folder = Anchor.reach(inbox.folder);
     this.#names = new WaitingNames(this.#folder.fd);
+    this.#held = new HeldBack(this.#folder.fd);
   }
 
   notice(name: Buffer | null): void {
     if (name === null || isOfInterest(name)) this.#names.add(name);
+    if (name !== null) this.#hold(name);
+  }
+
+  /** Names that find no place are found again when the folder is read. */
+  #hold(name: Buffer): void {
+    if (name[0] === dot && !this.#held.add(name)) this.#names.add(null);
   }
 
   get isReady(): boolean {
-    return this.#undelivered.length > 0 || this.#names.isReady;
+    return this.#undelivered.length > 0 || this.#names.isReady || (this.#held.isDue && !this.#isLast);
+  }
+
+  /** Some of it stays there until its writer does something. */
+  get holdsBack(): boolean {
+    return !this.#held.isEmpty;
   }
 
   /** It is to be looked at again later. */
@@ -60,12 +74,20 @@ export class InboxReader {
 
   async turn(): Promise<void> {
     if (this.#undelivered.length === 0) {
-      const names = this.#names.take(namesPerTurn).filter(isOfInterest);
+      const all = this.#names.take(namesPerTurn);
+      for (const name of all) this.#hold(name);
+      const names = all.filter(isOfInterest);
       if (names.some((name) => name.equals(Buffer.from(positionName)))) await this.#readPosition();
       this.#undelivered = names.flatMap((name) => this.#take(name) ?? []);
       if (this.#undelivered.length > 0) await this.#taking.sync();
     }
     await this.#deliver();
+    if (this.#held.isDue && !this.#isLast) await this.#boundHeld();
+  }
+
+  async #boundHeld(): Promise<void> {
+    for (const { name, key, reason } of this.#held.check())
+      await this.#taking.discard({ folderFd: this.#folder.fd, name }, this.#inbox.participant, { key, reason });
   }
 
   /** All at once, so that they share a commit; in the order in which they were taken. */
@@ -83,6 +105,7 @@ export class InboxReader {
     const entry = { folderFd: this.#folder.fd, name };
     const state = this.#isLast ? 'ready' : stateOf(entry, Date.now());
     if (state === 'ready') return this.#taking.take(entry, this.#inbox.participant);
+    if (state === 'unfinished') this.#held.add(name);
     if (state === 'unfinished' && this.#unfinished.size < maxUnfinished) this.#unfinished.add(name.toString('latin1'));
     else if (state === 'unfinished') this.#names.add(null);
     return null;
@@ -99,7 +122,7 @@ export class InboxReader {
   }
 }
 
-/** Names that begin with a dot are of their writer alone, except for the position. */
+/** Names that begin with a dot are of their writer alone, within bounds, except for the position. */
 function isOfInterest(name: Buffer): boolean {
   return name[0] !== dot || name.equals(Buffer.from(positionName));
 }

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { libc } from '../lib/libc.ts';
 import { Fault } from '../model/fault.ts';
 import { FakeRoom } from './fake.ts';
@@ -276,4 +276,25 @@ test('a full inbox does not keep another one waiting', async () => {
   await room.until(() => room.bodies().includes('urgent'));
   expect(room.messages.length).toBeLessThan(600);
   await posted(601);
+});
+
+test('R21: hidden files past the bound of an inbox are refused and removed, and messages go on', async () => {
+  await added();
+  put('.kept', 'small');
+  for (let index = 0; index <= 1000; index += 1) put(`.f${index}`, '');
+  put('x.md', 'meanwhile');
+  await posted(1);
+  await room.until(() => room.refusals.length >= 2);
+  expect(new Set(reasons())).toEqual(new Set(['more than 1000 unfinished or hidden files']));
+  await vi.waitFor(() => expect([readdirSync(inbox).length <= 1000, taking()]).toEqual([true, []]));
+});
+
+test('R21: a large file that stays open is refused with the reason', async () => {
+  const fd = openSync(join(inbox, 'open.md'), 'w');
+  writeSync(fd, Buffer.alloc(65 * 1024 * 1024, 1));
+  await added();
+  await refused(1);
+  expect(room.refusals[0]).toMatchObject({ name: 'open.md', from: 'builder', sample: null });
+  expect(reasons()[0]).toContain('bytes of unfinished or hidden files');
+  closeSync(fd);
 });

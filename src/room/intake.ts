@@ -26,6 +26,8 @@ const maxAtOnce = 8;
 const retryMs = 1000;
 /** For files that are still being written where the kernel reports no end of that. */
 const againMs = 250;
+/** For what grows in an inbox without an event. */
+const heldMs = 5000;
 
 interface Watched {
   readonly inbox: Inbox;
@@ -149,12 +151,16 @@ export class Intake {
   }
 
   #plan(watched: Watched): void {
-    if (watched.timer !== null || !watched.reader.isUnfinished) return;
-    watched.timer = setTimeout(() => {
-      watched.timer = null;
-      watched.reader.lookAgain();
-      this.#wake(watched);
-    }, againMs);
+    const { isUnfinished, holdsBack } = watched.reader;
+    if (watched.timer !== null || !(isUnfinished || holdsBack)) return;
+    watched.timer = setTimeout(
+      () => {
+        watched.timer = null;
+        watched.reader.lookAgain();
+        this.#wake(watched);
+      },
+      isUnfinished ? againMs : heldMs,
+    );
     watched.timer.unref();
   }
 }

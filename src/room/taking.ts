@@ -45,15 +45,20 @@ export class Taking {
 
   /** Null: it is gone. */
   take(entry: FolderEntry, from: Participant): TakenEntry | null {
+    const key = this.#move(entry, `${from.kind}-${from.name}`);
+    return key === null ? null : { key, name: plainName(entry.name), from };
+  }
+
+  #move(entry: FolderEntry, suffix: string): string | null {
     this.#lastKey = ulidAfter(this.#lastKey, Date.now());
-    const key = `${this.#lastKey}-${from.kind}-${from.name}`;
+    const key = `${this.#lastKey}-${suffix}`;
     try {
       renameNoReplace(entry, this.#at(key));
+      return key;
     } catch (error) {
       if (error instanceof SysError && error.code === 'ENOENT') return null;
       throw error;
     }
-    return { key, name: plainName(entry.name), from };
   }
 
   /** So that nothing that was posted lies in its inbox again after a power cut. */
@@ -90,10 +95,22 @@ export class Taking {
     return `refused: ${why.reason}\n`;
   }
 
+  /** Refuses what is not to be read, and removes it. Repeat-safe by `why.key`. */
+  async discard(entry: FolderEntry, from: Participant, why: { key: string; reason: string }): Promise<void> {
+    await this.#room.refuse({ from: from.name, name: plainName(entry.name), sample: null, ...why });
+    crashPoint('inbox-discarded');
+    const taken = this.#move(entry, `${from.kind}-${from.name}${done}`);
+    if (taken !== null) await this.#remove(taken.slice(0, -done.length), `refused: ${why.reason}\n`);
+  }
+
   async #drop(key: string, outcome: string): Promise<void> {
-    const path = join(this.#folder, `${key}${done}`);
-    renameSync(join(this.#folder, key), path);
+    renameSync(join(this.#folder, key), join(this.#folder, `${key}${done}`));
     crashPoint('inbox-done');
+    await this.#remove(key, outcome);
+  }
+
+  async #remove(key: string, outcome: string): Promise<void> {
+    const path = join(this.#folder, `${key}${done}`);
     writeOutcome(this.#at(`${key}${done}`), outcome);
     if (!isUnlinked(path)) await Promise.all([removeTree(path), removeTree(join(this.#folder, `${key}${copies}`))]);
   }

@@ -1,0 +1,72 @@
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HeldBack, maxHeldBytes, maxHeldEntries } from './held-back.ts';
+
+let folder: string;
+let fd: number;
+let nowMs: number;
+let held: HeldBack;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-held-'));
+  fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  nowMs = 0;
+  held = new HeldBack(fd, () => nowMs);
+});
+afterEach(() => {
+  closeSync(fd);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const put = (name: string, bytes = 0) => {
+  writeFileSync(join(folder, name), Buffer.alloc(bytes, 1));
+  held.add(Buffer.from(name));
+};
+const excess = () => held.check().map(({ name, reason }) => `${name}: ${reason}`);
+
+it('R21: keeps what is within the bounds, forgets what is gone, and is checked again after a while', () => {
+  put('.one');
+  put('.two');
+  rmSync(join(folder, '.two'));
+  expect(held.isDue).toBe(true);
+  expect(excess()).toEqual([]);
+  expect([held.isEmpty, held.isDue]).toEqual([false, false]);
+  nowMs = 5000;
+  expect(held.isDue).toBe(true);
+  rmSync(join(folder, '.one'));
+  expect([excess(), held.isEmpty]).toEqual([[], true]);
+});
+
+it('R21: refuses the largest when there are too many bytes; a sparse file counts by what it has on disk', () => {
+  put('.small', 1000);
+  put('.large', maxHeldBytes / 2);
+  put('.larger', maxHeldBytes / 2 + 4096);
+  put('.sparse');
+  truncateSync(join(folder, '.sparse'), 2 ** 40);
+  expect(excess()).toEqual([`.larger: more than ${maxHeldBytes} bytes of unfinished or hidden files`]);
+});
+
+it('R21: refuses at once when there are too many names', () => {
+  expect(excess()).toEqual([]);
+  for (let index = 0; index <= maxHeldEntries; index += 1) put(`.f${index}`);
+  expect(held.isDue).toBe(true);
+  expect(excess()).toEqual([expect.stringContaining(`more than ${maxHeldEntries} unfinished or hidden files`)]);
+});
+
+it('R21: counts everything in a folder, and refuses one that is too deep', () => {
+  mkdirSync(join(folder, 'open/inner'), { recursive: true });
+  for (let index = 0; index < maxHeldEntries; index += 1) writeFileSync(join(folder, `open/inner/f${index}`), '');
+  held.add(Buffer.from('open'));
+  mkdirSync(join(folder, `.deep${'/d'.repeat(40)}`), { recursive: true });
+  held.add(Buffer.from('.deep'));
+  expect(excess().map((one) => one.split(':')[0])).toEqual(expect.arrayContaining(['open', '.deep']));
+});
+
+it('R21: names one file by the same key as long as it exists', () => {
+  put('.large', maxHeldBytes + 4096);
+  const [first] = held.check();
+  held.add(Buffer.from('.large'));
+  expect(held.check()).toEqual([first]);
+});
