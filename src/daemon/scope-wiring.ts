@@ -266,7 +266,7 @@ function sandboxesOf(
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
     volumeMounts: (asked) => volumes.mounts(asked),
-    shareMounts: (request) => given.mounts(actor.name, request),
+    shareMounts: (request, project) => given.mounts(actor.name, request, project),
     requireShares: (spec) => given.require(spec),
     roomGrants: (asked) => {
       if (asked.length > 0) volumes.requireMountable();

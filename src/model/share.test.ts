@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  checkTarget,
-  isSameFolder,
-  parseConsumer,
-  parseConsumerRequest,
-  parseShareRequest,
-  sandboxOf,
-} from './share.ts';
+import { checkTarget, isSameFolder, parseConsumerRequest, parseShareRequest } from './share.ts';
 
 describe('consumers', () => {
   it.each([
@@ -41,13 +34,6 @@ describe('consumers', () => {
     'lxc:100@x=/in',
   ])('%j is refused', (text) => {
     expect(() => parseConsumerRequest(text)).toThrow();
-  });
-
-  it('a project is the sandbox of its spoke, and what is outside of Carrel has none', () => {
-    const names = ['box', 'project:my.shop', 'docker:web', 'lxc:100', 'person:ann'].map((text) =>
-      sandboxOf(parseConsumer(text)),
-    );
-    expect(names).toEqual(['box', 'hub-my-shop', null, null, null]);
   });
 });
 

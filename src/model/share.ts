@@ -1,6 +1,6 @@
 import { Fault } from './fault.ts';
-import { checkSandboxName, printable, sandboxNamePattern } from './name.ts';
-import { checkProjectId, projectIdPattern, spokeName } from './project.ts';
+import { printable, sandboxNamePattern } from './name.ts';
+import { projectIdPattern } from './project.ts';
 import { isInsidePath } from './volume.ts';
 
 /**
@@ -146,12 +146,6 @@ export function parseConsumer(text: string): { readonly kind: ConsumerKind; read
 
 export function consumerText({ kind, name }: Pick<Consumer, 'kind' | 'name'>): string {
   return `${kind}:${name}`;
-}
-
-/** The sandbox that a consumer is or has; null: it is outside of Carrel. */
-export function sandboxOf({ kind, name }: Pick<Consumer, 'kind' | 'name'>): string | null {
-  if (kind === 'sandbox') return checkSandboxName(name);
-  return kind === 'project' ? spokeName(checkProjectId(name)) : null;
 }
 
 export function isOutside({ kind }: Pick<Consumer, 'kind'>): boolean {

@@ -27,7 +27,7 @@ export interface Failure {
   readonly side: 'host' | 'consumer';
   readonly reason: string;
   /** What the failure is about; decides on the cure. */
-  readonly kind: 'missing' | 'read' | 'write' | 'unexpected' | 'host';
+  readonly kind: 'missing' | 'read' | 'write' | 'sealed' | 'unexpected' | 'host';
 }
 
 /** Null: both directions work. */
@@ -60,7 +60,7 @@ async function exchange(
   if (seen.exitCode !== 0 || seen.stdout !== id) return unread(seen);
   const made = await runAs(['cp', ofHost, ofConsumer]);
   if (readonly) return made.exitCode === 0 ? notReadonly(path) : null;
-  if (made.exitCode !== 0) return failed('write', `it cannot make a file: ${words(made)}`);
+  if (made.exitCode !== 0) return unwritten(made, path);
   const back = contentOf(folder, names.consumer);
   if (back !== id)
     return { kind: 'host', side: 'host', reason: `the host does not see its file: ${back ?? 'there is none'}` };
@@ -72,6 +72,11 @@ function unread(ran: Ran): Failure {
   if (/No such file|can't open|cannot open/i.test(ran.stderr) && !/denied/i.test(ran.stderr))
     return failed('missing', 'the folder is not mounted there');
   return failed('read', `it cannot read a file of the host: ${words(ran)}`);
+}
+
+function unwritten(ran: Ran, path: string): Failure {
+  if (/read-only file system/i.test(ran.stderr)) return failed('sealed', `${path} is mounted read-only there`);
+  return failed('write', `it cannot make a file: ${words(ran)}`);
 }
 
 function notReadonly(path: string): Failure {

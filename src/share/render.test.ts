@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { parseConsumerRequest, type Share } from '../model/share.ts';
 import { render } from './render.ts';
 
@@ -59,10 +60,68 @@ describe('coolify', () => {
       '# if it does not run as root, name its uid: --at docker:app@UID=/app/rooms',
       '# or in its compose file:',
       'volumes:',
-      '  - "/srv/in:/app/rooms"',
+      '  - type: bind',
+      '    source: "/srv/in"',
+      '    target: "/app/rooms"',
+      '    read_only: false',
     ]);
   });
 });
+
+/** Each line, read back by the syntax that its program documents. */
+describe.each([
+  ['/srv/in', '/app/in'],
+  ['/srv/my folder', '/in here'],
+  ['/srv/it\'s $HOME `x` \\ "q"', '/a$b'],
+  ['/srv/colon:ro', '/c:d'],
+  ['/srv/äöü # !x', '/é'],
+])('%s at %s', (folder, path) => {
+  const share = (...consumers: string[]) => shareOf(folder, ...consumers);
+
+  it.each([false, true])('is what pct reads: set VMID -mpN VOLUME,mp=PATH[,ro=1], read-only: %s', (readonly) => {
+    const argv = shellWords(render(share(`lxc:100=${path}${readonly ? ':ro' : ''}`), 'lxc', () => []));
+    const [volume, ...options] = argv[4]!.split(',');
+    expect(argv.slice(0, 4)).toEqual(['pct', 'set', '100', '-mp0']);
+    expect([volume, ...options]).toEqual([folder, `mp=${path}`, ...(readonly ? ['ro=1'] : [])]);
+  });
+
+  it.each([false, true])('is what lxc.mount.entry reads: six fields of fstab, read-only: %s', (readonly) => {
+    const line = render(share(`lxc:box=${path}${readonly ? ':ro' : ''}`), 'lxc', () => []);
+    const [, entry] = /^lxc\.mount\.entry = (.*)$/.exec(line)!;
+    const fields = entry!.split(/[ \t]+/).map((field) => field.replaceAll(/\\([0-7]{3})/g, fromOctal));
+    const options = ['bind', 'create=dir', ...(readonly ? ['ro'] : [])].join(',');
+    expect(fields).toEqual([folder, path.slice(1), 'none', options, '0', '0']);
+  });
+
+  it.each(['coolify', 'compose'] as const)('is what Compose reads: a volume of type bind, for %s', (form) => {
+    const document = parse(render(share(`docker:web@1=${path}:ro`), form, () => []));
+    const { volumes } = form === 'coolify' ? document : document.services.web;
+    expect(volumes.map(interpolated)).toEqual([{ type: 'bind', source: folder, target: path, read_only: true }]);
+  });
+
+  it('is what docker run reads: -v SOURCE:TARGET[:ro], or the fields of --mount', () => {
+    const [option, value] = shellWords(render(share(`docker:web@1=${path}:ro`), 'docker', () => []));
+    const isPlain = !`${folder}${path}`.includes(':');
+    expect([option, value]).toEqual(
+      isPlain ? ['-v', `${folder}:${path}:ro`] : ['--mount', `type=bind,source=${folder},target=${path},readonly`],
+    );
+  });
+});
+
+/** A shell reads what is between single quotes as it is. */
+function shellWords(line: string): string[] {
+  const words = line.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? [];
+  return words.map((word) => word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted, escaped) => quoted ?? escaped));
+}
+
+function fromOctal(_: string, digits: string): string {
+  return String.fromCharCode(Number.parseInt(digits, 8));
+}
+
+function interpolated(volume: Record<string, unknown>): object {
+  const text = (value: unknown) => (typeof value === 'string' ? value.replaceAll('$$', '$') : value);
+  return Object.fromEntries(Object.entries(volume).map(([key, value]) => [key, text(value)]));
+}
 
 it('refuses a share without a consumer of that kind, and says how to add one', () => {
   expect(() => render(shareOf('/srv/in', 'box=/in'), 'compose', () => [])).toThrow('has no consumer docker:NAME');

@@ -60,11 +60,13 @@ function service({ folder, groupId }: Share, consumer: Consumer): string[] {
     `  ${text(consumer.name)}:`,
     ...group,
     '    volumes:',
-    '      - type: bind',
-    `        source: ${text(folder)}`,
-    `        target: ${text(consumer.path)}`,
-    `        read_only: ${consumer.readonly}`,
+    ...volume(folder, consumer).map((line) => `      ${line}`),
   ];
+}
+
+/** The long form, since a path may have a colon. */
+function volume(folder: string, { path, readonly }: Consumer): string[] {
+  return ['- type: bind', `  source: ${text(folder)}`, `  target: ${text(path)}`, `  read_only: ${readonly}`];
 }
 
 /** JSON is YAML, and Compose reads a dollar sign as the start of a variable. */
@@ -103,7 +105,7 @@ function mountEntry(folder: string, path: string, readonly: boolean): string {
 
 /** Coolify passes no groups to a container, so one that does not run as root needs its uid named. */
 function coolify({ folder }: Share, consumer: Consumer): string {
-  const { path, readonly, uid } = consumer;
+  const { path, uid } = consumer;
   const note =
     uid === null ? [`# if it does not run as root, name its uid: --at ${consumerText(consumer)}@UID=${path}`] : [];
   return [
@@ -113,6 +115,6 @@ function coolify({ folder }: Share, consumer: Consumer): string {
     ...note,
     '# or in its compose file:',
     'volumes:',
-    `  - ${text(`${folder}:${path}${readonly ? ':ro' : ''}`)}`,
+    ...volume(folder, consumer).map((line) => `  ${line}`),
   ].join('\n');
 }

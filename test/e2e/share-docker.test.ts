@@ -4,17 +4,18 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ShareView, VerdictView } from '../../src/api/share.ts';
-import { Dockerd, image } from '../harness/dockerd.ts';
+import { type Dockerd, image } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
+import { dockerEngines } from '../harness/podman.ts';
 
-describe('shares with containers', () => {
+describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
   let dockerd: Dockerd;
   let carrel: Installation;
   let place: string;
   let count = 0;
 
   beforeAll(async () => {
-    dockerd = await Dockerd.open();
+    dockerd = await open();
     carrel = new Installation();
     carrel.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
     place = carrel.folder('shared');
@@ -45,6 +46,11 @@ describe('shares with containers', () => {
       name,
       '--network',
       'none',
+      // Podman asks for more than a machine may allow.
+      '--ulimit',
+      'nofile=1024:1024',
+      '--ulimit',
+      'nproc=1024:1024',
       '--user',
       `${uid}:${uid}`,
       ...options,
@@ -112,9 +118,16 @@ describe('shares with containers', () => {
       'docker:none=/app',
       '--at',
       'docker:gone=/app',
+      '--at',
+      'docker:sealed=/app',
     );
     await container('bare', 4242, '-v', `${path}:/app`);
     await container('none', 4242);
+    await container(
+      'sealed',
+      4242,
+      ...[...(await rendered('inbox'))[3]!].map((word) => word.replace(/:\/app$/, '$&:ro')),
+    );
     const { exitCode, verdicts } = await verify('inbox');
     const groupId = (await shares())[0]!.groupId;
     expect(exitCode).toBe(6);
@@ -131,7 +144,13 @@ describe('shares with containers', () => {
         reason: 'the folder is not mounted there',
         cure: 'carrel share render inbox --for docker',
       },
-      { result: 'not verified', reason: 'there is no such container' },
+      { result: 'not verified', reason: 'there is no such container', cure: 'carrel share render inbox --for docker' },
+      {
+        result: 'failed',
+        side: 'consumer',
+        reason: '/app is mounted read-only there',
+        cure: 'carrel share render inbox --for docker',
+      },
     ]);
     expect(readdirSync(path)).toEqual([]);
   });
@@ -154,7 +173,8 @@ describe('shares with containers', () => {
     expect(await dockerd.docker('exec', 'reader', 'ls', '/in')).toBe('');
   });
 
-  it('renders services that the real docker-compose runs with the share', async () => {
+  // Podman has no docker-compose of its own.
+  it.skipIf(engine === 'podman')('renders services that the real docker-compose runs with the share', async () => {
     const path = join(place, `with $dollar, comma and 'quote'`);
     mkdirSync(path, { mode: 0o750 });
     await carrel.ok('share', 'add', 'inbox', path, '--at', 'docker:web=/app/rooms', '--at', 'docker:reader=/in:ro');

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RevokeView, ShareView, VerdictView } from '../../src/api/share.ts';
+import { callTool, connectHub } from '../harness/hub-client.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 describe('shares', () => {
@@ -77,6 +78,51 @@ describe('shares', () => {
     await carrel.ok('stop', 'box');
     await carrel.ok('start', 'box');
     expect(await states()).toEqual(['sandbox:box mounted', 'sandbox:box mounted']);
+  });
+
+  it('gives a share of a project to each sandbox that works on its folder and to its spoke, now and later', async () => {
+    const [path, code] = [folder(), folder()];
+    await carrel.ok('project', 'add', code, '--name', 'shop');
+    await carrel.ok('create', code, '--name', 'early');
+    await carrel.ok('create', '--name', 'apart');
+    await carrel.ok('share', 'add', 'inbox', path, '--at', 'project:shop=/in', '--at', 'own=/own:ro');
+    await carrel.ok('create', code, '--name', 'late', '--mode', 'bind');
+    await carrel.ok('create', code, '--name', 'own');
+    const hub = await connectHub(carrel);
+    await callTool(hub, 'run_command', { project: 'shop', command: ['sh', '-c', 'echo spoke > /in/spoke'] });
+    await hub.close();
+    expect(readFileSync(join(path, 'spoke'), 'utf8')).toBe('spoke\n');
+    expect(await states()).toEqual(['project:shop mounted', 'sandbox:own mounted']);
+    expect(await inside('apart', 'ls -d /in || echo none')).toBe('none\n');
+    const verdicts = await carrel.json<VerdictView[]>('share', 'verify', 'inbox');
+    expect(verdicts.map(({ consumer, path: at, result }) => `${consumer} ${at} ${result}`).sort()).toEqual([
+      'project:shop (early) /in verified',
+      'project:shop (hub-shop) /in verified',
+      'project:shop (late) /in verified',
+      'sandbox:own /own verified',
+    ]);
+    await carrel.ok('share', 'revoke', 'inbox', 'project:shop');
+    for (const name of ['early', 'late']) expect(await inside(name, 'touch /in/x || echo gone')).toBe('gone\n');
+    expect(await states()).toEqual(['sandbox:own mounted']);
+    await carrel.ok('project', 'rm', 'shop');
+  });
+
+  it('names the side and the cure when the mode of the folder, or the folder itself, is wrong', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path);
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox');
+    chmodSync(path, 0o500);
+    const [closed] = JSON.parse((await carrel.run(['--json', 'share', 'verify', 'inbox'])).stdout) as VerdictView[];
+    expect(closed).toMatchObject({
+      result: 'failed',
+      side: 'consumer',
+      cure: `Look at mode and owner: ls -la ${path}`,
+    });
+    expect(closed!.reason).toContain('Permission denied');
+    chmodSync(path, 0o755);
+    renameSync(path, `${path}-away`);
+    const [gone] = JSON.parse((await carrel.run(['--json', 'share', 'verify', 'inbox'])).stdout) as VerdictView[];
+    expect(gone).toMatchObject({ result: 'failed', side: 'host', cure: expect.stringContaining('Put it back') });
   });
 
   it('says that a sandbox whose root cannot be changed gets a share at its next start', async () => {

@@ -36,8 +36,8 @@ export interface SpecParts {
   /** What the image that is asked for stands for. */
   readonly image: Allowed | null;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
-  /** The shares that are asked for, and those that name the sandbox as a consumer. */
-  readonly shareMounts: (request: SandboxRequest) => ShareMount[];
+  /** The shares that are asked for, and those that name the sandbox or its project as a consumer. */
+  readonly shareMounts: (request: SandboxRequest, project: string | null) => ShareMount[];
   /** Rooms that this user may give to a sandbox. */
   readonly roomGrants: (asked: NonNullable<SandboxRequest['rooms']>) => RoomGrant[];
   /** Refuses a user whose home cannot be given to a sandbox itself. */
@@ -77,7 +77,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     credentials: parts.credentialGrants(request.credentials ?? []),
     services: serviceGrants(request.services ?? [], config.services),
     volumes: parts.volumeMounts(request.volumes),
-    shares: parts.shareMounts(request),
+    shares: parts.shareMounts(request, workspace.project),
     rooms: parts.roomGrants(request.rooms ?? []),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: parts.ports },

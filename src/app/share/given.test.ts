@@ -41,9 +41,9 @@ function sandbox(name: string, spec: Partial<SandboxSpec> = {}, status: Partial<
   return store.insert({ kind: 'sandbox', id: value.id, owner: 'ann', name, value: value as unknown as Sandbox }, event);
 }
 
-const targets = (request: Parameters<GivenShares['mounts']>[1]) =>
+const targets = (request: Parameters<GivenShares['mounts']>[1], project: string | null = null) =>
   given()
-    .mounts('ann', request)
+    .mounts('ann', request, project)
     .map(({ name, target, readonly }) => `${name} ${target}${readonly ? ' ro' : ''}`);
 
 describe('a new sandbox', () => {
@@ -60,12 +60,23 @@ describe('a new sandbox', () => {
     expect(targets({})).toEqual([]);
   });
 
+  it('gets the shares of its project, at the path that is named for the sandbox itself if one is', () => {
+    const value = { ...{ id: 'web', folder: '/src/web', mode: 'bind' as const, test: null }, createdAt: '' };
+    store.insert({ kind: 'project', id: 'p1', owner: 'ann', name: 'web', value }, event);
+    share('in', ['project:web=/in', 'box=/own:ro']);
+    expect(targets({}, '/src/web')).toEqual(['in /in']);
+    expect(targets({ name: 'hub-web' })).toEqual(['in /in']);
+    expect(targets({ name: 'box' }, '/src/web')).toEqual(['in /own ro']);
+    expect(targets({ name: 'other' }, '/src/other')).toEqual([]);
+    expect(targets({ name: 'other' })).toEqual([]);
+  });
+
   it('is refused a share that is not there, is being revoked, or belongs to another user', () => {
     share('gone', ['box=/gone'], { revoking: { consumer: null, force: false } });
     expect(() => targets({ shares: [{ share: 'none' }] })).toThrow('no share "none"');
     expect(() => targets({ shares: [{ share: 'gone' }] })).toThrow('is being revoked');
     expect(targets({ name: 'box' })).toEqual([]);
-    expect(() => given().mounts('bob', { shares: [{ share: 'gone' }] })).toThrow('no share');
+    expect(() => given().mounts('bob', { shares: [{ share: 'gone' }] }, null)).toThrow('no share');
   });
 
   it.each([
@@ -80,7 +91,7 @@ describe('a new sandbox', () => {
 
   it('is not recorded with a share that was revoked since its spec was made', () => {
     const row = share('in');
-    const shares = given().mounts('ann', { shares: [{ share: 'in' }] });
+    const shares = given().mounts('ann', { shares: [{ share: 'in' }] }, null);
     given().require({ shares } as unknown as SandboxSpec);
     store.remove(row, event);
     expect(() => given().require({ shares } as unknown as SandboxSpec)).toThrow('is being revoked');
@@ -124,7 +135,7 @@ describe('an existing sandbox', () => {
   it('keeps the path of a share while it runs or is about to', async () => {
     share('in', ['box=/new']);
     const { value } = store.find('share', 'ann', 'in')!;
-    const old = { ...given().mounts('ann', { name: 'box' })[0]!, target: '/old' };
+    const old = { ...given().mounts('ann', { name: 'box' }, null)[0]!, target: '/old' };
     sandbox('box', { shares: [old], attempt: 2 }, { state: 'stopped', attempt: 1 });
     expect(() => given().check('ann', value)).toThrow('at another path');
   });

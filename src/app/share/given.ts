@@ -5,16 +5,10 @@ import { isInside } from '../../lib/host-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
-import {
-  checkTarget,
-  defaultTarget,
-  type Share,
-  type ShareMount,
-  type ShareRequest,
-  sandboxOf,
-} from '../../model/share.ts';
+import { checkTarget, defaultTarget, type Share, type ShareMount, type ShareRequest } from '../../model/share.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
+import { consumerOf, keyOf, type SandboxKey } from './consumer-sandboxes.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 
 export interface GivenParts {
@@ -36,7 +30,8 @@ export class GivenShares {
 
   /** Refuses before anything is recorded what an existing sandbox cannot get. */
   check(owner: string, value: Share): void {
-    for (const row of this.#named(owner, value)) this.#checkOne(row.value, mountFor({ id: '', value }, row.name)!);
+    for (const row of this.#named(owner, value))
+      this.#checkOne(row.value, this.#mountFor({ id: '', owner, value }, keyOf(row))!);
   }
 
   #checkOne(sandbox: Sandbox, mount: ShareMount): void {
@@ -76,7 +71,7 @@ export class GivenShares {
   #put(sandboxId: string, row: ShareRow): ShareMount | null {
     const { store, now } = this.#parts;
     const found = store.get('sandbox', sandboxId);
-    const mount = found && mountFor(row, found.name);
+    const mount = found && this.#mountFor(row, keyOf(found));
     if (!found || !mount || store.get('share', row.id)?.revision !== row.revision) return null;
     const { shares = [] } = found.value.spec;
     if (shares.some((one) => isSame(one, mount))) return mount;
@@ -90,32 +85,41 @@ export class GivenShares {
 
   /** Existing sandboxes that the share names. */
   #named(owner: string, { consumers }: Share): Row<'sandbox'>[] {
-    const names = consumers.flatMap((one) => sandboxOf(one) ?? []);
-    return names.flatMap((name) => this.#parts.store.find('sandbox', owner, name) ?? []);
+    const { store } = this.#parts;
+    return store.list('sandbox', owner).filter((row) => consumerOf(store, owner, consumers, keyOf(row)) !== null);
   }
 
-  /** What a new sandbox of a user gets. */
-  mounts(owner: string, { name, shares: asked = [], volumes = [] }: SandboxRequest): ShareMount[] {
-    const wanted = asked.map((request) => this.#asked(owner, request, name));
+  /** What a new sandbox of a user gets. `project`: the folder that it works on. */
+  mounts(owner: string, request: SandboxRequest, project: string | null): ShareMount[] {
+    const { shares: asked = [], volumes = [] } = request;
+    const sandbox = { name: request.name, project };
+    const wanted = asked.map((one) => this.#asked(owner, one, sandbox));
     const rows = this.#parts.store.list('share', owner).filter(({ value }) => !value.revoking);
     const others = rows.filter((row) => !asked.some(({ share }) => share === row.name));
-    const all = [...wanted, ...others.flatMap((row) => (name === undefined ? [] : (mountFor(row, name) ?? [])))];
+    const all = [...wanted, ...others.flatMap((row) => this.#mountFor(row, sandbox) ?? [])];
     const taken = volumes.map(({ target }) => target);
     for (const [at, { target }] of all.entries())
       refuseOverlap(target, [...taken, ...all.slice(0, at).map((other) => other.target)]);
     return all;
   }
 
-  #asked(owner: string, { share, target, readonly }: ShareRequest, sandbox: string | undefined): ShareMount {
+  #asked(owner: string, { share, target, readonly }: ShareRequest, sandbox: SandboxKey): ShareMount {
     const { id, value } = findShare(this.#parts.store, owner, share);
     if (value.revoking) throw isRevoking(share);
-    const declared = sandbox === undefined ? null : mountFor({ id, value }, sandbox);
+    const declared = this.#mountFor({ id, owner, value }, sandbox);
     const { name, folder, identity } = value;
     return {
       ...{ id, name, folder, identity },
       target: checkTarget(target ?? declared?.target ?? defaultTarget(name)),
       readonly: readonly ?? declared?.readonly ?? false,
     };
+  }
+
+  /** Null: the share names neither the sandbox nor its project. */
+  #mountFor({ id, owner, value }: Pick<ShareRow, 'id' | 'owner' | 'value'>, sandbox: SandboxKey): ShareMount | null {
+    const { name, folder, identity, consumers } = value;
+    const found = consumerOf(this.#parts.store, owner, consumers, sandbox);
+    return found && { id, name, folder, identity, target: found.path, readonly: found.readonly };
   }
 
   /** Refuses to record a sandbox with a share that was revoked since its spec was made. */
@@ -125,13 +129,6 @@ export class GivenShares {
       if (row === null || row.value.revoking) throw isRevoking(name);
     }
   }
-}
-
-/** Null: the share does not name the sandbox. */
-function mountFor({ id, value }: Pick<ShareRow, 'id' | 'value'>, sandbox: string): ShareMount | null {
-  const { name, folder, identity, consumers } = value;
-  const found = consumers.find((one) => sandboxOf(one) === sandbox);
-  return found ? { id, name, folder, identity, target: found.path, readonly: found.readonly } : null;
 }
 
 function isSame(one: ShareMount, other: ShareMount): boolean {

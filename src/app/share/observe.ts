@@ -6,11 +6,12 @@ import type { EngineOf } from '../../engine/engine.ts';
 import { asFault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
-import { type Consumer, consumerText, type Share, sandboxOf } from '../../model/share.ts';
+import { type Consumer, consumerText, isOutside, type Share } from '../../model/share.ts';
 import { openFolder } from '../../share/folder.ts';
 import { mountedAt } from '../../share/mounted.ts';
 import type { Store } from '../../store/store.ts';
 import { guestSettings } from './account.ts';
+import { consumerOf, keyOf, sandboxesOf } from './consumer-sandboxes.ts';
 import type { ShareRow } from './record.ts';
 
 export interface ObserverParts {
@@ -36,13 +37,19 @@ export class Observer {
 
   /** Those of the record, and sandboxes that were created with the share. */
   consumers({ id, owner, value }: ShareRow): Consumer[] {
-    const named = value.consumers.flatMap((one) => sandboxOf(one) ?? []);
-    const others = this.#parts.store.list('sandbox', owner).flatMap(({ name, value: { spec } }): Consumer[] => {
-      const mount = spec.shares?.find((one) => one.id === id);
-      if (!mount || named.includes(name)) return [];
-      return [{ kind: 'sandbox', name, path: mount.target, readonly: mount.readonly, uid: null }];
+    const { store } = this.#parts;
+    const others = store.list('sandbox', owner).flatMap((row): Consumer[] => {
+      const mount = row.value.spec.shares?.find((one) => one.id === id);
+      if (!mount || consumerOf(store, owner, value.consumers, keyOf(row)) !== null) return [];
+      return [{ kind: 'sandbox', name: row.name, path: mount.target, readonly: mount.readonly, uid: null }];
     });
     return [...value.consumers, ...others];
+  }
+
+  /** The sandboxes that a consumer of the share is or has now. */
+  sandboxes({ owner, value }: ShareRow, consumer: Consumer): Sandbox[] {
+    const all = value.consumers.includes(consumer) ? value.consumers : [...value.consumers, consumer];
+    return sandboxesOf(this.#parts.store, owner, all, consumer).map((row) => row.value);
   }
 
   warnings(share: Share): string[] {
@@ -64,18 +71,26 @@ export class Observer {
     return { consumer: consumerText(consumer), path, readonly, ...state };
   }
 
-  async #state({ owner, value }: ShareRow, consumer: Consumer): Promise<State> {
-    const sandbox = sandboxOf(consumer);
-    if (sandbox !== null) return this.#inSandbox(owner, sandbox, consumer);
-    if (consumer.kind === 'docker') return inContainer(value, consumer, this.#parts.dockerSocket());
-    return consumer.kind === 'lxc' ? inGuest(value, consumer) : granted;
+  async #state(row: ShareRow, consumer: Consumer): Promise<State> {
+    if (!isOutside(consumer)) return this.#inSandboxes(row, consumer);
+    if (consumer.kind === 'docker') return inContainer(row.value, consumer, this.#parts.dockerSocket());
+    return consumer.kind === 'lxc' ? inGuest(row.value, consumer) : granted;
   }
 
-  async #inSandbox(owner: string, name: string, { path }: Consumer): Promise<State> {
-    const found = this.#parts.store.find('sandbox', owner, name)?.value;
-    if (!found) return waiting(`there is no sandbox ${name} yet`);
-    if (found.status.state !== 'running') return waiting(`it is ${found.status.state}`);
-    const access = mountedAt(await this.#pidOf(found), path);
+  /** Of a project, those that run without it count more than those that have it, and these more than those that do not run. */
+  async #inSandboxes(row: ShareRow, consumer: Consumer): Promise<State> {
+    const all = this.sandboxes(row, consumer);
+    if (all.length === 0) return waiting(`there is no sandbox ${noneOf(consumer)} yet`);
+    const states = await Promise.all(all.map((one) => this.#inSandbox(row, one, consumer)));
+    const order = [({ state }: State) => state === 'missing', ({ state }: State) => state === 'mounted', () => true];
+    return order.map((is) => states.find(is)).find((one) => one !== undefined)!;
+  }
+
+  async #inSandbox({ id }: ShareRow, sandbox: Sandbox, consumer: Consumer): Promise<State> {
+    const { name, spec, status } = sandbox;
+    if (status.state !== 'running') return waiting(`${consumer.kind === 'project' ? name : 'it'} is ${status.state}`);
+    const path = spec.shares?.find((one) => one.id === id)?.target ?? consumer.path;
+    const access = mountedAt(await this.#pidOf(sandbox), path);
     return access === null ? missing(`carrel stop ${name}; carrel start ${name}`) : mounted;
   }
 
@@ -101,6 +116,10 @@ const mounted: State = { state: 'mounted', detail: null };
 const granted: State = { state: 'granted', detail: null };
 const waiting = (detail: string): State => ({ state: 'waiting', detail });
 const missing = (detail: string): State => ({ state: 'missing', detail });
+
+function noneOf({ kind, name }: Consumer): string {
+  return kind === 'project' ? `of project ${name}` : name;
+}
 
 async function inContainer({ name, folder }: Share, consumer: Consumer, socket: string | null): Promise<State> {
   const found = await new ForeignContainer(consumer.name, socket).look();

@@ -18,7 +18,7 @@ import {
   parseConsumer,
   type Revoking,
   type Share,
-  sandboxOf,
+  type ShareMount,
 } from '../../model/share.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import { takeAway, usersOf } from '../../share/mounted.ts';
@@ -140,22 +140,21 @@ export class Revocations {
   }
 
   async #takeSandbox(row: ShareRow, consumer: Consumer, force: boolean, { stopped }: Outcome): Promise<void> {
-    const { store, reconciler } = this.#parts;
-    const name = sandboxOf(consumer)!;
-    const found = store.find('sandbox', row.owner, name);
-    if (found === null) return;
-    const isStopped = await reconciler.alone(found.id, () => this.#takeMount(row, found.id, force));
-    if (!isStopped) return;
-    await reconciler.settle(found.id);
-    stopped.push(name);
+    const { observer, reconciler } = this.#parts;
+    for (const { id, name } of observer.sandboxes(row, consumer)) {
+      const isStopped = await reconciler.alone(id, () => this.#takeMount(row, id, consumer, force));
+      if (!isStopped) continue;
+      await reconciler.settle(id);
+      stopped.push(name);
+    }
   }
 
   /** True: the sandbox is to be stopped. */
-  async #takeMount(row: ShareRow, sandboxId: string, force: boolean): Promise<boolean> {
+  async #takeMount(row: ShareRow, sandboxId: string, consumer: Consumer, force: boolean): Promise<boolean> {
     const found = this.#parts.store.get('sandbox', sandboxId);
     const mount = found?.value.spec.shares?.find(({ id }) => id === row.id);
     if (!found || !mount) return false;
-    const refusal = await this.#detach(found.value, mount.target, row.name);
+    const refusal = await this.#detach(found.value, mount, consumer);
     crashPoint('revoke:detached');
     if (refusal !== null && !force) throw refusal;
     this.#change(row, sandboxId, refusal !== null);
@@ -164,15 +163,16 @@ export class Revocations {
   }
 
   /** Why the sandbox still has it; null: it has not. */
-  async #detach(sandbox: Sandbox, target: string, share: string): Promise<Fault | null> {
+  async #detach(sandbox: Sandbox, { name, target }: ShareMount, consumer: Consumer): Promise<Fault | null> {
+    const hint = `Stop the sandbox and take it: carrel share revoke ${name} ${consumerText(consumer).replace(/^sandbox:/, '')} --force`;
     try {
       const pid = await this.#parts.observer.runningPid(sandbox);
       if (pid === null || (await isTaken(pid, target))) return null;
-      return inUse(sandbox.name, share, usersOf(pid, target));
+      return inUse(sandbox.name, name, usersOf(pid, target), hint);
     } catch (error) {
       const { message } = asFault(error);
-      return new Fault('conflict', `${share} cannot be taken from ${sandbox.name} while it runs: ${message}`, {
-        hint: `Stop the sandbox and take it: carrel share revoke ${share} ${sandbox.name} --force`,
+      return new Fault('conflict', `${name} cannot be taken from ${sandbox.name} while it runs: ${message}`, {
+        hint,
         cause: error,
       });
     }
@@ -227,12 +227,10 @@ function leftToDo({ folder }: Share, { kind, name, path, uid }: Consumer): strin
   return `${what} still has ${folder} at ${path} until it is made without that mount; open files stay open${root}`;
 }
 
-function inUse(sandbox: string, share: string, users: readonly string[]): Fault {
+function inUse(sandbox: string, share: string, users: readonly string[], hint: string): Fault {
   const shown = users.slice(0, 3).join(', ') || 'a process';
   const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
-  return new Fault('conflict', `${sandbox} uses ${share}: ${shown}${more} has files of it open`, {
-    hint: `Stop the sandbox and take it: carrel share revoke ${share} ${sandbox} --force`,
-  });
+  return new Fault('conflict', `${sandbox} uses ${share}: ${shown}${more} has files of it open`, { hint });
 }
 
 function several(name: string, refusals: readonly Fault[]): Fault {

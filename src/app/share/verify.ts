@@ -7,7 +7,8 @@ import { collect } from '../../lib/collect.ts';
 import { outsideId, readIdMap } from '../../lib/id-map.ts';
 import { type Ran, run } from '../../lib/run.ts';
 import { asFault } from '../../model/fault.ts';
-import { type Consumer, consumerText, parseConsumer, type Share, sandboxOf } from '../../model/share.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { type Consumer, consumerText, isOutside, parseConsumer, type Share } from '../../model/share.ts';
 import { type Failure, probe, type RunAs } from '../../share/probe.ts';
 import type { Store } from '../../store/store.ts';
 import { accountOf } from './account.ts';
@@ -40,18 +41,34 @@ export async function verify(parts: VerifyParts, name: string, asked: string | u
   const wanted = asked === undefined ? null : consumerText(parseConsumer(asked));
   const chosen = all.filter((one) => wanted === null || consumerText(one) === wanted);
   if (chosen.length === 0 && wanted !== null) throw noConsumer(name, wanted, all.map(consumerText));
+  const probed = chosen.flatMap((consumer) => probedOf(parts, row, consumer));
   const verdicts: VerdictView[] = [];
-  for (const consumer of chosen) verdicts.push(await verdict(parts, row, consumer));
+  for (const one of probed) verdicts.push(await verdict(parts, row, one));
   return verdicts;
 }
 
-async function verdict(parts: VerifyParts, row: ShareRow, consumer: Consumer): Promise<VerdictView> {
-  const view = { consumer: consumerText(consumer), path: consumer.path };
+/** A consumer, and which sandbox it is or has; null: none yet, or it is outside of Carrel. */
+interface Probed {
+  readonly consumer: Consumer;
+  readonly sandbox: Sandbox | null;
+}
+
+/** Each sandbox of a project is probed. */
+function probedOf({ observer }: VerifyParts, row: ShareRow, consumer: Consumer): Probed[] {
+  const all = isOutside(consumer) ? [] : observer.sandboxes(row, consumer);
+  return all.length === 0 ? [{ consumer, sandbox: null }] : all.map((sandbox) => ({ consumer, sandbox }));
+}
+
+async function verdict(parts: VerifyParts, row: ShareRow, probed: Probed): Promise<VerdictView> {
+  const { consumer, sandbox } = probed;
+  const text = consumerText(consumer);
+  const path = sandbox?.spec.shares?.find(({ id }) => id === row.id)?.target ?? consumer.path;
+  const view = { consumer: consumer.kind === 'project' && sandbox ? `${text} (${sandbox.name})` : text, path };
   try {
-    const failure = await probe(row.value, consumer, await runnerOf(parts, row, consumer));
+    const failure = await probe(row.value, { ...consumer, path }, await runnerOf(parts, row, probed));
     if (failure === null) return { ...view, result: 'verified', side: null, reason: null, cure: null };
     const { side, reason } = failure;
-    return { ...view, result: 'failed', side, reason, cure: cureOf(row.value, consumer, failure) };
+    return { ...view, result: 'failed', side, reason, cure: cureOf(row.value, probed, failure) };
   } catch (error) {
     if (error instanceof NotVerified)
       return { ...view, result: 'not verified', side: null, reason: error.message, cure: error.cure };
@@ -60,17 +77,16 @@ async function verdict(parts: VerifyParts, row: ShareRow, consumer: Consumer): P
   }
 }
 
-async function runnerOf(parts: VerifyParts, { owner, value }: ShareRow, consumer: Consumer): Promise<RunAs> {
-  const sandbox = sandboxOf(consumer);
-  if (sandbox !== null) return inSandbox(parts, owner, sandbox);
-  if (consumer.kind === 'docker') return inContainer(consumer, parts.dockerSocket());
+async function runnerOf(parts: VerifyParts, { value }: ShareRow, { consumer, sandbox }: Probed): Promise<RunAs> {
+  if (!isOutside(consumer)) return inSandbox(parts, consumer, sandbox);
+  if (consumer.kind === 'docker') return inContainer(value, consumer, parts.dockerSocket());
   return consumer.kind === 'lxc' ? inGuest(value, consumer) : asPerson(value, consumer);
 }
 
-function inSandbox({ store, engineOf }: VerifyParts, owner: string, name: string): RunAs {
-  const found = store.find('sandbox', owner, name)?.value;
-  if (!found) throw new NotVerified('there is no such sandbox', `carrel create --name ${name}`);
-  if (found.status.state !== 'running') throw new NotVerified(`it is ${found.status.state}`, `carrel start ${name}`);
+function inSandbox({ engineOf }: VerifyParts, consumer: Consumer, found: Sandbox | null): RunAs {
+  if (!found) throw noSandbox(consumer);
+  const { state } = found.status;
+  if (state !== 'running') throw new NotVerified(`it is ${state}`, `carrel start ${found.name}`);
   return async (command) => {
     const spec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
     const process = await engineOf(found).exec(found.id, found.status.handle, spec);
@@ -79,10 +95,17 @@ function inSandbox({ store, engineOf }: VerifyParts, owner: string, name: string
   };
 }
 
-async function inContainer({ name }: Consumer, socket: string | null): Promise<RunAs> {
+function noSandbox({ kind, name }: Consumer): NotVerified {
+  return kind === 'project'
+    ? new NotVerified('there is no sandbox of the project yet', 'The hub starts one when a tool needs it.')
+    : new NotVerified('there is no such sandbox', `carrel create --name ${name}`);
+}
+
+async function inContainer(share: Share, { name }: Consumer, socket: string | null): Promise<RunAs> {
   const container = new ForeignContainer(name, socket);
   const found = await container.look();
-  if (found === null) throw new NotVerified('there is no such container', 'carrel share render NAME --for docker');
+  if (found === null)
+    throw new NotVerified('there is no such container', `carrel share render ${share.name} --for docker`);
   if (!found.isRunning) throw new NotVerified('it does not run', `docker start ${name}`);
   return async (command) => outcome(await container.exec(command));
 }
@@ -120,8 +143,8 @@ async function outcome(process: Process): Promise<Ran> {
   }
 }
 
-function cureOf(share: Share, consumer: Consumer, { kind }: Failure): string {
-  if (kind === 'missing') return mountCure(share, consumer);
+function cureOf(share: Share, { consumer, sandbox }: Probed, { kind }: Failure): string {
+  if (kind === 'missing' || kind === 'sealed') return mountCure(share, consumer, sandbox);
   const again = `carrel share add ${share.name} ${share.folder} --at ${consumerText(consumer)}`;
   const where = consumer.kind === 'person' ? '' : `=${consumer.path}`;
   if (kind === 'unexpected') return `Mount it read-only; ${renderCure(share, consumer) ?? 'restart the sandbox'}`;
@@ -133,9 +156,8 @@ function cureOf(share: Share, consumer: Consumer, { kind }: Failure): string {
   return `Look at mode and owner: ls -la ${share.folder}`;
 }
 
-function mountCure(share: Share, consumer: Consumer): string {
-  const name = sandboxOf(consumer);
-  if (name !== null) return `carrel stop ${name}; carrel start ${name}`;
+function mountCure(share: Share, consumer: Consumer, sandbox: Sandbox | null): string {
+  if (sandbox !== null) return `carrel stop ${sandbox.name}; carrel start ${sandbox.name}`;
   return renderCure(share, consumer) ?? `ls -ld ${share.folder}`;
 }
 
