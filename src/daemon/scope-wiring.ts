@@ -4,6 +4,7 @@ import { TerminalAgents } from '../app/agent/terminal-agents.ts';
 import type { AgentNeeds } from '../app/agent-needs.ts';
 import { examineAll, type Scope } from '../app/app.ts';
 import { UserCredentials } from '../app/credential/credentials.ts';
+import { diskUse } from '../app/disk/use.ts';
 import { EngineViews } from '../app/engine/engines.ts';
 import { Fleets } from '../app/fleet/fleets.ts';
 import { readProjectFile } from '../app/fleet/project-file.ts';
@@ -175,6 +176,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
     watches,
     snapshots: new Snapshots(parts),
+    diskUse: () => diskUse(parts.home, parts.store),
     network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now, hostPorts: new HostPorts(actor, store) },
       credentialHosts: (box) => shared.supply.hostsOf(box),

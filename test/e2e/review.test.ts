@@ -1,6 +1,7 @@
 /** What `diff` and `apply` show, take and leave out: ignored files, pathspecs, renames. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DiskView } from '../../src/api/disk.ts';
 import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
 import { Installation } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
@@ -304,5 +305,40 @@ describe('commits', () => {
     const plain = new Project(carrel.folder('plain'), { a: '1' });
     await carrel.ok('run', '--name', 'plain', plain.path, '--', 'true');
     expect(await carrel.run(['fetch', 'plain'])).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('disk space', () => {
+  it('is shown by kind, and clean frees what is not needed after showing it', async () => {
+    const name = `space-${count}`;
+    await carrel.ok('create', '--name', name, project.path);
+    await carrel.ok('exec', name, '--', 'sh', '-c', 'head -c 3000000 /dev/urandom > big');
+    await carrel.ok('stop', name);
+    await carrel.ok('discard', '--yes', name, 'big');
+    const kept = await agent('echo 1 > src/kept.ts');
+    const { uses } = await carrel.json<DiskView>('du');
+    const of = (kind: string, which: string) => uses.find((use) => use.kind === kind && use.name === which)?.sizeBytes;
+    expect(of('snapshots', name)).toBeGreaterThan(2_900_000);
+    expect(of('store', 'carrel.db')).toBeGreaterThan(0);
+    const text = await carrel.ok('du', '--all');
+    expect(text).toMatch(new RegExp(`^snapshots +\\S+M\\n +\\S+M +${name}$`, 'm'));
+    expect(text).toMatch(/^total +\S+/m);
+    const names = (output: string) =>
+      output.split('\n').flatMap((line) => line.match(/^(?:sandbox|snapshot) +(\S+)/)?.[1] ?? []);
+    // Nothing is that old.
+    expect(names(await carrel.ok('clean', '--dry-run'))).toEqual([]);
+    expect(names(await carrel.ok('clean', '--dry-run', '--older', '0'))).toContain(name);
+    expect(await carrel.run(['clean', '--older', '0'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Add --yes'),
+    });
+    await carrel.ok('start', name);
+    // A running sandbox stays, its automatic snapshot goes; what has changes to apply stays.
+    const removed = names(await carrel.ok('clean', '--yes', '--older', '0'));
+    expect(removed).toContain(`${name}@0001`);
+    expect(removed).not.toContain(kept);
+    expect(await carrel.ok('ls', '-q')).toMatch(new RegExp(`^${name}$`, 'm'));
+    expect(await carrel.json('snapshots', name)).toEqual([]);
+    await carrel.ok('rm', '--force', name);
   });
 });

@@ -1,9 +1,16 @@
-/** Protection against a full disk. It has no routes: the daemon watches. */
+/** Disk space: where it goes, and protection against a full disk. */
 import { z } from 'zod';
+import type { DiskView } from '../../api/disk.ts';
+import { diskView } from '../../api/disk.ts';
+import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
 import { bytes, section } from '../section.ts';
 
-const { noun } = declare<object>();
+export interface DiskScope {
+  readonly diskUse: () => Promise<DiskView>;
+}
+
+const { noun, route } = declare<DiskScope>();
 
 const schema = z
   .strictObject({
@@ -17,7 +24,18 @@ const schema = z
   .describe('Protection against a full disk.');
 
 export const disk = noun({
-  routes: [],
+  routes: [
+    route('GET /v1/disk', {
+      id: 'diskUse',
+      summary: 'Where the disk space of the installation goes; for the owner',
+      answer: diskView,
+      act: null,
+      handle: async ({ scope, actor }) => {
+        requireOwner(actor);
+        return scope.diskUse();
+      },
+    }),
+  ],
   config: [
     section('disk', {
       schema: schema.optional(),

@@ -18,6 +18,7 @@ import {
   copyState,
   findSnapshot,
   listSnapshots,
+  removeSnapshot,
   restoreSnapshot,
   takeSnapshot,
 } from '../../workspace/snapshot/snapshot.ts';
@@ -52,6 +53,18 @@ export class Snapshots {
     const { id } = await this.#parts.sandboxes.kept(name);
     await this.#parts.openFolder(id);
     return [...listSnapshots(this.#parts.home.sandbox(id))];
+  }
+
+  async remove(name: string, asked: string): Promise<SnapshotView> {
+    const row = await this.#parts.sandboxes.current(name);
+    await this.#parts.openFolder(row.id);
+    const folder = this.#parts.home.sandbox(row.id);
+    return this.#parts.locks.run(row.id, async () => {
+      const snapshot = findSnapshot(folder, asked);
+      await removeSnapshot(folder, snapshot.id);
+      this.#record(row, 'sandbox.snapshot_removed', { snapshot: snapshot.id });
+      return snapshot;
+    });
   }
 
   async restore(name: string, asked: string): Promise<RestoreView> {

@@ -132,6 +132,18 @@ export const workspace = noun({
       done: ({ id }) => ({ detail: { snapshot: id } }),
       handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.take(name, body.label ?? null)),
     }),
+    route('DELETE /v1/sandboxes/{name}/snapshots/{snapshot}', {
+      id: 'removeSnapshot',
+      summary: 'Remove a snapshot',
+      answer: shape.snapshotView,
+      act: ({ name, path }) => ({
+        verb: 'sandbox.snapshot_remove',
+        names: [name],
+        detail: { snapshot: path.snapshot },
+        frees: true,
+      }),
+      handle: ({ scope, name, path }) => scope.work.run(() => scope.snapshots.remove(name, path.snapshot)),
+    }),
     route('POST /v1/sandboxes/{name}/restore', {
       id: 'restoreSnapshot',
       summary: 'Restore a snapshot; a snapshot of the present state is taken first',

@@ -56,6 +56,24 @@ const commands: readonly CommandEntry[] = [
     load: () => import('./audit.ts'),
   },
   {
+    name: 'du',
+    summary: 'show where the disk space of this installation goes; for the owner',
+    options: [{ flags: '-a, --all', summary: 'also each sandbox, volume and file' }],
+    examples: ['du', 'du --all'],
+    load: () => import('./du.ts'),
+  },
+  {
+    name: 'clean',
+    summary: 'free disk space: remove ended sandboxes with nothing to apply, and old automatic snapshots',
+    options: [
+      { flags: '--older <DURATION>', summary: 'only what is older than this, 0 for everything (default 7d)' },
+      { flags: '-n, --dry-run', summary: 'show what would be removed' },
+      { flags: '-y, --yes', summary: 'do not ask for confirmation' },
+    ],
+    examples: ['clean --dry-run', 'clean --older 1d --yes'],
+    load: () => import('./clean.ts'),
+  },
+  {
     name: 'engine ls',
     summary: 'list engines and whether they can be used here',
     load: () => import('./engine-ls.ts'),
