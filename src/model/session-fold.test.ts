@@ -42,6 +42,13 @@ describe('a session', () => {
     const failed: [EventType, object] = ['session.failed', { reason: 'no key' }];
     expect(folded(created, failed)).toMatchObject({ state: 'failed', failure: 'no key' });
     expect(folded(created, failed, prompt).state).toBe('working');
+    const queued: [EventType, object, string] = [prompt[0], prompt[1], 't2'];
+    const end: [EventType, object, string] = ['turn.ended', { stopReason: 'failed' }, 't1'];
+    const next: [EventType, object, string][] = [
+      ['turn.started', {}, 't2'],
+      ['turn.ended', { stopReason: 'end_turn' }, 't2'],
+    ];
+    expect(folded(created, prompt, queued, failed, end, ...next)).toMatchObject({ state: 'idle', failure: null });
   });
 
   it('has messages whose pieces are joined and whose tool calls change in place', () => {

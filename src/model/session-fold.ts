@@ -117,7 +117,7 @@ export class SessionFold {
       this.isClosed = true;
     },
     prompt: (event) => this.#ask(event.turnId!, event.data.content, event),
-    'turn.started': ({ turnId }) => this.#turns.set(turnId!, { ...this.#turns.get(turnId!)!, hasStarted: true }),
+    'turn.started': ({ turnId }) => this.#start(turnId!),
     text: (event) => this.#say('text', event.data.text, event),
     thought: (event) => this.#say('thought', event.data.text, event),
     tool: (event) => this.#change(event.data, event),
@@ -146,6 +146,12 @@ export class SessionFold {
     this.failure = null;
     this.#turns.set(turnId, { turnId, content, hasStarted: false });
     this.#begin('user', event).parts.push(...content);
+  }
+
+  /** A prompt that waited in the queue has an agent, whatever became of the one before. */
+  #start(turnId: string): void {
+    this.failure = null;
+    this.#turns.set(turnId, { ...this.#turns.get(turnId)!, hasStarted: true });
   }
 
   #question(question: Question, event: SessionEvent): void {
