@@ -17,3 +17,9 @@ it('starts anew after a success', () => {
   backoff.succeeded();
   expect([backoff.failures, backoff.waitMs(0)]).toEqual([0, 0]);
 });
+
+it('never waits longer than after the number of failures that is the most', () => {
+  const backoff = new Backoff();
+  for (let failures = 0; failures < 9; failures += 1) backoff.failed(0, 3);
+  expect(backoff.waitMs(0)).toBe(1000);
+});

@@ -10,8 +10,9 @@ export class Backoff {
     return this.#failures;
   }
 
-  failed(nowMs: number): void {
-    this.#failures += 1;
+  /** `most`: the wait is not longer than after so many. */
+  failed(nowMs: number, most = Number.POSITIVE_INFINITY): void {
+    this.#failures = Math.min(this.#failures + 1, most);
     const waitMs = this.#failures === 1 ? 0 : firstWaitMs * 2 ** Math.min(this.#failures - 2, 10);
     this.#nextAt = nowMs + Math.min(waitMs, longestWaitMs);
   }

@@ -33,6 +33,8 @@ const sessionsInside = list(open({ sessionId, seq: whole(0, Number.MAX_SAFE_INTE
 /** A connection that lasted as long is no failed attempt. */
 const stableMs = 10_000;
 const readyMs = 60_000;
+/** Then the wait is a second, shorter than the patience of a request. */
+const mostEnds = 3;
 /** A request waits as long for the next attempt. */
 const patienceMs = 5000;
 
@@ -125,7 +127,8 @@ export class Link {
     }
     const nowMs = this.#parts.nowMs();
     if (this.#isFollowing && nowMs - startedMs > stableMs) this.#backoff.succeeded();
-    this.#backoff.failed(nowMs);
+    // One that worked and ended is started again soon, however often it ends.
+    this.#backoff.failed(nowMs, this.#isFollowing && fault.code === 'unavailable' ? mostEnds : undefined);
     if (this.#ending.signal.aborted || !this.#parts.isRunning()) return;
     this.trouble = named(fault);
     // The end of the program is not worth a line; it is started again.
