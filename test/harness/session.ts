@@ -18,8 +18,8 @@ export class Talk {
   }
 
   /** In a sandbox that is there. */
-  static async in(carrel: Installation, sandbox: string): Promise<Talk> {
-    const body = { agent: 'demo', sessionId: ulidAfter(null, Date.now()) };
+  static async in(carrel: Installation, sandbox: string, agent = 'demo'): Promise<Talk> {
+    const body = { agent, sessionId: ulidAfter(null, Date.now()) };
     const path = { name: sandbox };
     return new Talk(
       carrel,
@@ -40,8 +40,8 @@ export class Talk {
     return this.#again(() => this.#carrel.client.call('GET /v1/sandboxes/{name}/sessions/{id}/messages', { path }));
   }
 
-  async prompt(text: string, turnId: string = randomUUID()): Promise<string> {
-    const input = { path: this.path, body: { text, turnId } };
+  async prompt(text: string, turnId: string = randomUUID(), more: { queue?: boolean } = {}): Promise<string> {
+    const input = { path: this.path, body: { text, turnId, ...more } };
     await this.#again(() => this.#carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/prompt', input));
     return turnId;
   }
