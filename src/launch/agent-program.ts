@@ -4,5 +4,5 @@ import type { Hook } from './launch.ts';
 /** The program of an agent that is on this machine but not below /usr. */
 export const agentProgram: Hook = {
   surroundings: ({ spec: { program: source } }) =>
-    source ? { mounts: [{ kind: 'bind', source, target: programMount, readonly: true }] } : {},
+    source ? { mounts: [{ kind: 'bind', source, target: programMount(source), readonly: true }] } : {},
 };

@@ -118,6 +118,19 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
       command: ['opencode'],
       anyKey,
       env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+      files: [
+        {
+          path: '.config/opencode/opencode.json',
+          set: {
+            provider: {
+              anthropic: { options: { baseURL: '{ANTHROPIC_BASE_URL}/v1' } },
+              openai: { options: { baseURL: '{OPENAI_BASE_URL}' } },
+              google: { options: { baseURL: '{GOOGLE_GEMINI_BASE_URL}/v1beta' } },
+            },
+          },
+          defaults: { autoupdate: false, share: 'disabled' },
+        },
+      ],
     },
     story: opencodeAcp,
     session: opencodeAcp,

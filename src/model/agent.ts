@@ -103,8 +103,10 @@ export const adapterPath = '/opt/carrel/bin/carrel-adapter';
 /** Prepares the settings of an agent's terminal program and becomes that program: SETTINGS PROGRAM ARGS… */
 export const terminalAgentPath = '/opt/carrel/bin/carrel-agent';
 
-/** Where a program of this machine is mounted that is not below /usr. */
-export const programMount = '/opt/agent';
+/** Where a program of this machine is mounted that is not below /usr, or the folder with it. Packages find each other by the folder's name. */
+export function programMount(source: string): string {
+  return source.endsWith('/node_modules') ? '/opt/agent/node_modules' : '/opt/agent';
+}
 
 /** The command of a sandbox in which an agent works on a task file. */
 export function adapterCommand(settings: AdapterSettings): readonly string[] {

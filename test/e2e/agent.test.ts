@@ -2,10 +2,14 @@
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ScriptedModel } from '../fixtures/scripted-model.ts';
+import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
+import { TextModel } from '../fixtures/text-model.ts';
 import { Installation } from '../harness/installation.ts';
+import { isRepeated } from '../harness/machine.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
+
+const clients = resolve('test/clients/node_modules');
 
 const authority = new TestAuthority('127.0.0.1');
 const value = 'sk-ant-real-0123456789';
@@ -23,7 +27,7 @@ afterAll(() => carrel.dispose());
 
 /** With the programs that this checkout has beside those of the machine. */
 function on(args: readonly string[]): Terminal {
-  const path = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
+  const path = [resolve('node_modules/.bin'), join(clients, '.bin'), process.env.PATH].join(':');
   return carrelOn(carrel.home, args, { cwd: project, env: { PATH: path } });
 }
 
@@ -32,8 +36,11 @@ describe('claude', () => {
   beforeAll(async () => {
     const wants = { header: 'x-api-key', value };
     const run = { tool: 'Bash', input: { command: 'echo made > made.txt', description: 'Write a file' } };
-    const turns = [[{ text: 'I will.' }, run], [{ text: 'It is written.' }]];
-    model = await ScriptedModel.open(turns, { tls: authority.tls('127.0.0.1'), wants });
+    const turn = ({ tools = [] }: Question, said: number): Turn => {
+      const name = tools.find((one) => /^bash$/i.test(one.name))?.name ?? 'Bash';
+      return said === 0 ? [{ text: 'I will.' }, { ...run, tool: name }] : [{ text: 'It is written.' }];
+    };
+    model = await ScriptedModel.open(turn, { tls: authority.tls('127.0.0.1'), wants });
   });
   afterAll(() => model.dispose());
 
@@ -90,4 +97,34 @@ describe('claude', () => {
     third.type('\x10\x11');
     expect(await third.ended).toBe(0);
   }, 60_000);
+});
+
+describe.each([
+  ['codex', 'openai', { header: 'authorization', value: `Bearer ${value}` }, /OpenAI Codex/],
+  ['gemini', 'gemini', { header: 'x-goog-api-key', value }, /Type your message/],
+])('%s', (agent, preset, wants, prompt) => {
+  // It takes long to start.
+  it.runIf(agent !== 'gemini' || isRepeated)(
+    'starts without a question and answers, with the key added outside',
+    async () => {
+      const model = await TextModel.open('It is well.', { tls: authority.tls('127.0.0.1'), wants });
+      const host = `127.0.0.1:${model.port}`;
+      await carrel.run(['secret', 'set', 'KEY'], { input: value });
+      await carrel.ok('credential', 'add', agent, '--secret', 'KEY', '--preset', preset, '--host', host);
+      const terminal = on([agent]);
+      await terminal.shows(prompt);
+      terminal.type('How is it?');
+      await terminal.shows(/How is it/);
+      terminal.type('\r');
+      await terminal.shows(/It is well/);
+      terminal.type('\x10\x11');
+      expect(await terminal.ended).toBe(0);
+      const again = on([agent]);
+      await again.shows(/How is it.*It is well/s);
+      again.type('\x10\x11');
+      expect(await again.ended).toBe(0);
+      await model.dispose();
+    },
+    60_000,
+  );
 });

@@ -13,7 +13,7 @@ export interface ProgramMount {
 /** For a path without links. */
 export function mountOf(program: string): ProgramMount {
   const source = sourceOf(program);
-  return { source, path: source === program ? programMount : join(programMount, relative(source, program)) };
+  return { source, path: join(programMount(source), relative(source, program)) };
 }
 
 function sourceOf(program: string): string {

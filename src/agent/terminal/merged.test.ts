@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { merged } from './merged.ts';
+
+it('joins objects and lists, and takes single values from above', () => {
+  const below = {
+    theme: 'light',
+    keys: ['a'],
+    projects: { '/other': { trust: false }, '/workspace': { trust: false } },
+  };
+  const above = { keys: ['a', 'b'], projects: { '/workspace': { trust: true } } };
+  expect(merged(below, above)).toEqual({
+    theme: 'light',
+    keys: ['a', 'b'],
+    projects: { '/other': { trust: false }, '/workspace': { trust: true } },
+  });
+});
