@@ -105,6 +105,14 @@ describe('a crash during an undo', () => {
       expect([isClean(one.project), readJournal(one.journal).state]).toEqual([true, 'undone']);
     },
   );
+
+  it('after it is recorded leaves no kept file after the recovery', () => {
+    const one = bench(everyBase, everyBase, everyTheirs);
+    apply(one);
+    expect(crashes('undo', one, 'undo-marked')).toBe(true);
+    expect(recover(one.journal)).toEqual({ outcome: 'undone', left: [] });
+    expect(readdirSync(one.journal)).toEqual(['journal.json']);
+  });
 });
 
 describe('the owner between a crash and recovery', () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
 import { cleanUp, completeRollBack, finish, rollBack } from './finish.ts';
-import { findJournal, type Journal, readTakenBack, removeHalfWritten, undoFolder } from './journal.ts';
+import { findJournal, type Journal, readTakenBack, removeHalfWritten, removeKept, undoFolder } from './journal.ts';
 import { removeStaging } from './staging.ts';
 import { completeUndo } from './undo.ts';
 
@@ -31,7 +31,9 @@ function continueFrom(folder: string, journal: Journal): Recovered {
   if (journal.state === 'ready') return finishOrRollBack(folder, journal);
   if (journal.state === 'rolled-back') return { outcome: 'rolled-back', left: journal.left };
   removeStaging(journal);
-  return journal.state === 'done' ? recoverUndo(folder) : { outcome: 'undone', left: [] };
+  if (journal.state === 'done') return recoverUndo(folder);
+  removeKept(folder);
+  return { outcome: 'undone', left: [] };
 }
 
 function finishOrRollBack(folder: string, journal: Journal): Recovered {

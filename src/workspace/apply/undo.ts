@@ -3,6 +3,7 @@
  * one; otherwise nothing is done. Folders into which the owner has put something stay.
  */
 import { join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { Folders, lookAt } from '../tree/folders.ts';
@@ -37,6 +38,7 @@ export function undoApply(folder: string): BytePath[] {
 /** What remains to do after the project is restored. */
 export function completeUndo(folder: string): void {
   writeJournal(folder, { ...readJournal(folder), state: 'undone' });
+  crashPoint('apply:undo-marked');
   removeKept(folder);
 }
 

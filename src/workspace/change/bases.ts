@@ -16,12 +16,12 @@ import {
   openRegular,
   type Part,
   readChunk,
-  readContent,
   sameBytes,
   using,
 } from '../tree/content.ts';
+import { Folders } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
-import { entryAt, look } from '../tree/tree.ts';
+import { entryAt, look, unlessGone } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { BaseLogWriter, contentInLog, identityOf, isSame, type Kept, readBaseLog, withoutApply } from './base-log.ts';
@@ -231,24 +231,33 @@ export function voidApply(place: WorkspacePlace, apply: string): void {
     const settledByIt = [...log.records].filter(([, record]) => withoutApply(record, apply) !== record);
     if (settledByIt.length === 0) return;
     writer.takeBack(apply);
-    for (const [path, record] of settledByIt) {
-      const left = withoutApply(record, apply);
-      const identity = left?.identity && sameAgain(place, path, left.identity);
-      if (left && identity) writer.record(path, { ...left, identity, content: keptContent(log, path, left) });
+    const project = unlessGone(() => new Folders(place.project));
+    const reader = new Reader();
+    try {
+      for (const [path, record] of settledByIt) {
+        const left = withoutApply(record, apply);
+        const identity = left?.identity && project && sameAgain(project, path, left.identity);
+        if (left && identity) writer.record(path, { ...left, identity, content: keptContent(log, path, left, reader) });
+      }
+    } finally {
+      project?.close();
+      reader.close();
     }
   });
 }
 
 /** An undo restores the same inode, or a copy with the same times from another filesystem. */
-function sameAgain(place: WorkspacePlace, path: BytePath, identity: Identity): Identity | null {
-  const now = projectIdentity(place, path);
+function sameAgain(project: Folders, path: BytePath, identity: Identity): Identity | null {
+  const stat = project.look(path);
+  const now = stat && identityOf(stat);
   const { sizeBytes, mtimeNs } = identity;
   return now && !isSame(identity, now) && isSame({ ...now, sizeBytes, mtimeNs }, now) ? now : null;
 }
 
-function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer | null {
+function keptContent(log: BaseLog, path: BytePath, record: BaseRecord, reader: Reader): Buffer | null {
   const content = contentInLog(log.file, record);
-  return content && readContent(content, path, keptBytes);
+  const read = content && reader.read({ from: 'content', content, path }, keptBytes);
+  return read && Buffer.from(read);
 }
 
 /** Removes the records of these paths: they equal the base again. */
