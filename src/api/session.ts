@@ -108,6 +108,14 @@ export const sessionView = z.strictObject({
   changedFiles: z.int().nullable().optional(),
 });
 
+/** What is kept of a token for port 3002; never the token. */
+export const sessionTokenView = z.strictObject({ id: z.string(), createdAt: z.string() });
+export const newSessionToken = sessionTokenView.extend({
+  token: z.string(),
+  /** Where the port is open on the host; null: it is not. */
+  url: z.string().nullable(),
+});
+
 export const messageView = z.strictObject({
   id: z.string(),
   role: z.enum(['user', 'assistant', 'system']),
@@ -125,5 +133,6 @@ export const eventView = z.strictObject({
 });
 
 export type SessionView = z.output<typeof sessionView>;
+export type NewSessionToken = z.output<typeof newSessionToken>;
 export type QuestionView = z.output<typeof questionView>;
 export type SessionMessageView = z.output<typeof messageView>;

@@ -1,5 +1,6 @@
 /** Constructs what sessions need. */
 import { createHash, createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { ApiSettings } from '../agent/session/session.ts';
@@ -21,6 +22,7 @@ import type { Sandbox } from '../model/sandbox.ts';
 import { agentApiPath, agentApiPort } from '../model/session.ts';
 import { NamespaceSockets } from '../network/proxy/namespace-sockets.ts';
 import { AgentApi } from '../session/agent-api.ts';
+import { hashOf, SessionTokens } from '../session/tokens.ts';
 import type { Resources } from './resources.ts';
 
 interface LiveWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'report'> {
@@ -39,12 +41,16 @@ export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions
   const tokenOf = ({ id, spec }: Sandbox) => createHmac('sha256', keys.ensure(spec.user)).update(id).digest('hex');
   const dial = dialer(engineOf);
   const now = (sandbox: Sandbox) => store.get('sandbox', sandbox.id)?.value ?? sandbox;
+  const settings = (sandbox: Sandbox) =>
+    settingsOf(sandbox, config, tokenOf(sandbox), new SessionTokens(tokensPath(home, sandbox.id)));
   return new LiveSessions({
     store,
     folder: (id) => join(home.sandbox(id), 'sessions'),
     api: (sandbox) => new AgentApi(() => dial(now(sandbox)), tokenOf(sandbox)),
-    startProgram: (sandbox) =>
-      startProgram(sandbox, { engineOf, settings: settingsOf(sandbox, config, tokenOf(sandbox)), scopeOf }),
+    startProgram: (sandbox) => startProgram(sandbox, { engineOf, settings: settings(sandbox), scopeOf }),
+    isCurrent: (sandbox, health) =>
+      (health as { readonly settings?: unknown } | null)?.settings === settings(sandbox).version,
+    hasTokens: (id) => existsSync(tokensPath(home, id)),
     turnEnded: (sandbox) => {
       const { commands } = scopeOf(sandbox.spec.user);
       commands.ended(sandbox).catch((error: unknown) => report(sandbox.id, asFault(error)));
@@ -67,15 +73,20 @@ function dialer(engineOf: EngineOf): (sandbox: Sandbox) => Promise<Socket> {
 }
 
 /** Of tokens only hashes go inside. */
-function settingsOf(sandbox: Sandbox, config: Pick<Config, 'agents'>, token: string): ApiSettings {
-  return {
-    tokens: [createHash('sha256').update(token).digest('hex')],
+function settingsOf(sandbox: Sandbox, config: Pick<Config, 'agents'>, own: string, others: SessionTokens): ApiSettings {
+  const settings = {
+    tokens: [hashOf(own), ...others.hashes()],
     agents: agentsOf(config),
     defaultAgent: defaultIn(sandbox),
     mcpServers: [],
     sandbox: sandbox.name,
     idleAgentSeconds,
   };
+  return { ...settings, version: createHash('sha256').update(JSON.stringify(settings)).digest('hex') };
+}
+
+function tokensPath(home: Pick<Resources['home'], 'sandbox'>, id: string): string {
+  return join(home.sandbox(id), 'session-tokens.json');
 }
 
 interface StartParts {
@@ -122,6 +133,7 @@ export function sessionsOf(wiring: UserWiring, needs: AgentNeeds): UserSessions 
   return new UserSessions({
     ...needs,
     ...{ config, sandboxes, live: liveSessions },
+    tokensOf: (id) => new SessionTokens(tokensPath(home, id)),
     turnStarts: (sandbox) => commands.starts(sandbox),
     countChanges: async (sandbox) => {
       const place = workspacePlace(sandbox, home);

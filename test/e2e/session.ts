@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionView } from '../../src/api/session.ts';
+import type { NewSessionToken, SessionView } from '../../src/api/session.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
@@ -31,6 +31,7 @@ export function sessionsThroughDaemon(kind: 'root' | 'rootless'): void {
   describe('the copy', copied);
   if (kind === 'root') describe('a request for sandbox and session', repeated);
   describe('a sandbox that runs another command', () => anySandbox(kind));
+  if (kind === 'root') describe('a token', tokens);
 }
 
 const textOf = async () =>
@@ -217,6 +218,24 @@ function repeated(): void {
     const sessions = await carrel.client.call('GET /v1/sandboxes/{name}/sessions', { path: { name: made.sandbox } });
     expect(sessions).toHaveLength(1);
     await carrel.ok('rm', '--force', made.sandbox);
+  });
+}
+
+/** For clients outside; its revocation is not lost with the daemon. */
+function tokens(): void {
+  it('S16 opens the port until it is revoked, also by a daemon that was killed', async () => {
+    await carrel.ok('port', 'add', 'plain', '3002');
+    const { token, id, url } = await carrel.json<NewSessionToken>('session', 'token', 'plain');
+    const status = async () =>
+      (await fetch(`${url}/sessions`, { headers: { Authorization: `Bearer ${token}` } })).status;
+    expect(await status()).toBe(200);
+    expect((await fetch(`${url}/sessions`)).status).toBe(401);
+    expect(await carrel.ok('session', 'token', 'plain', 'ls')).toContain(id);
+    await carrel.dieAt('session.token');
+    await carrel.run(['session', 'token', 'plain', 'rm', id]);
+    await carrel.list();
+    await until(async () => (await status()) === 401, 'the token to be refused');
+    expect(await carrel.ok('session', 'token', 'plain', 'ls')).not.toContain(id);
   });
 }
 

@@ -24,6 +24,8 @@ export interface ApiSettings {
   readonly mcpServers: readonly Readonly<Record<string, unknown>>[];
   readonly sandbox: string;
   readonly idleAgentSeconds: number;
+  /** Of these settings; `GET /health` has it, so that the daemon knows whether they are the ones it would send. */
+  readonly version?: string;
 }
 
 export interface NewSession {

@@ -10,14 +10,17 @@ const acpSpec: Shape<AcpSpec> = (value, path) => {
   return spec;
 };
 
-const settings = object({
-  tokens: list(text({ pattern: /^[0-9a-f]{64}$/, says: 'a SHA-256 in hex' }), 100),
-  agents: record({ pattern: /^[^\0-\x1f]{1,200}$/, says: 'the name of an agent' }, acpSpec, 100),
-  defaultAgent: text({ min: 1, max: 200 }),
-  mcpServers: list(plainObject, 100),
-  sandbox: text({ max: 200 }),
-  idleAgentSeconds: whole(1, 604_800),
-});
+const settings = object(
+  {
+    tokens: list(text({ pattern: /^[0-9a-f]{64}$/, says: 'a SHA-256 in hex' }), 100),
+    agents: record({ pattern: /^[^\0-\x1f]{1,200}$/, says: 'the name of an agent' }, acpSpec, 100),
+    defaultAgent: text({ min: 1, max: 200 }),
+    mcpServers: list(plainObject, 100),
+    sandbox: text({ max: 200 }),
+    idleAgentSeconds: whole(1, 604_800),
+  },
+  { version: text({ max: 100 }) },
+);
 
 export function parseSettings(json: string): ApiSettings {
   try {
@@ -57,5 +60,9 @@ export class LiveSettings implements ApiSettings {
 
   get idleAgentSeconds() {
     return this.current.idleAgentSeconds;
+  }
+
+  get version() {
+    return this.current.version ?? '';
   }
 }

@@ -23,6 +23,8 @@ export interface LinkParts {
   isRunning(): boolean;
   /** Starts the program inside, or gives the one that runs its settings. */
   startProgram(): Promise<void>;
+  /** Whether the program that answered so has the settings that it should have. */
+  isCurrent(health: unknown): boolean;
   /** These events are on disk. */
   copied(events: readonly SessionEvent[]): void;
   report(fault: Fault): void;
@@ -162,7 +164,8 @@ export class Link {
   async #answering(): Promise<void> {
     const { api, startProgram } = this.#parts;
     try {
-      await api.call({ method: 'GET', path: '/health' });
+      const health = await api.call({ method: 'GET', path: '/health' });
+      if (!this.#parts.isCurrent(health)) await startProgram();
     } catch (error) {
       if (!isFault(error, 'unavailable') && !isFault(error, 'unauthenticated')) throw error;
       await startProgram();

@@ -29,6 +29,7 @@ let port = 0;
 let starts = 0;
 let isRunning = true;
 let hasPrograms = true;
+let isCurrent = true;
 let reports: Fault[] = [];
 let live: LiveSandbox;
 const hostile: NetServer[] = [];
@@ -58,6 +59,7 @@ async function opened(answerMs = 2000): Promise<LiveSandbox> {
       if (!hasPrograms) throw new Fault('conflict', 'started without the programs', { hint: 'Start it again.' });
       await begin();
     },
+    isCurrent: () => isCurrent,
     turnEnded: () => {},
     report: (fault) => void reports.push(fault),
     nowMs: () => performance.now(),
@@ -159,6 +161,16 @@ test('a sandbox without the programs is refused at once, and tried again by the 
   expect([starts, live.link.isOpen, reports]).toEqual([1, false, []]);
   hasPrograms = true;
   await create();
+});
+
+test('a program that runs with other settings gets the new ones, before requests are made', async () => {
+  await create();
+  isCurrent = false;
+  end();
+  await begin();
+  await create();
+  expect(starts).toBe(2);
+  isCurrent = true;
 });
 
 /** A program that took the port. `events` is what it sends as events; everything else is answered as the agent API does. */

@@ -29,6 +29,7 @@ export class LiveSandbox {
       ...{ api: parts.api, copies: parts.copies },
       isRunning: () => parts.isRunning(),
       startProgram: () => parts.startProgram(),
+      isCurrent: (health) => parts.isCurrent(health),
       report: (fault) => parts.report(fault),
       nowMs: () => parts.nowMs(),
       copied: (events) => this.#copied(events),
@@ -81,6 +82,11 @@ export class LiveSandbox {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  /** Gives the program inside its settings, or starts it with them. */
+  configure(): Promise<void> {
+    return this.#parts.startProgram();
   }
 
   async close(): Promise<void> {

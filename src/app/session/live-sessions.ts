@@ -16,6 +16,9 @@ export interface LiveSessionsParts {
   folder(id: string): string;
   api(sandbox: Sandbox): AgentApi;
   startProgram(sandbox: Sandbox): Promise<void>;
+  isCurrent(sandbox: Sandbox, health: unknown): boolean;
+  /** Clients outside may use its agent API without a session that this daemon knows. */
+  hasTokens(id: string): boolean;
   turnEnded(sandbox: Sandbox): void;
   report(id: string, fault: Fault): void;
 }
@@ -65,6 +68,7 @@ export class LiveSessions {
       copies: await FolderCopies.open(folder(id)),
       isRunning: () => now()?.status.state === 'running',
       startProgram: () => this.#parts.startProgram(now()!),
+      isCurrent: (health) => this.#parts.isCurrent(now()!, health),
       turnEnded: () => this.#parts.turnEnded(now()!),
       report: (fault) => report(id, fault),
       nowMs: () => performance.now(),
@@ -74,12 +78,13 @@ export class LiveSessions {
   #look(id: string): void {
     const sandbox = this.#parts.store.get('sandbox', id)?.value;
     if (sandbox === undefined) this.#drop(id);
-    else if (sandbox.status.state === 'running' && this.has(sandbox)) this.#connect(sandbox);
+    else if (sandbox.status.state === 'running' && (this.has(sandbox) || this.#parts.hasTokens(id)))
+      this.#connect(sandbox);
   }
 
   #connect(sandbox: Sandbox): void {
     this.of(sandbox).then(
-      (live) => live.copies.list().length > 0 && live.link.open(),
+      (live) => (live.copies.list().length > 0 || this.#parts.hasTokens(sandbox.id)) && live.link.open(),
       (error: unknown) => this.#parts.report(sandbox.id, asFault(error)),
     );
   }

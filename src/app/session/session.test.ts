@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../../test/fixtures/served.ts';
 import { soon } from '../../../test/fixtures/soon.ts';
-import type { SessionView } from '../../api/session.ts';
+import type { NewSessionToken, SessionView } from '../../api/session.ts';
 
-let { app, shared, store, inside, call, addUser, dispose }: ServedApp = {} as ServedApp;
+let { app, shared, home, store, inside, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(async () => {
-  ({ app, shared, store, inside, call, addUser, dispose } = serve());
+  ({ app, shared, home, store, inside, call, addUser, dispose } = serve());
   await call('POST', '/v1/sandboxes', { name: 'box', command: ['sleep', '1000'] });
 });
 afterEach(() => dispose());
@@ -116,6 +116,21 @@ test('a request for sandbox and session that is repeated has one sandbox, one se
   const other = await call('POST', '/v1/sessions', { ...body, name: 'other' });
   expect([other.status, JSON.stringify(other.body)]).toEqual([409, expect.stringContaining('needs a new id')]);
   rmSync(project, { recursive: true });
+});
+
+test('a token of a sandbox is shown once, listed without it, revoked, and audited without it', async () => {
+  const tokens = '/v1/sandboxes/box/session-tokens';
+  const { token, ...made } = await ok<NewSessionToken>('POST', tokens);
+  expect(made).toEqual({ id: expect.stringMatching(/^[0-9a-f]{8}$/), createdAt: expect.any(String), url: null });
+  const listed = await ok<object[]>('GET', tokens);
+  expect(listed).toEqual([{ id: made.id, createdAt: made.createdAt }]);
+  expect(readFileSync(join(home, `tokens-${idOf()}`), 'utf8')).not.toContain(token);
+  expect(await ok('DELETE', `${tokens}/${made.id}`)).toEqual(listed[0]);
+  expect((await call('DELETE', `${tokens}/${made.id}`)).status).toBe(404);
+  expect(await ok('GET', tokens)).toEqual([]);
+  const log = await (await app.request('/v1/audit')).text();
+  expect(log).toContain('session.token.remove');
+  expect(log).not.toContain(token);
 });
 
 test.each([

@@ -157,6 +157,29 @@ export const session = noun({
       }),
       handle: ({ scope, name, path, body }) => scope.sessions.configure(name, checkId(path.id), body),
     }),
+    route('GET /v1/sandboxes/{name}/session-tokens', {
+      id: 'listSessionTokens',
+      summary: 'Tokens for port 3002 of a sandbox: ids, never the tokens',
+      answer: z.array(shape.sessionTokenView),
+      act: null,
+      handle: ({ scope, name }) => scope.sessions.tokens.list(name),
+    }),
+    route('POST /v1/sandboxes/{name}/session-tokens', {
+      id: 'createSessionToken',
+      summary: 'Make a token for port 3002 of a sandbox; it is shown only in this answer',
+      answer: shape.newSessionToken,
+      usesSettings: true,
+      act: ({ name }) => ({ verb: 'session.token.create', names: [name] }),
+      done: ({ id }) => ({ detail: { token: id } }),
+      handle: ({ scope, name }) => scope.sessions.tokens.create(name),
+    }),
+    route('DELETE /v1/sandboxes/{name}/session-tokens/{id}', {
+      id: 'removeSessionToken',
+      summary: 'Revoke a token, also for streams that are open',
+      answer: shape.sessionTokenView,
+      act: ({ name, path }) => ({ verb: 'session.token.remove', names: [name, path.id], frees: true }),
+      handle: ({ scope, name, path }) => scope.sessions.tokens.remove(name, path.id),
+    }),
   ],
 });
 

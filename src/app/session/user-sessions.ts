@@ -16,8 +16,9 @@ import { defaultIn, requireIn } from './agents.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import { type CreationParts, sandboxFor, type Wanted } from './sandbox-and-session.ts';
+import { UserTokens, type UserTokensParts } from './user-tokens.ts';
 
-export interface UserSessionsParts extends CreationParts {
+export interface UserSessionsParts extends CreationParts, UserTokensParts {
   readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
   /** Records what the project has when the agent begins to change its copy. */
@@ -42,9 +43,11 @@ export class UserSessions {
   readonly #parts: UserSessionsParts;
   /** By the id of the session. */
   readonly #creations = new Exclusive();
+  readonly tokens: UserTokens;
 
   constructor(parts: UserSessionsParts) {
     this.#parts = parts;
+    this.tokens = new UserTokens(parts, (name) => this.#running(name, null));
   }
 
   async list(name: string): Promise<SessionSummary[]> {

@@ -111,6 +111,14 @@ const commands: readonly CommandEntry[] = [
     completes: 'sandbox',
     load: () => import('./session-rm.ts'),
   },
+  {
+    name: 'session token',
+    summary: 'make a token for port 3002 of a sandbox; with ls list them, with rm revoke them',
+    args: '<SANDBOX> [ls|rm] [ID...]',
+    usage: 'SANDBOX | SANDBOX ls | SANDBOX rm ID…',
+    completes: 'sandbox',
+    load: () => import('./session-token.ts'),
+  },
 ];
 
 export const sessions: Area = { heading: 'Sessions:', groups, commands };

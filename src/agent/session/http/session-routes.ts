@@ -13,7 +13,10 @@ const accepted = 202;
 
 export const sessionRoutes: RouteTable = {
   'GET /health': ({ sessions, settings }) => ({
-    json: { healthy: true, connected: true, sandbox: settings.sandbox, sessions: sessions.list().length },
+    json: {
+      ...{ healthy: true, connected: true, sandbox: settings.sandbox, sessions: sessions.list().length },
+      settings: settings.version ?? '',
+    },
   }),
   'GET /sessions': (call) => ({ json: call.sessions.list().map((session) => summary(call, session)) }),
   'POST /sessions': async (call) => shown(call, await call.sessions.create(await readJson(call, newSession))),
