@@ -10,6 +10,8 @@ it.each([
   [z.string().min(1), '', 'it is empty'],
   [z.string().max(3), 'long', 'it is longer than 3 characters'],
   [z.array(z.string()).max(1), ['a', 'b'], 'there are more than 1'],
+  [z.number().positive(), 0, 'it has to be more than 0'],
+  [z.number().min(1), 0, 'it is smaller than 1'],
   [z.int().max(9), 10, 'it is larger than 9'],
   [
     z.record(z.string().max(2), z.string()),

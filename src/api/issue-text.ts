@@ -7,7 +7,7 @@ const kinds: Readonly<Record<string, string>> = {
   ...{ object: 'a mapping', record: 'a mapping', null: 'null', undefined: 'left out' },
 };
 
-type Issue = z.core.$ZodIssue & { readonly origin?: string; readonly prefix?: string };
+type Issue = z.core.$ZodIssue & { readonly origin?: string; readonly prefix?: string; readonly inclusive?: boolean };
 
 const words: { readonly [code in Issue['code']]?: (issue: Issue) => string } = {
   invalid_format: ({ prefix }) =>
@@ -28,8 +28,9 @@ export function issueText(issue: z.core.$ZodIssue): string {
   return isOwn ? issue.message : (words[issue.code]?.(issue) ?? issue.message);
 }
 
-function tooSmall({ origin }: Issue, least: number): string {
+function tooSmall({ origin, inclusive }: Issue, least: number): string {
   if (origin === 'string') return least === 1 ? 'it is empty' : `it is shorter than ${least} characters`;
+  if (inclusive === false) return `it has to be more than ${least}`;
   return origin === 'array' ? `there are fewer than ${least}` : `it is smaller than ${least}`;
 }
 

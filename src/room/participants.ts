@@ -95,7 +95,7 @@ export class Participants {
   remove(name: string): void {
     if (this.#sql.unlist.run(name).changes > 0) return;
     throw new Fault('not_found', `the room has no participant ${name}`, {
-      hint: 'carrel room members NAME lists them.',
+      hint: 'They are listed by: carrel room members NAME',
     });
   }
 

@@ -73,9 +73,13 @@ describe('commands', () => {
   it('refuse names, ids and messages that are not valid, with their exit codes', async () => {
     await carrel.ok('room', 'create', 'strict');
     const refused = async (...args: string[]) => (await carrel.run(['room', ...args])).exitCode;
+    const said = async (...args: string[]) => (await carrel.run(['room', ...args])).stderr;
     expect(await refused('create', 'No')).toBe(2);
     expect(await refused('create', 'strict')).toBe(6);
-    expect(await refused('create', 'x', '--keep-messages', '0')).toBe(2);
+    expect(await said('create', 'x', '--keep-days', '0')).toContain('--keep-days: it has to be more than 0');
+    expect(await said('post', 'strict')).toContain('to read it from stdin: carrel room post strict -');
+    expect(await said('post', 'strict', 'x', '--attach', '/no/file')).toContain('"/no/file" does not exist');
+    expect(await said('post', 'strict', 'x', '--attach', '/etc')).toContain('Pack a folder first');
     expect(await refused('post', 'none', 'x')).toBe(5);
     expect(await refused('post', 'strict', ' ')).toBe(2);
     expect(await refused('post', 'strict', 'x', '--reply', 'abc')).toBe(2);

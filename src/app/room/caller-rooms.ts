@@ -18,7 +18,9 @@ export class CallerRooms implements HubRooms {
   async post(name: string, { body, replyTo, key }: Parameters<HubRooms['post']>[1]): Promise<Message> {
     const room = await this.#open(name);
     if (replyTo !== null && (!ulidPattern.test(replyTo) || (await room.get(replyTo)) === null))
-      throw new Fault('not_found', `the room ${name} has no message ${replyTo}`);
+      throw new Fault('not_found', `the room ${name} has no message ${replyTo}`, {
+        hint: `To see the ids: carrel room read ${name} --peek`,
+      });
     const keyed = key === null ? {} : { key: `hub:${this.#from.name}:${key}` };
     return room.post({ from: this.#from, via: 'hub', body, replyTo, ...keyed });
   }

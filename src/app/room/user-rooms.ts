@@ -95,7 +95,9 @@ export class UserRooms {
   async post(name: string, { body, replyTo, attachments = [], key }: MessageRequest): Promise<MessageView> {
     const room = await this.open(name);
     if (replyTo !== undefined && (await room.get(replyTo)) === null) {
-      throw new Fault('not_found', `the room ${name} has no message ${replyTo}`);
+      throw new Fault('not_found', `the room ${name} has no message ${replyTo}`, {
+        hint: `To see the ids: carrel room read ${name} --peek`,
+      });
     }
     const message = {
       ...{ from: this.#self, via: 'cli' as const, body, replyTo: replyTo ?? null },
@@ -239,7 +241,9 @@ function retentionOf(days: number | undefined, messages: number | undefined): Re
 }
 
 function isTaken(name: string): Fault {
-  return new Fault('conflict', `a room ${name} exists already`, { hint: `Use it, or: carrel room rm ${name}` });
+  return new Fault('conflict', `a room ${name} exists already`, {
+    hint: `Use it, or choose another name: carrel room ls`,
+  });
 }
 
 function inUse(name: string, users: readonly string[]): Fault {

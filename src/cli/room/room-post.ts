@@ -27,7 +27,7 @@ export default async function roomPost(context: Context, { args, options }: Invo
   const { reply } = options;
   const body: MessageRequest = {
     ...(reply === undefined ? {} : { replyTo: checkMessageId(reply, '--reply', path.name) }),
-    body: await textOf(words),
+    body: await textOf(words, path.name),
     ...(options.attach === undefined ? {} : { attachments: attachmentsOf(options.attach) }),
   };
   const message = await connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
@@ -35,13 +35,20 @@ export default async function roomPost(context: Context, { args, options }: Invo
   context.out.print(plain(message.id));
 }
 
-async function textOf(words: readonly string[]): Promise<string> {
+async function textOf(words: readonly string[], room: string): Promise<string> {
+  if (words.length === 0)
+    throw new Fault('invalid', 'the text of the message is missing', {
+      hint: `carrel room post ${room} TEXT, or - to read it from stdin: carrel room post ${room} -`,
+    });
   if (words.length > 1 || words[0] !== '-') return words.join(' ');
   const bytes = await firstBytes(process.stdin, enoughBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new Fault('invalid', 'the text on stdin is not UTF-8', { cause });
+    throw new Fault('invalid', 'the text on stdin is not UTF-8', {
+      hint: 'Attach it as a file instead: --attach FILE',
+      cause,
+    });
   }
 }
 
@@ -56,7 +63,11 @@ function attachmentsOf(files: readonly string[]): NonNullable<MessageRequest['at
 
 function contentOf(file: string, mostBytes: number): Buffer {
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat?.isFile()) throw new Fault('invalid', `--attach: ${printable(file)} is not a file`);
+  if (stat === undefined) throw new Fault('invalid', `--attach: ${printable(file)} does not exist`);
+  if (!stat.isFile())
+    throw new Fault('invalid', `--attach: ${printable(file)} is not a file`, {
+      hint: 'Pack a folder first, for example with tar.',
+    });
   if (stat.size <= mostBytes) return readFileSync(file);
   throw new Fault('exhausted', `--attach: all files together have more than ${formatSize(mostAttachedBytes)}`);
 }

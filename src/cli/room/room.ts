@@ -33,7 +33,7 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'room post',
     summary: 'post a message and print its id; - reads it from stdin',
-    args: '<NAME> <TEXT...>',
+    args: '<NAME> [TEXT...]',
     usage: '[options] NAME TEXT…|-',
     fields: { body: 'TEXT' },
     options: [
