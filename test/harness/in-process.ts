@@ -2,7 +2,7 @@
  * Commands of the CLI in the process of the test: the same code from the arguments to the exit code, without the 0.1 s of
  * processor time that another Node takes. With CARREL_TEST_ALL=1 every command is a process.
  *
- * A daemon that has to be started is started by `bin/carrel`, with the account and the environment of the installation.
+ * A daemon that has to be started gets the environment of the installation; for another account `bin/carrel` starts it.
  */
 import { Writable } from 'node:stream';
 import type * as Cli from '../../src/cli/main.ts';
@@ -37,6 +37,8 @@ const commands = new Set([
     'project',
     'restore',
     'rm',
+    'room',
+    'share',
     'show',
     'snapshot',
     'snapshots',
@@ -48,11 +50,11 @@ const commands = new Set([
 /** They need a terminal or stdin, or look at the folder and the account of the caller. */
 const needsProcess = new Set([
   ...['-', '-f', '--follow', '-i', '-t', '-it', '--interactive', '--tty'],
-  ...['--branch', '-h', '--help', '--home', 'policy-check', 'serve'],
+  ...['--branch', '-h', '--help', '--home', 'follow', 'policy-check', 'serve', 'watch'],
 ]);
 
 /** Benchmarks have no vitest. */
-const isUsed = process.env.VITEST !== undefined && !isRepeated;
+export const isUsed = process.env.VITEST !== undefined && !isRepeated;
 
 const starters = new Map<string, () => Promise<unknown>>();
 
@@ -67,6 +69,8 @@ export function canRunInProcess(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const own = end < 0 ? args : args.slice(0, end);
   const verb = own.find((arg) => arg !== '--json');
+  // It starts the daemon and does nothing else; `up` in other ways is the daemon, or reads the folder.
+  if (own.join(' ') === 'up -d') return isUsed;
   return isUsed && verb !== undefined && commands.has(verb) && !own.some((arg) => needsProcess.has(arg));
 }
 

@@ -22,10 +22,11 @@ import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/sandbox.ts';
 import type { ChangesView } from '../../src/api/workspace.ts';
 import { installationOf } from '../../src/app/home.ts';
+import { startDaemon } from '../../src/cli/connect/start-daemon.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
-import { canRunInProcess, runInProcess, startBy } from './in-process.ts';
+import { canRunInProcess, isUsed, runInProcess, startBy } from './in-process.ts';
 import { noteInstallation, runEnv } from './run.ts';
 import { daemonsOf } from './traces.ts';
 
@@ -74,7 +75,7 @@ export class Installation {
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
     noteInstallation(installationOf(this.home));
-    startBy(this.home, () => this.ok('up', '-d'));
+    startBy(this.home, () => this.#start());
     this.#crashFile = join(this.folder('crash'), 'at');
     if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
@@ -110,7 +111,7 @@ export class Installation {
 
   /** Asks as the CLI does, for a small part of what starting that takes: a daemon that is not there is started. */
   get #starting(): Client {
-    return new Client(this.home, async () => void (await this.ok('up', '-d')));
+    return new Client(this.home, () => this.#start());
   }
 
   /** Starts the CLI; its streams are yours. */
@@ -123,29 +124,38 @@ export class Installation {
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd,
-      env: {
-        PATH: process.env.PATH,
-        HOME: this.home,
-        CARREL_HOME: this.home,
-        CARREL_CRASH_AT: this.#crashFile,
-        ...runEnv(),
-        ...env,
-      },
+      env: { ...this.#env, ...env },
     });
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    const { PATH } = process.env;
+    return { PATH, HOME: this.home, CARREL_HOME: this.home, CARREL_CRASH_AT: this.#crashFile, ...runEnv() };
+  }
+
+  /** As a command does that finds no daemon. */
+  async #start(): Promise<void> {
+    if (this.#canStart) await startDaemon(this.home, undefined, this.#env);
+    else await this.ok('up', '-d');
   }
 
   /** Runs a command of the CLI to its end: as a process where something depends on that. */
   run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
     const all = this.#dockerd ? onDocker(args) : args;
     const isPlain = Object.keys(options).every((key) => key === 'timeoutMs') && this.#isOwn && canRunInProcess(all);
-    return isPlain && this.#hasDaemon ? runInProcess(this.home, all) : this.process(args, options);
+    const inProcess = isPlain && (this.#canStart || this.#hasDaemon);
+    return inProcess ? runInProcess(this.home, all) : this.process(args, options);
   }
 
   get #isOwn(): boolean {
     return this.program === ownProgram && (this.#account === null || this.#account.isPlain === true);
   }
 
-  /** Else the command is one that has to start it. */
+  /** The daemon belongs to the account of the process that starts it. */
+  get #canStart(): boolean {
+    return isUsed && this.program === ownProgram && this.#account === null;
+  }
+
   get #hasDaemon(): boolean {
     return existsSync(join(this.home, 'daemon.lock')) && isRunning(this.daemonPid);
   }

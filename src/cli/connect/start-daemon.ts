@@ -39,11 +39,12 @@ export function daemonArgv(home: string, scope: readonly string[]): [string, ...
   return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
 }
 
-export async function startDaemon(home: string, port?: number): Promise<void> {
+/** `env`: what the daemon gets besides what it needs of its own. */
+export async function startDaemon(home: string, port?: number, env = process.env): Promise<void> {
   makeHome(home);
   const deadline = Date.now() + waitMs;
   for (let killed = 0; ; ) {
-    const ended = await tryStart({ home, port }, deadline);
+    const ended = await tryStart({ home, port, env }, deadline);
     if (ended === 'answers') return;
     if (ended === 'killed') killed += 1;
     if (killed === maxKilled) throw killedFault(home);
@@ -109,6 +110,7 @@ interface Wanted {
   readonly home: string;
   /** Instead of the one in config.yaml. */
   readonly port: number | undefined;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** How one start ended: some daemon answers, this one was killed, or another one holds the home and does not answer. */
@@ -136,8 +138,8 @@ function killedFault(home: string): Fault {
 }
 
 /** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
-export function daemonEnv(home: string, port?: number): NodeJS.ProcessEnv {
-  const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
+export function daemonEnv(home: string, port?: number, starter = process.env): NodeJS.ProcessEnv {
+  const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = starter;
   const asked = port === undefined ? {} : { CARREL_PORT: String(port) };
   return { ...env, ...scopeEnv(), ...asked, CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
@@ -149,13 +151,13 @@ interface Starting {
 }
 
 /** Its stderr is a pipe, so that its errors are not mixed with those of other daemons that start at the same time. */
-function launch({ home, port }: Wanted, log: number, scope: readonly string[]): Starting {
+function launch({ home, port, env }: Wanted, log: number, scope: readonly string[]): Starting {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
     stdio: ['ignore', log, 'pipe', log],
-    env: { ...daemonEnv(home, port), CARREL_LOG_FD: String(logDescriptor) },
+    env: { ...daemonEnv(home, port, env), CARREL_LOG_FD: String(logDescriptor) },
   });
   // The exit code tells enough; without a listener the error would end us.
   child.on('error', () => {});
