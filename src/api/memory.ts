@@ -10,7 +10,7 @@ import {
   scopeKinds,
 } from '../model/memory.ts';
 import { ulidPattern } from '../model/ulid.ts';
-import { count, flag } from './query.ts';
+import { count } from './query.ts';
 
 export const noteId = z.string().regex(ulidPattern, noteIdRule);
 const collection = z.string().regex(collectionPattern, collectionRule);
@@ -31,7 +31,7 @@ const place = {
   /** A folder: the scope of that project. */
   project: z.string().startsWith('/').max(4096).optional(),
   /** The name of a sandbox: the scope of that sandbox. */
-  sandbox: z.string().min(1).max(63).optional(),
+  sandboxName: z.string().min(1).max(63).optional(),
 };
 
 export const noteRequest = z.strictObject({
@@ -49,7 +49,6 @@ export const noteRequest = z.strictObject({
 /** Notes of all scopes of the user, unless one is named. */
 const selection = {
   ...place,
-  user: z.boolean().optional(),
   collection: collection.optional(),
   where: where.optional(),
 };
@@ -65,7 +64,6 @@ export const searchRequest = z
 
 export const notesQuery = z.strictObject({
   ...place,
-  user: flag.optional(),
   collection: collection.optional(),
   before: noteId.optional(),
   limit: count.optional(),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { authorPattern } from '../model/author.ts';
 import { maxCredentials } from '../model/credential.ts';
+import { scopeKinds } from '../model/memory.ts';
 import { idPattern, variableNamePattern } from '../model/name.ts';
 import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
@@ -52,6 +53,8 @@ const limits = z.strictObject({
   diskBytes: size,
 });
 
+const memoryGrant = z.strictObject({ scope: z.enum(scopeKinds), readonly: z.boolean() });
+
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
   user: z.string().min(1).max(64).optional(),
@@ -88,6 +91,8 @@ export const sandboxRequest = z.strictObject({
   shares: z.array(shareRequest).max(20).optional(),
   /** Rooms that it gets at /rooms/NAME. */
   rooms: z.array(roomRequest).max(maxRooms).optional(),
+  /** Scopes of the memory that it reaches. */
+  memoryScopes: z.array(memoryGrant).max(scopeKinds.length).optional(),
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
   /** Ports of this machine that are forwarded to servers in the sandbox. */
@@ -138,6 +143,7 @@ export const sandboxView = z.strictObject({
   /** Services it may call, and where inside. */
   services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
   rooms: z.array(z.strictObject({ name: z.string(), readonly: z.boolean() })),
+  memoryScopes: z.array(memoryGrant),
   /** Trouble: why it is not so just now; null: it is. */
   network: networkView.extend({ trouble: z.string().nullable() }),
   /** What it is made of; null: the host's programs, or a root filesystem by path. */

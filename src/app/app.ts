@@ -19,6 +19,7 @@ import { fleet } from './fleet/fleet.ts';
 import { hub } from './hub/hub.ts';
 import { image } from './image/image.ts';
 import { installation } from './installation/installation.ts';
+import { memory } from './memory/memory.ts';
 import { network } from './network/network.ts';
 import { project } from './project/project.ts';
 import { room } from './room/room.ts';
@@ -58,6 +59,7 @@ export const nouns = [
   room,
   session,
   agent,
+  memory,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

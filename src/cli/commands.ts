@@ -4,6 +4,7 @@ import type { Area, CommandTable } from './cli.ts';
 import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
 import { hub } from './hub/hub.ts';
+import { memory } from './memory/memory.ts';
 import { network } from './network/network.ts';
 import { room } from './room/room.ts';
 import { sandbox } from './sandbox/sandbox.ts';
@@ -25,6 +26,7 @@ export const areas: readonly Area[] = [
   network,
   hub,
   room,
+  memory,
   gettingStarted,
 ];
 

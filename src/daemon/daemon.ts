@@ -20,6 +20,7 @@ import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { mcpPath, type Port } from '../server/port.ts';
 import { settleEdits } from './hub-wiring.ts';
+import { memorySocket } from './memory-wiring.ts';
 import { openHubPort, portRefusal } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
@@ -115,6 +116,7 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
   };
   // First, because it may be refused: then no client has been answered.
   whole.port = await openHubPort({ settings: config.http, port, container }, whole);
+  await whole.memoryEndpoint.listen(memorySocket(home.home));
   servers.push(await listen(listening));
   if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);
@@ -134,7 +136,19 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report, liveRooms, watchers, liveSessions } = whole;
+  const {
+    loop,
+    networks,
+    watch,
+    diskWatch,
+    swarms,
+    settings,
+    report,
+    liveRooms,
+    watchers,
+    liveSessions,
+    liveMemories,
+  } = whole;
   const settled = inTime(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
@@ -144,6 +158,7 @@ function begin(whole: Whole): void {
   diskWatch.start();
   swarms.start();
   liveRooms.start();
+  liveMemories.start();
   watchers.start();
   settleEdits(whole);
 }
@@ -179,6 +194,8 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   proxy.dispose();
   await threads.dispose();
   await whole.liveRooms.dispose();
+  whole.memoryEndpoint.close();
+  await whole.liveMemories.dispose();
   store.close();
   audit.flush();
   log.info('down');

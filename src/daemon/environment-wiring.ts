@@ -2,6 +2,7 @@
 import type { Scope } from '../app/app.ts';
 import { type EnvironmentRoutes, Environments } from '../app/hub/environments.ts';
 import type { SwarmRoutes } from '../app/hub/swarm-routes.ts';
+import type { CallerMemory } from '../app/memory/caller-memory.ts';
 import { CallerRooms, participantOf } from '../app/room/caller-rooms.ts';
 import { endWith } from '../app/route.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
@@ -12,16 +13,18 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { RunCommand } from '../model/spoke.ts';
 import type { Actor } from '../model/user.ts';
 import { type LocalCall, type LocalParts, localCall } from './local-calls.ts';
+import { type HubMemoryParts, hubMemory } from './memory-wiring.ts';
 
 export interface ActParts
   extends LocalParts,
-    Pick<Scope, 'sandboxes' | 'reviews' | 'engineOf' | 'commands' | 'rooms'> {}
+    Pick<Scope, 'sandboxes' | 'reviews' | 'engineOf' | 'commands' | 'rooms'>,
+    HubMemoryParts {}
 
 export function actsOf(
   actor: Actor,
   caller: Caller,
   parts: ActParts,
-): { environments: Environments; swarms: SwarmRoutes; rooms: CallerRooms } {
+): { environments: Environments; swarms: SwarmRoutes; rooms: CallerRooms; memory: CallerMemory } {
   const { sandboxes, reviews, commands } = parts;
   const token = caller.name === socketCaller.name ? null : caller.name;
   const by: Detail = token === null ? {} : { token };
@@ -32,7 +35,7 @@ export function actsOf(
     exec: (sandbox, program, run) => exec(parts, { user: actor.name, sandbox, program, run, by }),
   });
   const rooms = new CallerRooms((name) => parts.rooms.open(name), participantOf(actor.name, token));
-  return { environments, swarms: swarmRoutes(call), rooms };
+  return { environments, swarms: swarmRoutes(call), rooms, memory: hubMemory(actor, caller, parts) };
 }
 
 interface Exec {

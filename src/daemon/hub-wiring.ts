@@ -13,7 +13,7 @@ import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import { type ActParts, actsOf } from './environment-wiring.ts';
 
-export interface HubParts extends ActParts {
+export interface HubParts extends Omit<ActParts, 'projects'> {
   readonly store: Store;
   readonly now: () => string;
   readonly config: Pick<Config, 'hub'>;
@@ -60,7 +60,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
   });
   const edits: Edits = new Edits({ store, user, now, spokes, projects });
   spokes.adopt(projects.all());
-  const acts = (caller: Caller) => actsOf(actor, caller, parts);
+  const acts = (caller: Caller) => actsOf(actor, caller, { ...parts, projects: () => projects.all() });
   const version = packageVersion();
   return { projects, hub: new UserHub({ user, version, audit, spokes, edits, projects, actsOf: acts }) };
 }

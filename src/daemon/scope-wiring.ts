@@ -38,6 +38,7 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
+import { memoryOf } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 import { openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
 import { openSessions, sessionsOf } from './session-wiring.ts';
@@ -175,6 +176,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     rooms,
     webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
     watches,
+    memory: memoryOf(actor, shared),
     snapshots: new Snapshots(parts),
     diskUse: () => diskUse(parts.home, parts.store),
     network: new UserNetworks(actor, {

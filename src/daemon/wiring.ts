@@ -34,6 +34,7 @@ import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
+import { memoryService, memorySocket, openLiveMemories, openSandboxEndpoint } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 
 export type Parts = ReturnType<typeof openParts>;
@@ -64,7 +65,10 @@ export function openParts(resources: Resources) {
     },
     folder: home.sandbox,
     credentials: (sandbox) => supply.keysOf(sandbox),
-    services: ({ spec }) => grantedOf(spec.services ?? [], config.services),
+    services: ({ spec }) => [
+      ...grantedOf(spec.services ?? [], config.services),
+      ...(spec.memoryScopes?.length ? [memoryService(memorySocket(home.home))] : []),
+    ],
     report,
   });
   const rooms = new LiveRooms({
@@ -74,8 +78,10 @@ export function openParts(resources: Resources) {
     find: (user, name) => store.find('room', user, name)?.value ?? null,
     open: (record) => rooms.open(record),
   });
+  const liveMemories = openLiveMemories(resources, secrets);
   const data = sandboxData({
     rooms: sandboxRooms,
+    memory: liveMemories,
     ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
@@ -110,6 +116,8 @@ export function openParts(resources: Resources) {
     hubTokens,
     images,
     liveRooms: rooms,
+    liveMemories,
+    memoryEndpoint: openSandboxEndpoint({ store, report, liveMemories }),
     webhooks: new Webhooks({
       ...{ store, owner, now },
       hooks: () => config.webhooks,

@@ -73,10 +73,10 @@ function networks(spokes: readonly DeclaredSandbox[]): Mapping {
 const unreviewed =
   '# Agents work on the real folders: nothing is reviewed before it is applied, unlike with carrel up.';
 const unreachable =
-  '# Spokes reach the hub and nothing else: a compose file cannot express `network`, credentials, services and rooms.';
+  '# Spokes reach the hub and nothing else: a compose file cannot express `network`, credentials, services, rooms and memory.';
 
-function reachesMore({ network, credentials, services, rooms }: DeclaredSandbox): boolean {
-  return credentials.length + services.length + rooms.length > 0 || Array.isArray(network);
+function reachesMore({ network, credentials, services, rooms, memory }: DeclaredSandbox): boolean {
+  return credentials.length + services.length + rooms.length + memory.length > 0 || Array.isArray(network);
 }
 
 function preface(fleet: Declaration): string[] {

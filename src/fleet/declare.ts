@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { checkCredentialName } from '../model/credential.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
+import { distinctGrants, parseMemoryGrant } from '../model/memory.ts';
 import { printable } from '../model/name.ts';
 import { usableRule } from '../model/network.ts';
 import { distinctRooms, parseRoomRequest } from '../model/room-grant.ts';
@@ -99,6 +100,7 @@ function sandboxOf(
     services: [...new Set(entry.services ?? [])],
     volumes: volumesOf(entry.volumes ?? [], defaults, at('volumes'), found),
     rooms: distinctRooms(checked(entry.rooms ?? [], at('rooms'), parseRoomRequest, found)),
+    memory: distinctGrants(checked(entry.memory ?? [], at('memory'), parseMemoryGrant, found)),
     network: networkOf(entry, defaults, at(), found),
     limits: { ...limitsOf(defaults.limits), ...limitsOf(entry.limits) },
   };

@@ -20,6 +20,7 @@
  */
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
+import type { MemoryGrant } from '../model/memory.ts';
 import type { RoomRequest } from '../model/room-grant.ts';
 import type { WatchAction } from '../model/room-watch.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
@@ -56,6 +57,7 @@ export interface DeclaredSandbox {
   readonly services: readonly string[];
   readonly volumes: readonly VolumeRequest[];
   readonly rooms: readonly RoomRequest[];
+  readonly memory: readonly MemoryGrant[];
   /** Null: not declared. */
   readonly network: 'none' | readonly string[] | null;
   /** Only the declared ones; the installation has defaults for the others. */
@@ -118,6 +120,7 @@ export interface FleetRequest {
   network?: 'none' | string[];
   volumes?: { volume: string; target: string; readonly: boolean }[];
   rooms?: { room: string; readonly: boolean }[];
+  memoryScopes?: MemoryGrant[];
   limits?: Partial<Limits>;
   labels: Record<string, string>;
 }

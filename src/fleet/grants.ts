@@ -32,7 +32,17 @@ export function networkGrants(network: FleetContent['network']): string[] {
 }
 
 function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, place: FileFolder): string[] {
-  const { network, credentials = [], services = [], secrets = [], volumes = [], rooms = [], mode, project } = sandbox;
+  const {
+    network,
+    credentials = [],
+    services = [],
+    secrets = [],
+    volumes = [],
+    rooms = [],
+    memory = [],
+    mode,
+    project,
+  } = sandbox;
   const bound = mode === 'bind' && project !== undefined ? projects[project] : undefined;
   return [
     ...networkGrants(network),
@@ -41,6 +51,7 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
     ...secrets.map((name) => `secret ${name}`),
     ...volumes.map((text) => `volume ${text}`),
     ...rooms.map((text) => `room ${text}`),
+    ...memory.map((text) => `memory ${text}`),
     ...(bound === undefined ? [] : [`writes ${place.leadsOut(bound) ?? resolve(place.folder, bound)}`]),
   ];
 }

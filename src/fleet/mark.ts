@@ -3,6 +3,7 @@
  * out, so a field that a later version adds does not make old sandboxes differ.
  */
 import { createHash } from 'node:crypto';
+import { grantText } from '../model/memory.ts';
 import type { DeclaredSandbox, Difference, ExistingSandbox } from './fleet.ts';
 
 const fleetLabel = 'carrel.fleet';
@@ -56,6 +57,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     services,
     volumes,
     rooms,
+    memory,
     limits,
   } = sandbox;
   const fields: Record<string, string | number | undefined> = {
@@ -73,6 +75,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     services: unlessEmpty([...services].sort()),
     volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
     rooms: unlessEmpty(rooms.map(({ room, readonly }) => `${room}${readonly ? ':ro' : ''}`).sort()),
+    memory: unlessEmpty(memory.map(grantText).sort()),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,
     'limits.swap': limits.swapBytes,

@@ -118,7 +118,7 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     rooms,
     limits,
   } = sandbox;
-  const { network } = sandbox;
+  const { network, memory } = sandbox;
   return {
     name,
     engine,
@@ -135,6 +135,7 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     ...(network === null ? {} : { network: network === 'none' ? network : [...network] }),
     volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
     ...(rooms.length === 0 ? {} : { rooms: rooms.map((one) => ({ ...one })) }),
+    ...(memory.length === 0 ? {} : { memoryScopes: memory.map((one) => ({ ...one })) }),
     limits,
     labels: marksOf(fleet, sandbox),
   };

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
+import { scopeKinds } from '../model/memory.ts';
 import { sandboxNamePattern, variableNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
 import { maxRooms } from '../model/room-grant.ts';
@@ -167,6 +168,15 @@ const sandbox = z.strictObject({
       description:
         'Rooms of yours that it gets at /rooms/NAME, as NAME, or NAME:ro to read only. `carrel up` creates those that are missing and removes none. Default: none.',
       examples: [['team', 'news:ro']],
+    }),
+  memory: z
+    .array(line.max(20))
+    .max(scopeKinds.length)
+    .optional()
+    .meta({
+      description:
+        'Scopes of the memory that it may use: `user`, `project` or `sandbox`, with `:ro` to read only. Default: none.',
+      examples: [['project', 'user:ro']],
     }),
   limits: limits.optional(),
   network: network.optional(),

@@ -6,6 +6,7 @@ import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
 import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
+import { memory } from './memory.ts';
 import { commandOf, network, networkEnv } from './network.ts';
 import { programs } from './programs.ts';
 import { rooms } from './rooms.ts';
@@ -29,6 +30,7 @@ const hooks: readonly Hook[] = [
   volumes,
   shares,
   rooms,
+  memory,
   workspace,
   programs,
   agentProgram,

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Author } from '../model/author.ts';
+import { grantText } from '../model/memory.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { sessionsFolder } from '../model/session.ts';
 import type { Hook } from './launch.ts';
@@ -53,5 +54,6 @@ function quoted(text: string): string {
 function metadata({ id, name, createdAt, spec }: Sandbox): object {
   const { user, project, engine, labels } = spec;
   const rooms = (spec.rooms ?? []).map(({ name: room, readonly }) => ({ name: room, readonly }));
-  return { id, name, user, project, engine, createdAt, labels, rooms };
+  const memoryScopes = (spec.memoryScopes ?? []).map(grantText);
+  return { id, name, user, project, engine, createdAt, labels, rooms, memoryScopes };
 }

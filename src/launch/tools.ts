@@ -27,6 +27,7 @@ const programs = {
   [basename(spokePath)]: 'agent/spoke/main.js',
   [basename(agentApiPath)]: 'agent/session/main.js',
   'carrel-room': 'agent/room/main.js',
+  'carrel-memory': 'agent/memory/main.js',
   'demo-agent': 'agent/demo.js',
   'demo-acp': 'agent/demo-acp.js',
 };

@@ -5,7 +5,17 @@ import { printable } from './name.ts';
  * The groups of the hub's tools. `apply` has none: with it, environments are applied without asking, unless a change is gated.
  * Nor has `spoke`: with it, a program elsewhere may be the spoke of a project.
  */
-export const toolGroups = ['files', 'code', 'run', 'environment', 'swarm', 'rooms', 'apply', 'spoke'] as const;
+export const toolGroups = [
+  'files',
+  'code',
+  'run',
+  'environment',
+  'swarm',
+  'rooms',
+  'memory',
+  'apply',
+  'spoke',
+] as const;
 export type ToolGroup = (typeof toolGroups)[number];
 
 /** Offered unless a caller names others. */

@@ -13,6 +13,7 @@ import type { Author } from './author.ts';
 import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
+import type { MemoryGrant } from './memory.ts';
 import type { NetworkSpec } from './network.ts';
 import type { RoomGrant } from './room-grant.ts';
 import type { ServiceGrant } from './service.ts';
@@ -83,6 +84,8 @@ export interface SandboxSpec {
   readonly asOwner?: boolean;
   /** Rooms at /rooms/NAME. */
   readonly rooms?: readonly RoomGrant[];
+  /** Scopes of the memory that it reaches. */
+  readonly memoryScopes?: readonly MemoryGrant[];
   /** Its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
   /** Names of its secrets. */

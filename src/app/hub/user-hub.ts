@@ -21,6 +21,7 @@ import { codeTools } from './tool/code.ts';
 import { codeEditTools } from './tool/code-edits.ts';
 import { environmentTools } from './tool/environment.ts';
 import { fileTools } from './tool/files.ts';
+import { memoryTools } from './tool/memory.ts';
 import { projectTools } from './tool/projects.ts';
 import { refactorTools } from './tool/refactor.ts';
 import { roomTools } from './tool/room.ts';
@@ -39,6 +40,7 @@ export const hubTools: readonly HubTool[] = [
   ...environmentTools,
   ...swarmTools,
   ...roomTools,
+  ...memoryTools,
 ];
 
 export interface HubParts {
@@ -49,7 +51,7 @@ export interface HubParts {
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
   /** What they do is logged by the routes that they call. */
-  actsOf(caller: Caller): Pick<ToolScope, 'environments' | 'swarms' | 'rooms'>;
+  actsOf(caller: Caller): Pick<ToolScope, 'environments' | 'swarms' | 'rooms' | 'memory'>;
 }
 
 /** Groups whose tools call routes, which log each act; a room is the record of its posts. */

@@ -42,6 +42,8 @@ export interface DataParts {
     provide(sandbox: Sandbox): Promise<void>;
     release(sandbox: Sandbox): Promise<void>;
   };
+  /** Removes the notes of its own scope. */
+  readonly memory: { release(sandbox: Sandbox): Promise<void> };
   /** Whom it is to trust for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
   readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
@@ -114,6 +116,7 @@ export function sandboxData(parts: DataParts): KeptData {
       });
       await parts.forgetApplies(id);
       await parts.rooms.release(sandbox);
+      await parts.memory.release(sandbox);
     },
   };
 }

@@ -8,6 +8,7 @@ import { isInside, projectFolder, realHostPath } from '../../lib/host-path.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../model/limits.ts';
+import { distinctGrants, type MemoryGrant } from '../../model/memory.ts';
 import { printable } from '../../model/name.ts';
 import type { PortForward } from '../../model/network.ts';
 import type { RoomGrant } from '../../model/room-grant.ts';
@@ -79,6 +80,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     volumes: parts.volumeMounts(request.volumes),
     shares: parts.shareMounts(request, workspace.project),
     rooms: parts.roomGrants(request.rooms ?? []),
+    memoryScopes: memoryGrants(request),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: parts.ports },
     stdin: request.stdin ?? false,
@@ -88,6 +90,14 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     graceMs: defaultGraceMs,
     attempt: 1,
   };
+}
+
+function memoryGrants({ memoryScopes = [], project }: SandboxRequest): MemoryGrant[] {
+  if (project !== undefined || !memoryScopes.some(({ scope }) => scope === 'project'))
+    return distinctGrants(memoryScopes);
+  throw new Fault('invalid', 'a sandbox without a project has no memory of a project', {
+    hint: 'Use --memory-scope user, or name a project.',
+  });
 }
 
 /** Only where nothing but the home is at stake: what a project brings along must not reach all later sandboxes. */

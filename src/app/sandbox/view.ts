@@ -41,6 +41,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     })),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     rooms: (spec.rooms ?? []).map(({ name: room, readonly }) => ({ name: room, readonly })),
+    memoryScopes: (spec.memoryScopes ?? []).map((one) => ({ ...one })),
     services: (spec.services ?? []).map((one) => ({ ...one })),
     network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },
     image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,

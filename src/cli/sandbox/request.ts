@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { checkCredentialName } from '../../model/credential.ts';
+import { distinctGrants, parseMemoryGrant } from '../../model/memory.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { usableRule } from '../../model/network.ts';
 import { distinctRooms, parseRoomRequest } from '../../model/room-grant.ts';
@@ -38,6 +39,7 @@ export interface SandboxOptions extends StreamOptions, EnvOptions {
   readonly volume?: readonly string[];
   readonly share?: readonly string[];
   readonly room?: readonly string[];
+  readonly memoryScope?: readonly string[];
   readonly network?: string;
   readonly publish?: readonly string[];
   readonly cwd?: string;
@@ -55,6 +57,7 @@ export function sandboxRequest(
   command: readonly string[],
 ): SandboxRequest {
   const { name, engine, runtime, image, secret, credential, service, volume, share, room, label, rootfs } = options;
+  const { memoryScope } = options;
   const env = askedEnv(options);
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
@@ -71,6 +74,7 @@ export function sandboxRequest(
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     ...(share === undefined ? {} : { shares: share.map(parseShareRequest) }),
     ...(room === undefined ? {} : { rooms: distinctRooms(room.map(parseRoomRequest)) }),
+    ...(memoryScope === undefined ? {} : { memoryScopes: distinctGrants(memoryScope.map(parseMemoryGrant)) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     ...(options.publish === undefined ? {} : { ports: options.publish.map(parsePublished) }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -100,6 +100,12 @@ export const sandboxOptions: readonly OptionEntry[] = [
     completes: 'rooms',
   },
   {
+    flags: '--memory-scope <SCOPE>',
+    field: 'memoryScopes',
+    summary: 'let it save and search notes of user, project or sandbox; add :ro to read only; may be repeated',
+    repeat: true,
+  },
+  {
     flags: '--network <RULES>',
     field: 'network',
     summary:

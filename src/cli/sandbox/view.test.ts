@@ -24,6 +24,7 @@ const sandbox: SandboxView = {
     mode: 'none',
     workspace: null,
     rooms: [],
+    memoryScopes: [],
   },
   ...{
     createdAt: '2026-01-01T00:00:00Z',

@@ -7,6 +7,7 @@ import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
 import type { ProjectEdit } from '../edits.ts';
 import type { Environments } from '../environments.ts';
+import type { ToolMemory } from '../hub-memory.ts';
 import type { HubRooms } from '../hub-rooms.ts';
 import type { SwarmRoutes } from '../swarm-routes.ts';
 
@@ -26,6 +27,7 @@ export interface ToolScope {
   readonly environments: Environments;
   readonly swarms: SwarmRoutes;
   readonly rooms: HubRooms;
+  readonly memory: ToolMemory;
   /** Changes that are not gated are applied without asking. */
   readonly mayApply: boolean;
 }

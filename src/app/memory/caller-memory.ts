@@ -1,0 +1,108 @@
+/** The memory as one caller may use it: a person, a token of the hub, or a sandbox. */
+import type { FoundView, NoteRequest, NoteView, SearchRequest } from '../../api/memory.ts';
+import type { Embedder } from '../../memory/embedder.ts';
+import type { Memory, NewNote, Query, Vector } from '../../memory/memory.ts';
+import { Fault } from '../../model/fault.ts';
+import {
+  defaultCollection,
+  isForeign,
+  type MemoryScope,
+  type Note,
+  type NoteVia,
+  type Writer,
+} from '../../model/memory.ts';
+import type { ToolMemory } from '../hub/hub-memory.ts';
+
+/** What a caller may reach. */
+export interface Reach {
+  /** The scopes that it reads, all or those of one place; null: all of the user. */
+  readable(place: string | undefined): readonly MemoryScope[] | null;
+  /** The scope that a note goes to. `denied` if the caller may not write there. */
+  writable(place: string | undefined): MemoryScope;
+}
+
+export interface CallerParts {
+  readonly open: () => Promise<Memory>;
+  /** Null: only callers bring vectors. */
+  readonly embedder: () => Embedder | null;
+  readonly writer: Writer;
+  readonly via: NoteVia;
+  readonly reach: Reach;
+  readonly nowMs: () => number;
+  /** A vector that could not be made. */
+  readonly report: (fault: unknown) => void;
+}
+
+const defaultLimit = 10;
+
+export class CallerMemory implements ToolMemory {
+  readonly #parts: CallerParts;
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts;
+  }
+
+  async save(note: NoteRequest, place?: string): Promise<NoteView> {
+    const scope = this.#parts.reach.writable(place);
+    const saved = await (await this.#parts.open()).save(await this.newNote(note, scope));
+    return this.view(saved);
+  }
+
+  async search(
+    { text, vector, limit = defaultLimit, collection, where }: SearchRequest,
+    place?: string,
+  ): Promise<FoundView[]> {
+    const scopes = this.#parts.reach.readable(place);
+    const made = vector ?? (text === undefined ? null : await this.#vectorOf(text));
+    const query: Query = { scopes, text, vector: made ?? undefined, limit, collection, where };
+    const found = await (await this.#parts.open()).search(query);
+    return found.map(({ note, score, foundBy }) => ({ note: this.view(note), score, foundBy }));
+  }
+
+  async get(id: string): Promise<NoteView> {
+    const note = await (await this.#parts.open()).get(id, this.#parts.reach.readable(undefined));
+    if (note === null) throw new Fault('not_found', `there is no note ${id}`);
+    return this.view(note);
+  }
+
+  /** M4, M6: a note that the caller only reads stays. */
+  async forget(id: string): Promise<NoteView> {
+    const { reach, writer } = this.#parts;
+    const { scope } = await this.get(id);
+    reach.writable(scope);
+    const by = writer.kind === 'person' ? null : writer;
+    return this.view(await (await this.#parts.open()).remove(id, [scope as MemoryScope], by));
+  }
+
+  view(note: Note): NoteView {
+    return { ...note, foreign: isForeign(note, this.#parts.writer) };
+  }
+
+  /** Without a vector of the caller, with one that the daemon makes. */
+  async newNote(
+    { text, collection, metadata = {}, vector, expiresIn, key }: NoteRequest,
+    scope: MemoryScope,
+  ): Promise<NewNote> {
+    const { writer: by, via, nowMs } = this.#parts;
+    const made = vector ?? (await this.#vectorOf(text));
+    return {
+      ...{ scope, collection: collection ?? defaultCollection, text, metadata, by, via },
+      expiresAt: expiresIn === undefined ? null : new Date(nowMs() + expiresIn * 1000).toISOString(),
+      vector: made,
+      isVectorOptional: vector === undefined,
+      ...(key === undefined ? {} : { key }),
+    };
+  }
+
+  /** Without an endpoint, or with one that fails, words are searched. */
+  async #vectorOf(text: string): Promise<Vector | null> {
+    const embedder = this.#parts.embedder();
+    if (embedder === null) return null;
+    try {
+      return { model: embedder.model, values: await embedder.embed(text) };
+    } catch (error) {
+      this.#parts.report(error);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The memories of all users that this daemon has open, each opened when it is first used. */
+import { join } from 'node:path';
+import { type Embedder, EndpointEmbedder } from '../../memory/embedder.ts';
+import type { Memories, Memory } from '../../memory/memory.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { userHash } from '../../model/volume.ts';
+import type { EmbeddingSettings, MemorySettings } from './config.ts';
+
+export interface LiveMemoriesParts {
+  readonly memories: Memories;
+  /** Has a folder for each user. */
+  readonly folder: string;
+  readonly settings: () => MemorySettings;
+  readonly users: () => readonly string[];
+  /** The header of a credential of the owner, for a host. */
+  readonly headers: (settings: EmbeddingSettings) => Readonly<Record<string, string>>;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+const expireMs = 3_600_000;
+
+export class LiveMemories {
+  readonly #parts: LiveMemoriesParts;
+  #embedder: { readonly of: string; readonly embedder: Embedder } | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: LiveMemoriesParts) {
+    this.#parts = parts;
+  }
+
+  open(user: string): Promise<Memory> {
+    const { memories, folder, settings } = this.#parts;
+    return memories.open(join(folder, userHash(user)), settings().limits);
+  }
+
+  embedder(): Embedder | null {
+    const { embedding } = this.#parts.settings();
+    if (embedding === null) return null;
+    const of = JSON.stringify(embedding);
+    if (this.#embedder?.of !== of) {
+      const { url, model } = embedding;
+      const headers = () => this.#parts.headers(embedding);
+      this.#embedder = { of, embedder: new EndpointEmbedder({ url, model, headers }) };
+    }
+    return this.#embedder.embedder;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#expire(), expireMs);
+    this.#timer.unref();
+  }
+
+  /** M15: a sandbox is removed. */
+  async release({ id, spec }: Sandbox): Promise<void> {
+    if (!spec.memoryScopes?.some(({ scope }) => scope === 'sandbox')) return;
+    await (await this.open(spec.user)).removeAll({ scopes: [`sandbox:${id}`] });
+  }
+
+  async dispose(): Promise<void> {
+    clearInterval(this.#timer ?? undefined);
+    await this.#parts.memories.close();
+  }
+
+  async #expire(): Promise<void> {
+    const { users, settings, report } = this.#parts;
+    for (const user of users()) {
+      try {
+        await (await this.open(user)).expire(new Date(), settings().keepDays);
+      } catch (error) {
+        report(`memory of ${user}`, asFault(error));
+      }
+    }
+  }
+}

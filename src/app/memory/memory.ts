@@ -1,0 +1,118 @@
+/** The memory of a user: notes of its agents and its own. */
+import { z } from 'zod';
+import * as shape from '../../api/memory.ts';
+import type { ProbeRow } from '../../engine/engine.ts';
+import { declare, stated } from '../route.ts';
+import { memoryConfig } from './config.ts';
+import type { UserMemory } from './user-memory.ts';
+
+export interface MemoryScopeParts {
+  readonly memory: UserMemory;
+}
+
+const { noun, route } = declare<MemoryScopeParts>();
+
+export const memory = noun({
+  config: memoryConfig,
+  routes: [
+    route('GET /v1/memory', {
+      id: 'memoryStats',
+      summary: 'How many notes there are, by collection, and how much of the quota they use',
+      answer: shape.statsView,
+      act: null,
+      handle: ({ scope }) => scope.memory.stats(),
+    }),
+    route('GET /v1/memory/notes', {
+      id: 'listNotes',
+      summary: 'Notes from the newest, of all scopes or of one project or sandbox',
+      query: shape.notesQuery,
+      answer: z.array(shape.noteView),
+      act: null,
+      handle: ({ scope, query }) => scope.memory.list(query),
+    }),
+    // The note itself is the record of its author and time.
+    route('POST /v1/memory/notes', {
+      id: 'saveNote',
+      summary: 'Save a note as this user; it is on disk when the request is answered',
+      body: shape.noteRequest,
+      answer: shape.noteView,
+      act: null,
+      handle: ({ scope, body }) => scope.memory.save(body),
+    }),
+    route('POST /v1/memory/search', {
+      id: 'searchNotes',
+      summary: 'Notes by words, by a vector, or both, the best first',
+      body: shape.searchRequest,
+      answer: z.array(shape.foundView),
+      act: null,
+      handle: ({ scope, body }) => scope.memory.search(body),
+    }),
+    route('GET /v1/memory/notes/{id}', {
+      id: 'getNote',
+      summary: 'One note',
+      answer: shape.noteView,
+      act: null,
+      handle: ({ scope, path }) => scope.memory.get(path.id),
+    }),
+    route('DELETE /v1/memory/notes/{id}', {
+      id: 'removeNote',
+      summary: 'Remove a note',
+      answer: shape.noteView,
+      act: ({ path }) => ({ verb: 'memory.forget', names: [path.id], frees: true }),
+      handle: ({ scope, path }) => scope.memory.remove(path.id),
+    }),
+    route('POST /v1/memory/forget', {
+      id: 'forgetNotes',
+      summary: 'Remove all notes of a project, a sandbox or a collection, those with metadata, or all',
+      body: shape.forgetRequest,
+      answer: shape.forgottenView,
+      act: ({ body: { project, sandboxName, collection } }) => ({
+        verb: 'memory.forget',
+        names: [],
+        words: { 'the scope': [project, sandboxName, collection] },
+        detail: stated({ project, sandbox: sandboxName, collection }),
+        frees: true,
+      }),
+      handle: ({ scope, body }) => scope.memory.forget(body),
+    }),
+    route('POST /v1/memory/vectors', {
+      id: 'noteVectors',
+      summary: 'The vectors of notes, for an export',
+      body: shape.vectorsRequest,
+      answer: z.array(shape.vectorView),
+      act: null,
+      handle: async ({ scope, body }) =>
+        (await scope.memory.vectors(body.ids)).map((one) => ({ ...one, values: [...one.values] })),
+    }),
+    route('POST /v1/memory/import', {
+      id: 'importNotes',
+      summary:
+        'Save notes of an export; they are marked as imported, and one that was imported before is not saved again',
+      body: shape.importRequest,
+      answer: shape.importView,
+      act: ({ body: { notes } }) => ({ verb: 'memory.import', names: [], detail: { notes: notes.length } }),
+      handle: ({ scope, body }) => scope.memory.import(body),
+    }),
+  ],
+  examine: async ({ memory: found }) => rowsOf(await found.stats()),
+});
+
+function rowsOf({ searchesVectors, setAside }: shape.StatsView): ProbeRow[] {
+  const damaged = setAside.map(
+    (path): ProbeRow => ({
+      ...{ name: 'memory', level: 'warning', detail: `a damaged file was set aside: ${path}` },
+      hint: `Recover its notes with sqlite3 ${path} .recover, or move it away.`,
+    }),
+  );
+  if (searchesVectors) return damaged;
+  const detail = 'sqlite-vec cannot be loaded: notes are searched by their words only';
+  return [
+    ...damaged,
+    {
+      name: 'memory',
+      level: 'warning',
+      detail,
+      hint: 'Install Carrel again, on a machine that sqlite-vec has a build for.',
+    },
+  ];
+}

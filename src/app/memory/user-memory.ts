@@ -1,0 +1,130 @@
+/** The memory of one user, for the routes. */
+import { realpathSync } from 'node:fs';
+import type {
+  ForgetRequest,
+  FoundView,
+  ImportRequest,
+  ImportView,
+  NoteRequest,
+  NotesQuery,
+  NoteView,
+  SearchRequest,
+  StatsView,
+} from '../../api/memory.ts';
+import type { Memory, Selection, StoredVector } from '../../memory/memory.ts';
+import { asFault, isFault } from '../../model/fault.ts';
+import { type MemoryScope, scopeKind } from '../../model/memory.ts';
+import type { CallerMemory, CallerParts, Reach } from './caller-memory.ts';
+
+export interface UserMemoryParts {
+  readonly open: () => Promise<Memory>;
+  readonly quotaBytes: () => number;
+  /** The model that makes vectors; null: none. */
+  readonly model: () => string | null;
+  readonly sandboxId: (name: string) => string;
+  readonly memoryOf: (via: CallerParts['via'], reach: Reach) => CallerMemory;
+}
+
+interface Place {
+  readonly project?: string | undefined;
+  readonly sandboxName?: string | undefined;
+}
+
+const defaultLimit = 50;
+const maxLimit = 1000;
+
+/** A person reads everything; `place` is a scope already. */
+const reach: Reach = {
+  readable: (place) => (place === undefined ? null : [place as MemoryScope]),
+  writable: (place) => (place ?? 'user') as MemoryScope,
+};
+
+export class UserMemory {
+  readonly #parts: UserMemoryParts;
+  readonly #own: CallerMemory;
+
+  constructor(parts: UserMemoryParts) {
+    this.#parts = parts;
+    this.#own = parts.memoryOf('cli', reach);
+  }
+
+  save({ project, sandboxName, ...note }: NoteRequest): Promise<NoteView> {
+    return this.#own.save(note, this.#scope({ project, sandboxName }));
+  }
+
+  search({ project, sandboxName, ...query }: SearchRequest): Promise<FoundView[]> {
+    return this.#own.search(query, this.#scope({ project, sandboxName }));
+  }
+
+  get(id: string): Promise<NoteView> {
+    return this.#own.get(id);
+  }
+
+  remove(id: string): Promise<NoteView> {
+    return this.#own.forget(id);
+  }
+
+  async list({ before, limit = defaultLimit, ...selection }: NotesQuery): Promise<NoteView[]> {
+    const page = { ...this.#selection(selection), before: before ?? null, limit: Math.min(limit, maxLimit) };
+    return (await (await this.#parts.open()).list(page)).map((note) => this.#own.view(note));
+  }
+
+  async vectors(ids: readonly string[]): Promise<StoredVector[]> {
+    return [...(await (await this.#parts.open()).vectors(ids))];
+  }
+
+  async forget(request: ForgetRequest): Promise<{ removed: number }> {
+    return { removed: await (await this.#parts.open()).removeAll(this.#selection(request)) };
+  }
+
+  /** M7: the user is the writer, and what the file says is kept as the origin. A note that is imported twice is one note. */
+  async import({ project, sandboxName, notes }: ImportRequest): Promise<ImportView> {
+    const memory = await this.#parts.open();
+    const own = this.#parts.memoryOf('import', reach);
+    const refused: ImportView['refused'] = [];
+    const scope = this.#scope({ project, sandboxName });
+    const saves = notes.map(async ({ id, scope: old, by, at, expiresAt = null, vector, ...note }) => {
+      try {
+        const asked = await own.newNote({ ...note, key: `import:${id}` }, scope ?? importScope(old));
+        await memory.save({ ...asked, expiresAt, origin: { by, at }, ...(vector === undefined ? {} : { vector }) });
+      } catch (error) {
+        if (!isFault(error, 'invalid') && !isFault(error, 'conflict')) throw error;
+        refused.push({ id, reason: asFault(error).message });
+      }
+    });
+    await Promise.all(saves);
+    return { saved: notes.length - refused.length, refused };
+  }
+
+  async stats(): Promise<StatsView> {
+    const status = await (await this.#parts.open()).status(null);
+    const { notes, bytes, searchesVectors, setAside } = status;
+    const collections = status.collections.map((one) => ({ ...one, kind: scopeKind(one.scope) }));
+    const [quotaBytes, embedding] = [this.#parts.quotaBytes(), this.#parts.model()];
+    return { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside };
+  }
+
+  #selection({ project, sandboxName, collection, where }: Place & Pick<Selection, 'collection' | 'where'>): Selection {
+    const scope = this.#scope({ project, sandboxName });
+    return { scopes: scope === undefined ? null : [scope], collection, where };
+  }
+
+  #scope({ project, sandboxName }: Place): MemoryScope | undefined {
+    if (sandboxName !== undefined) return `sandbox:${this.#parts.sandboxId(sandboxName)}`;
+    return project === undefined ? undefined : `project:${realFolder(project)}`;
+  }
+}
+
+/** A sandbox of another installation has no scope here: its notes become the user's. */
+function importScope(scope: string): MemoryScope {
+  return scope.startsWith('project:/') ? (scope as MemoryScope) : 'user';
+}
+
+/** As sandboxes name it. A folder that is gone keeps its notes. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

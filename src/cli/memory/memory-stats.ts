@@ -1,0 +1,22 @@
+import { formatSize } from '../../model/size.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function memoryStats(context: Context): Promise<void> {
+  const stats = await connect(context).call('GET /v1/memory');
+  if (context.json) return context.out.document(stats);
+  const { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside } = stats;
+  context.out.print(`${notes} notes, ${formatSize(bytes)} of ${formatSize(quotaBytes)}`);
+  context.out.print(embedding === null ? 'vectors: only of callers' : `vectors: ${plain(embedding)}`);
+  const rows = collections.map((one) => [
+    plain(one.scope),
+    plain(one.name),
+    String(one.notes),
+    plain(one.model ?? '-'),
+  ]);
+  if (rows.length > 0) context.out.print(...table([['SCOPE', 'COLLECTION', 'NOTES', 'MODEL'], ...rows]));
+  if (!searchesVectors) context.out.warn('sqlite-vec cannot be loaded: notes are searched by their words only');
+  for (const path of setAside) context.out.warn(`a damaged file was set aside: ${path}`);
+}

@@ -1,0 +1,104 @@
+/** The commands about the memory. */
+import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
+
+const groups: readonly GroupEntry[] = [{ name: 'memory', summary: 'notes that agents and people keep and find again' }];
+
+const project: OptionEntry = { flags: '--project <DIR>', field: 'project', summary: 'the scope of this project' };
+const sandbox: OptionEntry = {
+  flags: '--sandbox <NAME>',
+  field: 'sandboxName',
+  summary: 'the scope of this sandbox',
+};
+const collection: OptionEntry = {
+  flags: '--collection <NAME>',
+  field: 'collection',
+  summary: 'a collection (default for new notes: notes)',
+};
+const where: OptionEntry = {
+  flags: '--where <KEY=VALUE>',
+  field: 'where',
+  summary: 'notes with this metadata; may be repeated',
+  repeat: true,
+};
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'memory save',
+    summary: 'save a note and print its id; - reads it from stdin',
+    args: '<TEXT...>',
+    usage: '[options] TEXT…|-',
+    fields: { text: 'TEXT' },
+    options: [
+      project,
+      sandbox,
+      collection,
+      {
+        flags: '--meta <KEY=VALUE>',
+        field: 'metadata',
+        summary: 'metadata of the note; true, false and numbers are kept as such; may be repeated',
+        repeat: true,
+      },
+      { flags: '--expires <TIME>', field: 'expiresIn', summary: 'not returned after this time, such as 12h or 30d' },
+      { flags: '--key <KEY>', field: 'key', summary: 'the same key twice is one note' },
+    ],
+    examples: ['memory save "The test database listens on port 5433." --project .'],
+    load: () => import('./memory-save.ts'),
+  },
+  {
+    name: 'memory search',
+    summary: 'search notes by words and meaning, the best first',
+    args: '<QUERY...>',
+    fields: { text: 'QUERY' },
+    options: [
+      project,
+      sandbox,
+      collection,
+      where,
+      { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 10, at most 100)' },
+    ],
+    load: () => import('./memory-search.ts'),
+  },
+  { name: 'memory get', summary: 'print one note', args: '<ID>', load: () => import('./memory-get.ts') },
+  {
+    name: 'memory ls',
+    summary: 'list notes from the newest',
+    options: [
+      project,
+      sandbox,
+      collection,
+      { flags: '--before <ID>', field: 'before', summary: 'notes that are older than this one' },
+      { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 50, at most 1000)' },
+    ],
+    load: () => import('./memory-ls.ts'),
+  },
+  {
+    name: 'memory rm',
+    summary: 'remove notes by id, or all of a project, sandbox or collection',
+    args: '[ID...]',
+    usage: '[options] ID…',
+    options: [project, sandbox, collection, where, { flags: '--all', summary: 'all notes' }],
+    load: () => import('./memory-rm.ts'),
+  },
+  {
+    name: 'memory export',
+    summary: 'print all notes with their vectors, one JSON document a line',
+    options: [project, sandbox, collection],
+    examples: ['memory export > notes.jsonl'],
+    load: () => import('./memory-export.ts'),
+  },
+  {
+    name: 'memory import',
+    summary: 'save the notes of an export, marked as imported; - reads it from stdin',
+    args: '<FILE>',
+    usage: '[options] FILE|-',
+    options: [project, sandbox],
+    load: () => import('./memory-import.ts'),
+  },
+  {
+    name: 'memory stats',
+    summary: 'count notes, and show what the quota leaves',
+    load: () => import('./memory-stats.ts'),
+  },
+];
+
+export const memory: Area = { heading: 'Memory:', groups, commands };

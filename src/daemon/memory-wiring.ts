@@ -1,0 +1,150 @@
+/** Constructs what the memory needs. */
+import { join } from 'node:path';
+import type { Config } from '../app/app.ts';
+import { credentialsOf } from '../app/credential/credentials.ts';
+import { sandboxMemoryTools } from '../app/hub/tool/memory.ts';
+import { CallerMemory, type CallerParts, type Reach } from '../app/memory/caller-memory.ts';
+import type { EmbeddingSettings } from '../app/memory/config.ts';
+import { LiveMemories } from '../app/memory/live-memories.ts';
+import { SandboxMemory } from '../app/memory/sandbox-memory.ts';
+import { UserMemory } from '../app/memory/user-memory.ts';
+import { type Caller, socketCaller } from '../hub/hub.ts';
+import { openMemories } from '../memory/memories.ts';
+import { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
+import { headerValue } from '../model/credential.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { type MemoryScope, memoryPort, type Writer } from '../model/memory.ts';
+import type { Project } from '../model/project.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { DeclaredService } from '../model/service.ts';
+import type { Actor } from '../model/user.ts';
+import type { Secrets } from '../secret/secret.ts';
+import type { Resources } from './resources.ts';
+
+export function openLiveMemories(
+  { home, config, store, owner, report }: Pick<Resources, 'home' | 'config' | 'store' | 'owner' | 'report'>,
+  secrets: Secrets,
+): LiveMemories {
+  return new LiveMemories({
+    memories: openMemories(),
+    folder: join(home.home, 'memory'),
+    settings: () => config.memory,
+    users: () => store.list('user').map(({ name }) => name),
+    headers: (settings) => embeddingHeaders(settings, { store, owner, secrets }),
+    report,
+  });
+}
+
+interface HeaderParts extends Pick<Resources, 'store' | 'owner'> {
+  readonly secrets: Secrets;
+}
+
+/** The key goes only to the host that the credential is for. */
+function embeddingHeaders({ url, credential }: EmbeddingSettings, { store, owner, secrets }: HeaderParts) {
+  if (credential === null) return {};
+  const { hostname, port, protocol } = new URL(url);
+  const found = credentialsOf(store, owner).find(({ name }) => name === credential);
+  const service = found?.services.find(
+    (one) => one.host === hostname && one.port === (port === '' ? 443 : Number(port)),
+  );
+  if (found === undefined || service === undefined || protocol !== 'https:') {
+    throw new Fault('denied', `the credential ${credential} is not for ${url}`, { hint: 'See: carrel credential ls' });
+  }
+  return { [service.header]: headerValue(service, found.secret, secrets.read(owner, found.secret)) };
+}
+
+/** At a port of sandboxes that have a scope. */
+export function memoryService(socket: string): DeclaredService {
+  return { name: 'memory', port: memoryPort, to: socket, identity: 'headers' };
+}
+
+export function memorySocket(home: string): string {
+  return join(home, 'memory.sock');
+}
+
+interface EndpointParts extends Pick<Resources, 'store' | 'report'> {
+  readonly liveMemories: LiveMemories;
+}
+
+export function openSandboxEndpoint(parts: EndpointParts): SandboxEndpoint {
+  const { store } = parts;
+  const tools = new SandboxMemory({
+    find: (id) => store.get('sandbox', id)?.value ?? null,
+    tools: sandboxMemoryTools,
+    sessionOf: () => null,
+    memoryOf: ({ spec }: Sandbox, writer, reach) => callerMemory(parts, spec.user, { writer, reach, via: 'sandbox' }),
+  });
+  return new SandboxEndpoint(tools);
+}
+
+function callerMemory(
+  { liveMemories, report }: Pick<EndpointParts, 'liveMemories' | 'report'>,
+  user: string,
+  caller: Pick<CallerParts, 'writer' | 'reach' | 'via'>,
+): CallerMemory {
+  return new CallerMemory({
+    ...caller,
+    open: () => liveMemories.open(user),
+    embedder: () => liveMemories.embedder(),
+    nowMs: () => Date.now(),
+    report: (error) => report(`memory of ${user}`, asFault(error)),
+  });
+}
+
+interface UserParts extends Pick<EndpointParts, 'liveMemories' | 'report'>, Pick<Resources, 'store'> {
+  readonly config: Pick<Config, 'memory'>;
+}
+
+export function memoryOf({ name: user }: Actor, parts: UserParts): UserMemory {
+  const { store, config, liveMemories } = parts;
+  return new UserMemory({
+    open: () => liveMemories.open(user),
+    quotaBytes: () => config.memory.limits.totalBytes,
+    model: () => config.memory.embedding?.model ?? null,
+    sandboxId: (name) => {
+      const row = store.find('sandbox', user, name);
+      if (row === null) throw new Fault('not_found', `no sandbox ${name}`);
+      return row.id;
+    },
+    memoryOf: (via, reach) => callerMemory(parts, user, { writer: person(user), reach, via }),
+  });
+}
+
+export interface HubMemoryParts extends Pick<EndpointParts, 'liveMemories' | 'report'> {
+  readonly projects: () => readonly Project[];
+}
+
+/** For a caller of the hub: the user itself, or a token. */
+export function hubMemory({ name: user }: Actor, caller: Caller, parts: HubMemoryParts): CallerMemory {
+  const isUser = caller.name === socketCaller.name;
+  const token: Writer = { kind: 'token', name: caller.name, id: caller.name, agent: null, session: null };
+  const reach = hubReach(caller, parts.projects);
+  return callerMemory(parts, user, { writer: isUser ? person(user) : token, reach, via: 'hub' });
+}
+
+function person(name: string): Writer {
+  return { kind: 'person', name, id: null, agent: null, session: null };
+}
+
+/** A token for some projects reaches the scopes of these alone. */
+function hubReach(caller: Caller, projects: () => readonly Project[]): Reach {
+  const named = projects().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
+  const scopeOf = ({ folder }: Project): MemoryScope => `project:${folder}`;
+  const scopes = caller.projects === '*' ? null : named.map(scopeOf);
+  const find = (place: string): MemoryScope => {
+    const found = named.find(({ id }) => id === place);
+    if (found !== undefined) return scopeOf(found);
+    // A note that is to be forgotten is named by its scope.
+    const isScope = place === 'user' || place.includes(':');
+    if (isScope && (scopes === null || scopes.includes(place as MemoryScope))) return place as MemoryScope;
+    throw new Fault('not_found', `no project ${place}`);
+  };
+  return {
+    readable: (place) => (place === undefined ? scopes : [find(place)]),
+    writable: (place) => {
+      if (place !== undefined) return find(place);
+      if (scopes === null) return 'user';
+      throw new Fault('denied', 'this token is for some projects only: name one of them');
+    },
+  };
+}
