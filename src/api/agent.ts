@@ -26,5 +26,16 @@ export const openedAgent = z.strictObject({
   how: z.enum(['created', 'started', 'running']),
 });
 
+export const agentView = z.strictObject({
+  name: z.string(),
+  /** Where sandboxes find its program; null: nowhere. */
+  program: z.string().nullable(),
+  /** Of the one that was installed by Carrel. */
+  version: z.string().nullable(),
+  /** The credential or the secret that it gets; null: there is none. */
+  key: z.string().nullable(),
+});
+
 export type AgentRequest = z.input<typeof agentRequest>;
+export type AgentView = z.output<typeof agentView>;
 export type OpenedAgent = z.output<typeof openedAgent>;

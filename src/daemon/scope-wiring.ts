@@ -1,5 +1,6 @@
 /** Constructs the scope of each user. */
 
+import { installedVersion } from '../app/agent/installed.ts';
 import { TerminalAgents } from '../app/agent/terminal-agents.ts';
 import type { AgentNeeds } from '../app/agent-needs.ts';
 import { examineAll, type Scope } from '../app/app.ts';
@@ -33,6 +34,7 @@ import type { LogOptions } from '../engine/engine.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import type { Work } from '../lib/work.ts';
+import { installVolume } from '../model/agent.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -190,7 +192,10 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       },
     }),
     ...shared.swarms.of(parts, needs, actor.isOwner),
-    terminalAgents: new TerminalAgents({ sandboxes, needs }),
+    terminalAgents: new TerminalAgents({
+      sandboxes,
+      needs: { ...needs, installedVersion: (agent) => installedIn(volumes, home, agent) },
+    }),
     sessions: sessionsOf({ ...shared, ...parts, commands: common.commands }, needs),
     ...hubOf(actor, { ...shared, ...parts, rooms, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
@@ -220,6 +225,11 @@ function commonOf(shared: Shared) {
     output: (sandbox: Sandbox, options: LogOptions) =>
       outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),
   };
+}
+
+function installedIn(volumes: UserVolumes, home: Shared['home'], agent: string): string | null {
+  const volume = volumes.list(false).find(({ label }) => label === installVolume);
+  return volume === undefined ? null : installedVersion(home.volume(volume.name), agent);
 }
 
 /** What agents need of a user's secrets, credentials and programs. */

@@ -103,6 +103,10 @@ export const adapterPath = '/opt/carrel/bin/carrel-adapter';
 /** Prepares the settings of an agent's terminal program and becomes that program: SETTINGS PROGRAM ARGS… */
 export const terminalAgentPath = '/opt/carrel/bin/carrel-agent';
 
+/** The named volume with the programs that `carrel agent install` installed, and where sandboxes have it. */
+export const installVolume = 'agents';
+export const installFolder = '/opt/agents';
+
 /** Where a program of this machine is mounted that is not below /usr, or the folder with it. Packages find each other by the folder's name. */
 export function programMount(source: string): string {
   return source.endsWith('/node_modules') ? '/opt/agent/node_modules' : '/opt/agent';

@@ -2,6 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NpmRegistry } from '../fixtures/npm-registry.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
 import { TextModel } from '../fixtures/text-model.ts';
@@ -128,3 +129,18 @@ describe.each([
     60_000,
   );
 });
+
+it('installs an agent from npm for all sandboxes, which cannot change it', async () => {
+  const qwen = { name: '@qwen-code/qwen-code', program: 'qwen', version: '1.2.3' };
+  const registry = await NpmRegistry.open(authority.tls('127.0.0.1'), qwen);
+  await carrel.run(['secret', 'set', 'KEY'], { input: value });
+  const host = `127.0.0.1:${registry.port}`;
+  await carrel.ok('credential', 'add', 'registry', '--secret', 'KEY', '--preset', 'npm', '--host', host);
+  expect(await carrel.ok('agent', 'install', 'qwen')).toBe('qwen 1.2.3\n');
+  expect(await carrel.ok('agent', 'ls')).toMatch(/^qwen +\/opt\/agents\/qwen\/1\.2\.3\/bin\/qwen +1\.2\.3 /m);
+  const terminal = on(['qwen', '-e', 'OPENAI_API_KEY=none', '-e', 'OPENAI_BASE_URL=http://127.0.0.1:1/v1']);
+  await terminal.shows(/qwen 1\.2\.3 at .*read-only/s);
+  terminal.type('\r');
+  expect(await terminal.ended).toBe(0);
+  await registry.dispose();
+}, 60_000);

@@ -1,4 +1,5 @@
 /** Agents in terminals: the sandbox of a project in which an agent's own terminal program runs. */
+import { z } from 'zod';
 import * as shape from '../../api/agent.ts';
 import { declare, stated } from '../route.ts';
 import type { TerminalAgents } from './terminal-agents.ts';
@@ -11,6 +12,13 @@ const { noun, route } = declare<AgentScope>();
 
 export const agent = noun({
   routes: [
+    route('GET /v1/agents', {
+      id: 'listAgents',
+      summary: 'Agents with a terminal program: where sandboxes find it, and the key that it gets',
+      answer: z.array(shape.agentView),
+      act: null,
+      handle: async ({ scope }) => scope.terminalAgents.list(),
+    }),
     route('POST /v1/agents', {
       id: 'openAgent',
       summary: "Find, start or create the sandbox of a project in which an agent's terminal program runs",

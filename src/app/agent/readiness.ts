@@ -1,6 +1,8 @@
 /** Where the program and the key of an agent come from, and what is missing, in one message with the commands that provide it. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
+import { installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
+import { presetOfKey } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { type AgentNeeds, keyGrants } from '../agent-needs.ts';
@@ -10,7 +12,7 @@ export interface Program {
   /** The program inside. */
   readonly path: string;
   /** What the sandbox needs for it. */
-  readonly request: Pick<SandboxRequest, 'program'>;
+  readonly request: Pick<SandboxRequest, 'program' | 'volumes'>;
 }
 
 export function terminalSpecOf(agent: string) {
@@ -20,13 +22,26 @@ export function terminalSpecOf(agent: string) {
   });
 }
 
-/** Those that sandboxes have by themselves first, then that of the client. Null: there is none. */
-export function programOf(agent: string, onPath: string | undefined, needs: AgentNeeds): Program | null {
+export interface ProgramNeeds extends AgentNeeds {
+  /** Of the program that `carrel agent install` installed; null: none. */
+  readonly installedVersion: (agent: string) => string | null;
+}
+
+/** What was installed on request first, then what sandboxes have by themselves, then the program of the client. Null: there is none. */
+export function programOf(agent: string, onPath: string | undefined, needs: ProgramNeeds): Program | null {
   const [name] = terminalSpecOf(agent).command as [string];
+  const version = needs.installedVersion(agent);
+  if (version !== null) return installedProgram(agent, version, name);
   if (needs.hasProgram(name)) return { path: name, request: {} };
   if (onPath === undefined || !isProgram(onPath)) return null;
   const { source, path } = mountOf(onPath);
   return { path, request: { program: source } };
+}
+
+/** By its version: an upgrade leaves sandboxes as they are until they are created again. */
+function installedProgram(agent: string, version: string, name: string): Program {
+  const volumes = [{ volume: installVolume, target: installFolder, readonly: true }];
+  return { path: `${installFolder}/${agent}/${version}/bin/${name}`, request: { volumes } };
 }
 
 type Grants = Partial<SandboxRequest>;
@@ -37,7 +52,7 @@ export interface Ready {
 }
 
 /** The program and the grants, or a refusal that names everything that is missing. */
-export function ready(agent: string, onPath: string | undefined, asked: Grants, needs: AgentNeeds): Ready {
+export function ready(agent: string, onPath: string | undefined, asked: Grants, needs: ProgramNeeds): Ready {
   const program = programOf(agent, onPath, needs);
   const missing = program === null ? [installHint(agent)] : [];
   let grants: Grants = {};
@@ -53,6 +68,18 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
   throw new Fault('not_found', `${agent} cannot start yet: ${missing.length} of what it needs is missing`, {
     hint: missing.join('\n'),
   });
+}
+
+/** The credential or secret that an agent gets. */
+export function keyOf(agent: string, needs: AgentNeeds): string | null {
+  const { key, anyKey = [] } = terminalSpecOf(agent);
+  for (const secret of key === undefined ? anyKey : [key.secret]) {
+    const preset = presetOfKey(secret);
+    const [credential] = preset === null ? [] : needs.credentialsFor(preset);
+    if (credential !== undefined) return `credential ${credential}`;
+    if (needs.hasSecret(secret)) return `secret ${secret}`;
+  }
+  return null;
 }
 
 function installHint(agent: string): string {

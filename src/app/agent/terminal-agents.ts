@@ -1,16 +1,17 @@
 /** Finds or creates the sandbox of a project and an agent, and starts the agent's terminal program in it. */
 import { basename } from 'node:path';
-import type { AgentRequest, OpenedAgent } from '../../api/agent.ts';
+import type { AgentRequest, AgentView, OpenedAgent } from '../../api/agent.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { terminalAgentLabel } from '../../model/agent.ts';
+import { terminalAgents } from '../../model/agent-table.ts';
 import { credentialEnv } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { credentialUrl } from '../../network/network.ts';
-import { type AgentNeeds, requireRoute } from '../agent-needs.ts';
+import { requireRoute } from '../agent-needs.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { ready, terminalSpecOf } from './readiness.ts';
+import { keyOf, type ProgramNeeds, programOf, ready, terminalSpecOf } from './readiness.ts';
 import { terminalCommand } from './terminal-command.ts';
 
 export interface TerminalAgentParts {
@@ -18,7 +19,7 @@ export interface TerminalAgentParts {
     Sandboxes,
     'project' | 'rows' | 'current' | 'create' | 'check' | 'change' | 'start' | 'view'
   >;
-  readonly needs: AgentNeeds;
+  readonly needs: ProgramNeeds;
 }
 
 export class TerminalAgents {
@@ -27,6 +28,16 @@ export class TerminalAgents {
 
   constructor(parts: TerminalAgentParts) {
     this.#parts = parts;
+  }
+
+  list(): AgentView[] {
+    const { needs } = this.#parts;
+    return Object.keys(terminalAgents).map((name) => ({
+      name,
+      program: programOf(name, undefined, needs)?.path ?? null,
+      version: needs.installedVersion(name),
+      key: keyOf(name, needs),
+    }));
   }
 
   /** One request a project and agent at a time, so that two do not create two sandboxes. */

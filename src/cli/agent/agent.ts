@@ -40,5 +40,21 @@ function entry(name: string, agent: string): CommandEntry {
 export const agent: Area = {
   heading: 'Agents:',
   groups: [{ name: 'agent', summary: 'agents in terminals, each in a sandbox' }],
-  commands: openCommands(),
+  commands: [
+    ...openCommands(),
+    {
+      name: 'agent ls',
+      summary: 'list the agents, where their programs are, and their keys',
+      load: () => import('./ls.ts'),
+    },
+    {
+      name: 'agent install',
+      summary:
+        "install or upgrade an agent's program from npm, for all your sandboxes; VERSION is one of npm (default latest)",
+      args: '<AGENT> [VERSION]',
+      completes: Object.keys(terminalAgents),
+      examples: ['agent install claude', 'agent install codex 0.166.0'],
+      load: () => import('./install.ts'),
+    },
+  ],
 };

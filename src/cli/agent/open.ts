@@ -1,6 +1,4 @@
 /** `carrel claude .`: the terminal program of an agent in the sandbox of a project. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { AgentRequest } from '../../api/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { authorIn } from '../author.ts';
@@ -13,6 +11,7 @@ import { absolute } from '../paths.ts';
 import { askedNetwork, seenProject } from '../sandbox/request.ts';
 import { attachTo } from '../stream/attach.ts';
 import { terminalSize } from '../stream/terminal.ts';
+import { onPath } from './on-path.ts';
 
 export interface AgentOptions extends EnvOptions {
   readonly new?: boolean;
@@ -51,20 +50,6 @@ async function agentRequest(
     ...(author === null ? {} : { author }),
     ...(program === null ? {} : { program }),
   };
-}
-
-/** Without links, so that the daemon follows none. */
-function onPath(program: string): string | null {
-  for (const folder of (process.env.PATH ?? '').split(delimiter).filter((one) => one.startsWith('/'))) {
-    try {
-      const path = realpathSync(join(folder, program));
-      accessSync(path, constants.X_OK);
-      if (statSync(path).isFile()) return path;
-    } catch {
-      // The next folder may have it, ignoring.
-    }
-  }
-  return null;
 }
 
 function noTerminal(agent: string): Fault {

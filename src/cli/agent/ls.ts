@@ -1,0 +1,18 @@
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+import { onPath } from './on-path.ts';
+
+export default async function ls(context: Context): Promise<void> {
+  const agents = await connect(context).call('GET /v1/agents');
+  const found = agents.map((one) => ({ ...one, program: one.program ?? onPath(one.name) }));
+  if (context.json) return context.out.document(found);
+  const rows = found.map(({ name, program, version, key }) => [
+    name,
+    program === null ? `carrel agent install ${name}` : plain(program),
+    version ?? '',
+    key === null ? 'none' : plain(key),
+  ]);
+  context.out.print(...table([['AGENT', 'PROGRAM', 'INSTALLED', 'KEY'], ...rows], null));
+}
