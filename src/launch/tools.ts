@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder, syncTree } from '../lib/file.ts';
 import { dist } from '../lib/package.ts';
 import { adapterPath, terminalAgentPath } from '../model/agent.ts';
 import { agentApiPath } from '../model/session.ts';
@@ -81,7 +82,10 @@ export function prepareTools(folder: string): void {
   writeFileSync(join(temporary, basename(terminalAgentPath)), terminalAgent, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
   chmodSync(temporary, 0o755);
+  // It is made once: without this a power cut could leave empty programs for good.
+  syncTree(temporary);
   renameSync(temporary, target);
+  syncFolder(folder);
 }
 
 /** Removes other versions. Call it only while no sandbox runs, as one could have them mounted. */

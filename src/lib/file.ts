@@ -5,6 +5,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -12,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../model/fault.ts';
 import { removeFew } from './remove-few.ts';
 import { run } from './run.ts';
@@ -65,6 +66,12 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** A folder with everything below it. */
+export function syncTree(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) syncFolder(join(folder, name));
+  syncFolder(folder);
 }
 
 /** Null: it is absent, or vanished while it was read, as files of the kernel do. */

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation, until } from '../harness/installation.ts';
+import { isRepeated } from '../harness/machine.ts';
 
 /** Nothing reaches the disk by itself while a test runs. */
 const kinds: [string, string][] = [
@@ -115,6 +116,24 @@ describe.each(kinds)('on %s', (type, options) => {
     await carrel.ok('start', 'still');
     expect(await carrel.ok('exec', 'still', '--', 'cat', '/workspace/kept')).toBe('kept as it was\n');
   });
+
+  if (type === 'ext4' || isRepeated)
+    it('a session has every message and question after the power cut, and goes on', async () => {
+      const session = (...args: string[]) => carrel.ok('session', ...args);
+      await carrel.process(['chat', project(), '--agent', 'demo'], { input: 'say hello' });
+      const [{ sandbox }] = await carrel.json<[{ sandbox: string }]>('session', 'ls');
+      await session('send', sandbox, 'ask colour: red, blue');
+      await until(async () => (await session('show', sandbox)).includes('? colour'), 'the question');
+      const before = await session('show', sandbox, '--last', '100');
+      await cutPower();
+
+      expect(await carrel.show(sandbox)).toMatchObject({ state: 'failed', reason: 'lost' });
+      for (const line of before.split('\n').filter((text) => /hello|colour/.test(text)))
+        expect(await session('show', sandbox, '--last', '100')).toContain(line);
+      await session('answer', sandbox, 'blue');
+      await until(async () => (await session('show', sandbox)).includes('idle'), 'the answer to be a prompt');
+      expect(await session('send', sandbox, '--wait', 'say again')).toBe('again\n');
+    });
 
   async function data(name: string, file: string): Promise<string> {
     const { id } = await carrel.show(name);
