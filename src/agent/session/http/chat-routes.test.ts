@@ -34,7 +34,8 @@ afterAll(() => served.close());
 const message = (text: string, id = 'u1') => ({ id, role: 'user', parts: [{ type: 'text', text }] });
 
 async function post(body: object, path = '/chat'): Promise<string[]> {
-  const stream = served.client.events(path, { 'content-type': 'application/json' }, 'POST', JSON.stringify(body));
+  const headers = { 'content-type': 'application/json', 'x-approvals': 'true' };
+  const stream = served.client.events(path, headers, 'POST', JSON.stringify(body));
   const all: string[] = [];
   for await (const { data } of stream) all.push(data);
   return all;
@@ -203,6 +204,19 @@ describe('a permission', () => {
     });
     expect(await served.client.post('/chat/answer', answer)).toMatchObject({ status: 404 });
     expect((await served.client.get('/chat/question')).body).toEqual({ question: null });
+  });
+
+  it('is only data for a client without approvals, whose stream goes on after the answer', async () => {
+    const body = JSON.stringify({ id: 'c', messages: [message('write')] });
+    const sent: string[] = [];
+    for await (const { data } of served.client.events('/chat', {}, 'POST', body)) {
+      sent.push(data);
+      if (!data.includes('"data-question"') || data.includes('"answer"')) continue;
+      const answer = { toolUseID: 'p1', answers: { 'Write a.ts?': 'Allow' } };
+      expect(await served.client.post('/chat/question?id=c', answer)).toMatchObject({ status: 200 });
+    }
+    expect(sent.join()).not.toContain('approval');
+    expect(received(sent)).toMatchObject({ parts: [{ state: 'output-available' }, {}], ends: ['finish'] });
   });
 
   it('that was cancelled has expired', async () => {

@@ -17,6 +17,7 @@ import { type ChatRequest, chatRequest, contentOf, type SentMessage, uiMessage }
 import { uiStreamHeaders } from './ui-stream.ts';
 
 const [accepted, conflict] = [202, 409];
+const approvalsHeader = 'x-approvals';
 const turnPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 const atChat: Readonly<Record<string, Handler>> = {
@@ -41,7 +42,7 @@ export const chatRoutes: RouteTable = {
   ...atChat,
   ...(Object.fromEntries(ofOneSession) as RouteTable),
   // Where `useChat` looks for a turn that goes on.
-  'GET /chat/{id}/stream': (call) => resumed(call, 'permission'),
+  'GET /chat/{id}/stream': (call) => resumed(call, endOf(call)),
 };
 
 /** Ids of other programs become ids of sessions; the same one always becomes the same. */
@@ -66,11 +67,17 @@ function accepts({ request }: Call, type: string): boolean {
   return request.headers.accept?.includes(type) === true;
 }
 
+/** Version 5 of `ai` refuses approvals, and sends nothing by which it is known; so clients of version 6 say that they have them. */
+function endOf({ request }: Call): TurnPart['until'] {
+  return request.headers[approvalsHeader] === 'true' ? 'permission' : 'end';
+}
+
 /** Without the message that still grows: a client gets that by the stream, from its beginning. */
 function shownChat(call: Call): Reply {
   const { messages = [], turns = [] } = chatOf(call)?.fold ?? {};
   const whole = turns.length > 0 && messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
-  return { json: { messages: whole.map(uiMessage) } };
+  const approvals = endOf(call) === 'permission';
+  return { json: { messages: whole.map((message) => uiMessage(message, approvals)) } };
 }
 
 function resumed(call: Call, until: TurnPart['until']): Reply {
@@ -90,7 +97,7 @@ async function posted(call: Call): Promise<Reply> {
   try {
     const part = (await approved(call, session, body)) ?? (await asked(session, body));
     if (accepts(call, 'text/event-stream') || !accepts(call, 'application/json'))
-      return streamed(call, session, { ...part, until: 'permission' });
+      return streamed(call, session, { ...part, until: endOf(call) });
     return { status: accepted, json: { completionId: part.turnId, status: 'started' } };
   } catch (error) {
     const completionId = session.fold.turns[0]?.turnId;

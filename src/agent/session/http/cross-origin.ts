@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const preflight = {
   'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Last-Event-ID',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Last-Event-ID, X-Approvals',
   'Access-Control-Max-Age': '600',
 };
 

@@ -10,13 +10,13 @@ export interface TurnPart {
   readonly start: number;
   /** The client has the turn up to this event; 0: nothing of it. */
   readonly after: number;
-  /** Front ends answer a permission with their next request. */
+  /** A front end with approvals answers a permission with its next request. */
   readonly until: 'end' | 'permission';
 }
 
 export async function* followedTurn(session: Session, part: TurnPart, signal: AbortSignal): AsyncIterable<string> {
   const { turnId, start, after, until } = part;
-  const stream = new UiStream();
+  const stream = new UiStream({ approvals: until === 'permission' });
   for await (const { event } of session.follow(Math.max(0, start - 1), signal)) {
     if (event.turnId !== turnId) continue;
     const chunks = stream.take(event);

@@ -14,8 +14,9 @@ export interface UiMessage {
   readonly parts: readonly Chunk[];
 }
 
-export function uiMessage({ id, role, createdAt, parts }: Message): UiMessage {
-  const questions = parts.filter((part) => part.type === 'question');
+/** `approvals`: a tool call that waits for a permission has the state of version 6 for that. */
+export function uiMessage({ id, role, createdAt, parts }: Message, approvals: boolean): UiMessage {
+  const questions = approvals ? parts.filter((part) => part.type === 'question') : [];
   return { id, role, metadata: { createdAt }, parts: parts.map((part) => uiPart(part, questions)) };
 }
 

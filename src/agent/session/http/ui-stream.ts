@@ -1,6 +1,7 @@
 /**
  * The events of a turn as the UI message stream of Vercel's `ai` package (`x-vercel-ai-ui-message-stream: v1`): the chunks that build one message of the
- * assistant. Only fields that version 5 of the package knows are sent, because it refuses others; `tool-approval-request` needs version 6.
+ * assistant. Only chunks and fields that version 5 of the package knows are sent, because it refuses others; `tool-approval-request` is of version 6 and sent
+ * to clients that ask for approvals.
  */
 
 import type { EventData, GivenAnswer, Question, SessionEvent, ToolChange } from '../../../model/session.ts';
@@ -11,12 +12,17 @@ export type Chunk = Readonly<Record<string, unknown>> & { readonly type: string 
 export const uiStreamHeaders = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
 export class UiStream {
+  readonly #approvals: boolean;
   #hasStarted = false;
   /** The text or the reasoning that grows. */
   #open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null;
   /** Tool calls that the client knows, with all that was said of them. */
   readonly #tools = new Map<string, ToolChange>();
   readonly #questions = new Map<string, Question>();
+
+  constructor({ approvals }: { readonly approvals: boolean }) {
+    this.#approvals = approvals;
+  }
 
   take(event: SessionEvent): readonly Chunk[] {
     const chunks = this.#chunks(event);
@@ -67,7 +73,8 @@ export class UiStream {
     if (data.kind !== 'permission') return [asked];
     const { pendingId, toolCallId = pendingId, title } = data;
     const call = this.#tools.has(toolCallId) ? [] : this.#tool({ toolCallId, title });
-    return [...call, asked, { type: 'tool-approval-request', approvalId: pendingId, toolCallId }];
+    const approval = { type: 'tool-approval-request', approvalId: pendingId, toolCallId };
+    return [...call, asked, ...(this.#approvals ? [approval] : [])];
   }
 
   /** Data with the same id replaces what the client has. */
