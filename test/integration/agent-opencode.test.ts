@@ -1,9 +1,11 @@
-/** The agent API with opencode, an agent of other authors that speaks ACP, on a scripted model. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The agent API with opencode and gemini, agents of other authors that speak ACP, on a scripted model. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentApi } from '../fixtures/agent-api.ts';
+import { ScriptedGemini } from '../fixtures/scripted-gemini.ts';
 import { ScriptedModel } from '../fixtures/scripted-model.ts';
+import { isRepeated } from '../harness/machine.ts';
 
 const program = ['x64-baseline', 'arm64']
   .map((name) => resolve(`test/clients/node_modules/opencode-linux-${name}/bin/opencode`))
@@ -45,4 +47,49 @@ function environment(port: number): Record<string, string> {
     ...{ OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_MODELS_FETCH: '1' },
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
   };
+}
+
+const gemini = resolve('test/clients/node_modules/@google/gemini-cli/bundle/gemini.js');
+if (!existsSync(gemini)) console.log('skipped: gemini is not installed; run ./setup');
+
+if (isRepeated)
+  describe.runIf(existsSync(gemini))('gemini', () => {
+    it('answers, and asks before it writes a file', { timeout: 120_000 }, async () => {
+      const model = await ScriptedGemini.open([
+        { text: 'Hello.' },
+        { functionCall: { name: 'write_file', args: { file_path: 'made.txt', content: 'hi\n' } } },
+        { text: 'It is written.' },
+      ]);
+      const command = [process.execPath, gemini, '--acp', '--model', 'gemini-2.5-flash'];
+      const api = new AgentApi({ kind: 'acp', command }, geminiEnvironment(model.port));
+      mkdirSync(join(api.root, '.gemini'));
+      writeFileSync(join(api.root, '.gemini/settings.json'), JSON.stringify(geminiSettings));
+      try {
+        await api.serve();
+        const id = await api.create();
+        const first = await api.prompt(id, 'Good morning.');
+        expect([await api.ended(id, first), api.said(id, first)]).toEqual(['end_turn', 'Hello.']);
+        const second = await api.prompt(id, 'Write a file.');
+        const { pendingId, options } = (await api.event(id, 'question', second)).data;
+        expect(existsSync(join(api.places.cwd, 'made.txt'))).toBe(false);
+        const allow = options?.find(({ kind }) => kind === 'allow_once');
+        await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: allow?.id });
+        expect([await api.ended(id, second), api.said(id, second)]).toEqual(['end_turn', 'It is written.']);
+        expect(readFileSync(join(api.places.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
+      } finally {
+        await api.dispose();
+        await model.dispose();
+      }
+    });
+  });
+
+/** Without a question for an account, updates or reports. */
+const geminiSettings = {
+  security: { auth: { selectedType: 'gemini-api-key' } },
+  general: { disableAutoUpdate: true },
+  privacy: { usageStatisticsEnabled: false },
+};
+
+function geminiEnvironment(port: number): Record<string, string> {
+  return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`, NO_BROWSER: '1' };
 }
