@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
   ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'code', 'search', 'hub'] as const),
-  ...(['rooms', 'sessions'] as const),
+  ...(['rooms', 'sessions', 'memory'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 
@@ -33,6 +33,9 @@ export interface Options {
   /** Of many writers to a room, and in a room that is opened. */
   readonly posts: number;
   readonly roomMessages: number;
+  /** Notes that are searched, and calls after which the daemon is looked at. */
+  readonly notes: number;
+  readonly noteCalls: number;
 }
 
 export const usage = `usage: npm run bench -- [--only NAME]... [--quick]
@@ -45,13 +48,13 @@ const thorough = {
   ...{ rounds: 40, bursts: 3, burstSize: 100, few: 10, many: 500, records: 1000 },
   ...{ smallProject: 1000, largeProject: 100_000, fewChanges: 10, manyChanges: 10_000 },
   ...{ heavyRounds: 3, packages: 200, smallFiles: 3000, calls: 100_000 },
-  ...{ posts: 10_000, roomMessages: 1_000_000 },
+  ...{ posts: 10_000, roomMessages: 1_000_000, notes: 100_000, noteCalls: 100_000 },
 };
 const quick = {
   ...{ rounds: 8, bursts: 1, burstSize: 100, few: 10, many: 100, records: 1000 },
   ...{ smallProject: 1000, largeProject: 10_000, fewChanges: 10, manyChanges: 2000 },
   ...{ heavyRounds: 1, packages: 50, smallFiles: 3000, calls: 5000 },
-  ...{ posts: 2000, roomMessages: 100_000 },
+  ...{ posts: 2000, roomMessages: 100_000, notes: 100_000, noteCalls: 5000 },
 };
 
 export function readOptions(argv: readonly string[]): Options | 'help' {

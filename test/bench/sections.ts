@@ -10,6 +10,7 @@ import { measureFork } from './fork.ts';
 import { measureHub } from './hub.ts';
 import { availableMb, idleCosts, residentOf } from './memory.ts';
 import { measureNetwork } from './network.ts';
+import { measureNotes } from './notes.ts';
 import { measureDocker } from './on-docker.ts';
 import type { Options, Section } from './options.ts';
 import { measurePrepare } from './prepare.ts';
@@ -59,6 +60,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   hub: measureHub,
   rooms: measureRooms,
   sessions: measureSessions,
+  memory: measureNotes,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>
