@@ -95,6 +95,10 @@ describe('claude', () => {
     expect((await carrel.show('project-claude')).state).toBe('running');
     const third = on(['agent', 'claude']);
     await third.shows(/It is written.*seen by both.*bypass permissions on/s);
+    // Its rules are as wide as the window.
+    expect(third.text).not.toMatch(/─{85}/);
+    third.resize(30, 100);
+    await third.has(/─{95}/);
     third.type('\x10\x11');
     expect(await third.ended).toBe(0);
   }, 60_000);
