@@ -126,7 +126,8 @@ test('changes are taken over with what was decided about them', async () => {
     options: { theirs: true, allow: ['ci,env', 'all'], branch: 'b', message: 'words' },
   });
   expect(await parsed('diff', 'a', '--name-status', '--', '-x')).toMatchObject({
-    args: ['a', '-x'],
+    args: ['a'],
+    command: ['-x'],
     options: { nameStatus: true },
   });
 });
