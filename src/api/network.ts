@@ -28,7 +28,12 @@ export const networkView = z.strictObject({
   ports: z.array(portView),
 });
 
-export const presetView = z.strictObject({ name: z.string(), hosts: z.array(z.string()) });
+export const presetView = z.strictObject({
+  name: z.string(),
+  hosts: z.array(z.string()),
+  /** Those of `hosts` that a configuration file of the owner's npm, pip or cargo names. */
+  found: z.array(z.strictObject({ rule: z.string(), file: z.string() })),
+});
 
 export const explainView = z.strictObject({
   /** In its one spelling. */
@@ -42,6 +47,10 @@ export const explainView = z.strictObject({
   addresses: z.array(z.string()),
 });
 
+/** Without a sandbox: by `network.allow` of config.yaml, and by which presets. */
+export const presetExplainView = explainView.extend({ presets: z.array(z.string()) });
+
+export type PresetExplainView = z.output<typeof presetExplainView>;
 export type PresetView = z.output<typeof presetView>;
 export type NetworkView = z.output<typeof networkView>;
 export type ExplainView = z.output<typeof explainView>;

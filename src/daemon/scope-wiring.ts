@@ -13,6 +13,7 @@ import { Trusts } from '../app/fleet/trusts.ts';
 import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { HostPorts } from '../app/network/host-ports.ts';
+import { hostRegistries, withRegistries } from '../app/network/host-registry.ts';
 import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
 import type { Watchers } from '../app/room/watchers.ts';
@@ -36,6 +37,7 @@ import { steadyClock } from '../lib/steady-clock.ts';
 import type { Work } from '../lib/work.ts';
 import { installVolume } from '../model/agent.ts';
 import type { Fault } from '../model/fault.ts';
+import type { NetworkPresets } from '../model/network-preset.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
@@ -185,7 +187,11 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       ...{ store, sandboxes, networks, now, hostPorts: new HostPorts(actor, store) },
       credentialHosts: (box) => shared.supply.hostsOf(box),
       get presets() {
-        return config.network.presets;
+        return presetsOf(actor, config.network);
+      },
+      registries: () => (actor.isOwner ? hostRegistries() : []),
+      get defaults() {
+        return config.network.allow;
       },
       get limits() {
         return config.network.limits;
@@ -292,7 +298,7 @@ function sandboxesOf(
       effectiveRules(asked, {
         ...{
           defaults: config.network.allow,
-          presets: config.network.presets,
+          presets: presetsOf(actor, config.network),
           isOwner: actor.isOwner,
           project,
           readFile: readProjectFile,
@@ -304,4 +310,9 @@ function sandboxesOf(
     networkTrouble: (id) => networks.trouble(id),
     wake: (id) => void loop.wake(id),
   });
+}
+
+/** The names of the owner's registries are the owner's alone. */
+function presetsOf({ isOwner }: Actor, { presets, ownPresets }: Resources['config']['network']): NetworkPresets {
+  return isOwner ? withRegistries(presets, ownPresets, hostRegistries()) : presets;
 }

@@ -72,6 +72,7 @@ function networkOf(content: z.output<typeof network> | undefined, at: At) {
       at(`network.allow.${index}`, () => usableRule(rule, all)),
     ),
     presets,
+    ownPresets: Object.keys(content?.presets ?? {}),
     limits: at('network.limits', () => networkLimitsOf(content?.limits)),
   };
 }

@@ -58,6 +58,15 @@ export const network = noun({
       act: null,
       handle: async ({ scope }) => scope.network.presets(),
     }),
+    route('POST /v1/network/explain', {
+      id: 'explainNetworkDefaults',
+      summary: 'Whether config.yaml allows HOST:PORT to sandboxes without rules of their own, and which presets would',
+      body: z.strictObject({ asked: z.string().min(1).max(2000) }),
+      answer: shape.presetExplainView,
+      usesSettings: true,
+      act: null,
+      handle: ({ scope, body }) => scope.network.explainDefault(body.asked),
+    }),
     route('GET /v1/ports', {
       id: 'listPorts',
       summary: 'Ports of this machine that are forwarded to sandboxes',

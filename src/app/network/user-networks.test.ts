@@ -25,7 +25,15 @@ function userNetworks(): UserNetworks {
     if (found) throw new Fault('conflict', `127.0.0.1:${found.hostPort} is taken on this machine`);
   };
   return new UserNetworks(owner, {
-    ...{ store, credentialHosts: () => [], presets: {}, limits: defaultNetworkLimits, now: () => '' },
+    ...{
+      store,
+      credentialHosts: () => [],
+      presets: {},
+      registries: () => [],
+      defaults: [],
+      limits: defaultNetworkLimits,
+      now: () => '',
+    },
     hostPorts: new HostPorts(owner, store),
     sandboxes: served.scopes.of(owner).sandboxes,
     networks: { refresh, folder: () => '', trouble: () => null },
@@ -69,4 +77,15 @@ it('chooses ports for a sandbox that does not exist yet, each once', async () =>
   const bob = new HostPorts({ name: 'bob', isOwner: false }, store);
   await expect(bob.choose([{ port: 80, hostAddress: '0.0.0.0' }])).rejects.toMatchObject({ code: 'denied' });
   await expect(bob.choose([{ port: 80, hostPort: 80 }])).rejects.toMatchObject({ code: 'denied' });
+});
+
+it('explains a host without a sandbox, with the presets that allow it', async () => {
+  const refused = await call('POST', '/v1/network/explain', { asked: 'registry.npmjs.org' });
+  expect(refused).toMatchObject({
+    status: 200,
+    body: { asked: 'registry.npmjs.org:443', allowed: false, refusal: 'not_allowed', presets: ['dev', 'npm'] },
+  });
+  const unknown = await call('POST', '/v1/network/explain', { asked: 'nowhere.example:22' });
+  expect(unknown.body).toMatchObject({ allowed: false, presets: [] });
+  expect((await call('POST', '/v1/network/explain', { asked: 'a b' })).status).toBe(400);
 });

@@ -6,6 +6,7 @@ import {
   type PortRequest,
   type PortRow,
   type PortView,
+  type PresetExplainView,
   type PresetView,
 } from '../../api/network.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -30,6 +31,7 @@ import { type ReadOptions, type RecordLine, readRecord } from '../../network/rec
 import type { Row, Store } from '../../store/store.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { type HostPorts, loopback } from './host-ports.ts';
+import type { HostRegistry } from './host-registry.ts';
 import type { Networks } from './networks.ts';
 import { checkedRules } from './policy.ts';
 
@@ -41,6 +43,10 @@ export interface NetworkParts {
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
   readonly hostPorts: HostPorts;
   readonly presets: NetworkPresets;
+  /** Of `presets`, the rules that come from configuration files of the owner's tools. */
+  readonly registries: () => readonly HostRegistry[];
+  /** Rules of sandboxes for which neither the command nor the project names any. */
+  readonly defaults: readonly string[];
   readonly limits: NetworkLimits;
   readonly now: () => string;
 }
@@ -65,7 +71,11 @@ export class UserNetworks {
 
   /** By name; a preset stands for its hosts. */
   presets(): PresetView[] {
-    return Object.entries(this.#parts.presets).map(([name, hosts]) => ({ name, hosts: [...hosts] }));
+    const registries = this.#parts.registries();
+    return Object.entries(this.#parts.presets).map(([name, hosts]) => {
+      const found = registries.filter(({ preset, rule }) => preset === name && hosts.includes(rule));
+      return { name, hosts: [...hosts], found: found.map(({ rule, file }) => ({ rule, file })) };
+    });
   }
 
   async change(name: string, allow: readonly string[], deny: readonly string[]): Promise<NetworkView> {
@@ -80,6 +90,15 @@ export class UserNetworks {
     if (rules.length > maxRules) throw new Fault('invalid', `${name} would have more than ${maxRules} rules`);
     await this.#write(row, { ...network, allow: rules });
     return { allow: rules, ports: [...network.ports] };
+  }
+
+  /** For a sandbox that neither the command nor the project gives rules to, and which presets would allow it. */
+  async explainDefault(text: string): Promise<PresetExplainView> {
+    const asked = parseEndpoint(text, httpsPort);
+    const { defaults, presets } = this.#parts;
+    const decision = await decided(new NetworkPolicy(defaults), asked);
+    const allowing = Object.entries(presets).filter(([, rules]) => new NetworkPolicy(rules).decide(asked).allowed);
+    return { ...decision, presets: allowing.map(([preset]) => preset) };
   }
 
   async explain(name: string, text: string): Promise<ExplainView> {
@@ -101,20 +120,7 @@ export class UserNetworks {
     }
     const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));
     const policy = new NetworkPolicy([...(credential ? [credential.place] : []), ...networkOf({ value }).allow]);
-    try {
-      const { rule, addresses } = await judge(policy, asked, systemLookUp);
-      const by = credential ? `the credential ${credential.name}, which is added outside` : `the rule ${rule}`;
-      return {
-        ...answer(asked),
-        allowed: true,
-        rule,
-        reason: `allowed by ${by}`,
-        addresses: addresses.map(({ text }) => text),
-      };
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
-    }
+    return decided(policy, asked, credential && `the credential ${credential.name}, which is added outside`);
   }
 
   /** Hosts that a rule would have opened, in the order in which its present start asked for them, each once. */
@@ -196,6 +202,17 @@ export class UserNetworks {
     const data = { name: row.name, user: row.owner, allow: network.allow, ports: network.ports };
     const event = { at: now(), type: 'sandbox.network_changed', subject: id, data };
     store.update(row, withSpec(row.value, { network }), event);
+  }
+}
+
+async function decided(policy: NetworkPolicy, asked: Endpoint, by?: string): Promise<ExplainView> {
+  try {
+    const { rule, addresses } = await judge(policy, asked, systemLookUp);
+    const reason = `allowed by ${by ?? `the rule ${rule}`}`;
+    return { ...answer(asked), allowed: true, rule, reason, addresses: addresses.map(({ text }) => text) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
   }
 }
 

@@ -35,8 +35,10 @@ const netCommands: readonly CommandEntry[] = [
   },
   {
     name: 'net explain',
-    summary: 'show whether a sandbox may connect to HOST:PORT, and why',
-    args: '<NAME> <HOST:PORT>',
+    summary: 'show whether a sandbox may connect to HOST:PORT, and why; without NAME, a new one',
+    args: '<NAME> [HOST:PORT]',
+    usage: '[NAME] HOST[:PORT]',
+    examples: ['net explain registry.npmjs.org', 'net explain agent github.com:22'],
     fields: { asked: 'HOST:PORT' },
     completes: 'sandbox',
     load: () => import('./net-explain.ts'),
