@@ -17,6 +17,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineView } from '../../src/api/engine.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
+import { problemsOf, Talk } from '../harness/session.ts';
 
 const owner = 12_345;
 
@@ -52,6 +53,29 @@ describe('on docker', () => {
   afterEach(() => carrel.clear());
 
   const docker = ['--engine', 'docker', '--image', image];
+
+  it('has sessions: a question outlives the programs inside, and an allowed change is in the diff', async () => {
+    await carrel.list();
+    const body = { project, agent: 'demo', name: 'box', sandbox: { engine: 'docker' as const } };
+    const talk = new Talk(carrel, await carrel.client.call('POST /v1/sessions', { body }));
+    const allow = async () => {
+      const { pending } = await talk.until('waiting');
+      const { pendingId, options } = pending[0]!;
+      return () => talk.answer(pendingId, options!.find(({ kind }) => kind === 'allow_once')!.id);
+    };
+    await talk.prompt('write lost.txt: one');
+    const answer = await allow();
+    await carrel.ok('exec', 'box', '--', 'pkill', '-9', '-f', 'carrel-agent-api|agent/session/main|demo-acp');
+    await answer();
+    await talk.until('idle');
+    await talk.prompt('write new.txt: two');
+    await (await allow())();
+    await talk.until('idle');
+    expect(await carrel.ok('diff', '--stat', 'box')).toContain('new.txt');
+    const events = await talk.events();
+    expect(problemsOf(events)).toEqual([]);
+    expect(events).toEqual(await talk.inside());
+  });
 
   it('runs a command and passes its streams and its code through', async () => {
     const args = ['run', '--rm', ...docker, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'];
