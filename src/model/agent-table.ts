@@ -19,10 +19,24 @@ export interface TerminalSpec {
   readonly files?: readonly SettingsFile[];
 }
 
+/** A login of this machine whose token can be added to requests outside of sandboxes. */
+export interface HostLogin {
+  /** Below the home. */
+  readonly file: string;
+  /** Where in the file the token is, and the time in milliseconds when it expires. */
+  readonly value: readonly string[];
+  readonly expires?: readonly string[];
+  /** The secret that it becomes. */
+  readonly secret: string;
+  /** The secret of a key, where there is no such login. */
+  readonly instead: string;
+}
+
 interface AgentEntry {
   /** The npm package of `terminal`. */
   readonly package?: string;
   readonly terminal?: TerminalSpec & Pick<AgentSpec, 'key' | 'anyKey'>;
+  readonly login?: HostLogin;
   readonly story?: AgentSpec;
   readonly session?: AcpSpec;
   /** The npm package of `session`, where it is another one. */
@@ -68,6 +82,13 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
         },
       ],
     },
+    login: {
+      file: '.claude/.credentials.json',
+      value: ['claudeAiOauth', 'accessToken'],
+      expires: ['claudeAiOauth', 'expiresAt'],
+      secret: 'CLAUDE_CODE_OAUTH_TOKEN',
+      instead: 'ANTHROPIC_API_KEY',
+    },
     story: { kind: 'claude', command: ['claude'], key: anthropicKey },
     session: { kind: 'acp', command: ['claude-agent-acp'], key: anthropicKey },
     sessionPackage: '@agentclientprotocol/claude-agent-acp',
@@ -86,6 +107,13 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
           ...['-c', 'model_providers.carrel.wire_api="responses"'],
         ],
       ],
+    },
+    // Without a key it has tokens of ChatGPT, which it refreshes itself.
+    login: {
+      file: '.codex/auth.json',
+      value: ['OPENAI_API_KEY'],
+      secret: 'OPENAI_API_KEY',
+      instead: 'OPENAI_API_KEY',
     },
     story: {
       kind: 'command',
@@ -139,7 +167,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     package: '@github/copilot',
     terminal: {
       command: ['copilot', '--allow-all-tools'],
-      key: { variable: 'GH_TOKEN', secret: 'COPILOT_GITHUB_TOKEN' },
+      key: { variable: 'COPILOT_GITHUB_TOKEN', secret: 'COPILOT_GITHUB_TOKEN' },
       files: [{ path: '.copilot/config.json', set: { trusted_folders: ['/workspace'] } }],
     },
   },

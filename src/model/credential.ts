@@ -21,7 +21,7 @@ export interface Service {
   readonly drops?: readonly string[];
 }
 
-export const presetNames = ['anthropic', 'openai', 'gemini', 'github', 'npm'] as const;
+export const presetNames = ['anthropic', 'claude-login', 'openai', 'gemini', 'github', 'copilot', 'npm'] as const;
 export type PresetName = (typeof presetNames)[number];
 
 export interface Credential {
@@ -70,6 +70,12 @@ const presets: { readonly [name in PresetName]: Preset } = {
     ],
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: `sk-ant-${placeholder}` }),
   },
+  /** The token of a subscription, instead of a key. */
+  'claude-login': {
+    base: 'ANTHROPIC_BASE_URL',
+    services: [https('api.anthropic.com', { ...bearer(), drops: ['authorization', 'x-api-key'] })],
+    env: (url) => ({ ANTHROPIC_BASE_URL: url, CLAUDE_CODE_OAUTH_TOKEN: `sk-ant-oat01-${placeholder}` }),
+  },
   openai: {
     base: 'OPENAI_BASE_URL',
     services: [https('api.openai.com', bearer())],
@@ -88,6 +94,17 @@ const presets: { readonly [name in PresetName]: Preset } = {
       https('github.com', { header: 'authorization', format: 'Basic {}', basicUser: 'x-access-token' }),
     ],
     env: (url) => ({ GITHUB_API_URL: url, GITHUB_TOKEN: placeholder, GH_TOKEN: placeholder }),
+  },
+  copilot: {
+    base: 'COPILOT_API_URL',
+    services: [
+      https('api.githubcopilot.com', bearer()),
+      https('api.individual.githubcopilot.com', bearer()),
+      https('api.business.githubcopilot.com', bearer()),
+      https('api.enterprise.githubcopilot.com', bearer()),
+      https('api.github.com', bearer()),
+    ],
+    env: () => ({ COPILOT_GITHUB_TOKEN: `github_pat_${placeholder}` }),
   },
   npm: {
     base: 'npm_config_registry',
@@ -113,6 +130,8 @@ const keyPresets: Readonly<Record<string, PresetName>> = {
   ANTHROPIC_API_KEY: 'anthropic',
   OPENAI_API_KEY: 'openai',
   GEMINI_API_KEY: 'gemini',
+  CLAUDE_CODE_OAUTH_TOKEN: 'claude-login',
+  COPILOT_GITHUB_TOKEN: 'copilot',
 };
 
 export function presetOfKey(secret: string): PresetName | null {

@@ -1,5 +1,5 @@
 /** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NpmRegistry } from '../fixtures/npm-registry.ts';
@@ -101,6 +101,37 @@ describe('claude', () => {
     await third.has(/─{95}/);
     third.type('\x10\x11');
     expect(await third.ended).toBe(0);
+  }, 60_000);
+
+  it('works with the login of this machine, whose token stays outside', async () => {
+    const token = 'sk-ant-oat01-real';
+    const wants = { header: 'authorization', value: `Bearer ${token}` };
+    const other = await ScriptedModel.open([[{ text: 'Logged in.' }]], { tls: authority.tls('127.0.0.1'), wants });
+    await carrel.ok('rm', '--force', 'project-claude');
+    await carrel.ok('credential', 'rm', 'model');
+    mkdirSync(join(carrel.home, '.claude'));
+    const login = { claudeAiOauth: { accessToken: token, refreshToken: 'r', expiresAt: 1_900_000_000_000 } };
+    carrel.write('home/.claude/.credentials.json', JSON.stringify(login));
+    const { stdout, stderr } = await carrel.process(['agent', 'login', 'claude']);
+    expect(stdout + stderr).toMatch(/secret CLAUDE_CODE_OAUTH_TOKEN.*expires at 2030-/s);
+    const service = [
+      '--secret',
+      'CLAUDE_CODE_OAUTH_TOKEN',
+      '--preset',
+      'claude-login',
+      '--host',
+      `127.0.0.1:${other.port}`,
+    ];
+    await carrel.ok('credential', 'add', 'login', ...service);
+    const terminal = on(['claude']);
+    await terminal.shows(/bypass permissions on/);
+    terminal.type('Who am I?');
+    await terminal.shows(/Who am I/);
+    terminal.type('\r');
+    await terminal.shows(/Logged in/);
+    terminal.type('\x10\x11');
+    await terminal.ended;
+    await other.dispose();
   }, 60_000);
 });
 

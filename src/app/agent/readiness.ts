@@ -1,6 +1,6 @@
 /** Where the program and the key of an agent come from, and what is missing, in one message with the commands that provide it. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { installFolder, installVolume } from '../../model/agent.ts';
+import { type AgentSpec, installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
 import { presetOfKey } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -59,7 +59,7 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
   try {
     // Nothing is recorded while something is missing.
     const dry = program === null ? { ...needs, addCredential: (preset: string) => preset } : needs;
-    grants = keyGrants(agent, { kind: 'command', ...terminalSpecOf(agent) }, asked, dry);
+    grants = keyGrants(agent, keyedSpec(agent, dry), asked, dry);
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error;
     missing.push(keyHint(agent));
@@ -70,16 +70,33 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
   });
 }
 
+/** The imported login counts where there is no key. */
+export function keyedSpec(agent: string, needs: AgentNeeds): AgentSpec {
+  const spec = terminalSpecOf(agent);
+  const { login } = agents[agent]!;
+  const hasLogin = login !== undefined && keyFor(login.secret, needs) !== null;
+  const key =
+    hasLogin && keyFor(spec.key!.secret, needs) === null ? { variable: login.secret, secret: login.secret } : spec.key;
+  return {
+    kind: 'command',
+    command: spec.command,
+    ...(key ? { key } : {}),
+    ...(spec.anyKey ? { anyKey: spec.anyKey } : {}),
+  };
+}
+
 /** The credential or secret that an agent gets. */
 export function keyOf(agent: string, needs: AgentNeeds): string | null {
-  const { key, anyKey = [] } = terminalSpecOf(agent);
-  for (const secret of key === undefined ? anyKey : [key.secret]) {
-    const preset = presetOfKey(secret);
-    const [credential] = preset === null ? [] : needs.credentialsFor(preset);
-    if (credential !== undefined) return `credential ${credential}`;
-    if (needs.hasSecret(secret)) return `secret ${secret}`;
-  }
-  return null;
+  const { key, anyKey = [] } = keyedSpec(agent, needs);
+  const secrets = key === undefined ? anyKey : [key.secret];
+  return secrets.map((secret) => keyFor(secret, needs)).find((one) => one !== null) ?? null;
+}
+
+function keyFor(secret: string, needs: AgentNeeds): string | null {
+  const preset = presetOfKey(secret);
+  const [credential] = preset === null ? [] : needs.credentialsFor(preset);
+  if (credential !== undefined) return `credential ${credential}`;
+  return needs.hasSecret(secret) ? `secret ${secret}` : null;
 }
 
 function installHint(agent: string): string {
@@ -90,5 +107,7 @@ function keyHint(agent: string): string {
   const { key, anyKey = [] } = terminalSpecOf(agent);
   const [first, ...others] = key === undefined ? anyKey : [key.secret];
   const or = others.length > 0 ? `   (or ${others.join(', ')})` : '';
-  return `its key: carrel secret set ${first} < FILE${or}`;
+  const login =
+    agents[agent]!.login === undefined ? '' : `\nor your login on this machine: carrel agent login ${agent}`;
+  return `its key: carrel secret set ${first} < FILE${or}${login}`;
 }

@@ -48,6 +48,14 @@ export const agent: Area = {
       load: () => import('./ls.ts'),
     },
     {
+      name: 'agent login',
+      summary: 'take over the login of an agent on this machine, to be added to requests outside of sandboxes',
+      args: '<AGENT>',
+      completes: Object.keys(terminalAgents),
+      examples: ['agent login claude'],
+      load: () => import('./login.ts'),
+    },
+    {
       name: 'agent install',
       summary:
         "install or upgrade an agent's program from npm, for all your sandboxes; VERSION is one of npm (default latest)",
