@@ -4,10 +4,12 @@
  * `application_id` and `user_version` change only while the file is not in WAL mode. So the first bytes of the file are
  * always current, and a foreign or newer file is refused without being opened.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { isErrno, syncFolder } from '../lib/file.ts';
 import { pragma } from '../lib/kept.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, spaceHint } from '../model/fault.ts';
 
 /** "crrl" in ASCII, in the header of every store. */
 export const applicationId = 0x6372726c;
@@ -37,14 +39,32 @@ const migrations: readonly string[] = [
 
 export const schemaVersion = migrations.length;
 
-/** Migrates a database to the newest version, each step in its own transaction. */
+/** Migrates a database to the newest version, each step in its own transaction. A copy of an older file is kept beside it. */
 export function migrate(db: Database, steps: readonly string[] = migrations): void {
   const from = pragma(db, 'user_version') as number;
   if (from >= steps.length) return;
   pragma(db, 'journal_mode = DELETE');
+  if (from > 0 && !db.memory) keepCopy(db.name, from);
   steps.slice(from).forEach((step, index) => {
     apply(db, step, from + index + 1);
   });
+}
+
+/** `carrel.db.v1`: the whole store as the older version left it. Without it nothing is migrated. */
+function keepCopy(path: string, version: number): void {
+  const copy = `${path}.v${version}`;
+  try {
+    copyFileSync(path, `${copy}.new`);
+    const fd = openSync(`${copy}.new`, 'r+');
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(`${copy}.new`, copy);
+    syncFolder(dirname(path));
+  } catch (error) {
+    rmSync(`${copy}.new`, { force: true });
+    const hint = isErrno(error, 'ENOSPC') ? spaceHint : `Make ${copy} writable.`;
+    throw new Fault('unavailable', `the store ${path} cannot be copied before it is upgraded`, { cause: error, hint });
+  }
 }
 
 function apply(db: Database, step: string, version: number): void {

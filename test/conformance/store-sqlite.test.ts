@@ -293,6 +293,48 @@ describe('migrations', () => {
     });
   });
 
+  it('keep a copy of the store as the older version left it', () => {
+    const path = filledStore(2);
+    const users = (at: string) => {
+      const store = openSqliteStore(at);
+      const names = store.list('user').map(({ name }) => name);
+      store.close();
+      return names;
+    };
+    const before = users(path);
+    raw(path, (db) => migrate(db, [...Array(schemaVersion).fill(''), 'DELETE FROM rows']));
+    expect(before).toHaveLength(2);
+    expect(users(`${path}.v${schemaVersion}`)).toEqual(before);
+    // A home that is new, or as new as the program, has none.
+    expect(existsSync(`${path}.v0`)).toBe(false);
+    expect(existsSync(`${path}.v${schemaVersion}.v${schemaVersion}`)).toBe(false);
+  });
+
+  it('do nothing when the copy cannot be kept', () => {
+    const path = filledStore(1);
+    mkdirSync(`${path}.v${schemaVersion}`);
+    raw(path, (db) => {
+      const steps = [...Array(schemaVersion).fill(''), 'DELETE FROM rows'];
+      expect(faultOf(() => migrate(db, steps))).toMatchObject({ code: 'unavailable' });
+      expect(version(db)).toBe(schemaVersion);
+    });
+  });
+
+  it.each(['0.1.0'])('open the store of a home of version %s', (release) => {
+    const path = freshPath();
+    raw(path, (db) => db.exec(readFileSync(`test/fixtures/store-${release}.sql`, 'utf8')));
+    const store = openSqliteStore(path);
+    const states = store.list('sandbox').map(({ name, value }) => [name, value.status.state, value.status.exitCode]);
+    expect(states).toEqual([
+      ['old', 'failed', 3],
+      ['web', 'stopped', 143],
+    ]);
+    expect(store.find('sandbox', 'root', 'old')?.value.spec.labels).toEqual({ kept: 'yes' });
+    expect(store.list('volume').map(({ value }) => value.type)).toContain('named');
+    expect(store.events(0, 100).at(0)).toMatchObject({ type: 'user.created' });
+    store.close();
+  });
+
   it('write the version into the file itself, not into the log', () => {
     const path = filledStore(1);
     raw(path, (db) => {
