@@ -149,6 +149,11 @@ export class Carrel {
     return paths.length;
   }
 
+  async applyToBranch(name: string, branch: string): Promise<void> {
+    const view = await this.#client.call('POST /v1/apply', { body: { names: [name], branch } });
+    if (view.branch === null) throw new Error(`nothing of ${name} was committed: ${view.blocked}`);
+  }
+
   async undo(name: string): Promise<void> {
     await this.#client.call('POST /v1/sandboxes/{name}/undo', { path: { name } });
   }

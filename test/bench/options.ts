@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 /** What makes files comes before what deletes many: ext4 is slow to make them where it freed some minutes ago. */
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
-  ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'code', 'search', 'hub'] as const),
-  ...(['rooms', 'sessions', 'memory'] as const),
+  ...(['prepare', 'files', 'review', 'apply', 'branch', 'stall', 'fork', 'backup'] as const),
+  ...(['network', 'code', 'search', 'hub', 'rooms', 'sessions', 'memory'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 
@@ -23,6 +23,8 @@ export interface Options {
   /** How many files an agent changed. */
   readonly fewChanges: number;
   readonly manyChanges: number;
+  /** The size of files that are committed to a branch. */
+  readonly largeFileMb: number;
   /** Of what takes seconds. */
   readonly heavyRounds: number;
   /** Of packages that npm installs, and of small files. */
@@ -46,13 +48,13 @@ export const usage = `usage: npm run bench -- [--only NAME]... [--quick]
 
 const thorough = {
   ...{ rounds: 40, bursts: 3, burstSize: 100, few: 10, many: 500, records: 1000 },
-  ...{ smallProject: 1000, largeProject: 100_000, fewChanges: 10, manyChanges: 10_000 },
+  ...{ smallProject: 1000, largeProject: 100_000, fewChanges: 10, manyChanges: 10_000, largeFileMb: 30 },
   ...{ heavyRounds: 3, packages: 200, smallFiles: 3000, calls: 100_000 },
   ...{ posts: 10_000, roomMessages: 1_000_000, notes: 100_000, noteCalls: 100_000 },
 };
 const quick = {
   ...{ rounds: 8, bursts: 1, burstSize: 100, few: 10, many: 100, records: 1000 },
-  ...{ smallProject: 1000, largeProject: 10_000, fewChanges: 10, manyChanges: 2000 },
+  ...{ smallProject: 1000, largeProject: 10_000, fewChanges: 10, manyChanges: 2000, largeFileMb: 5 },
   ...{ heavyRounds: 1, packages: 50, smallFiles: 3000, calls: 5000 },
   ...{ posts: 2000, roomMessages: 100_000, notes: 100_000, noteCalls: 5000 },
 };

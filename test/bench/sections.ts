@@ -1,6 +1,7 @@
 /** What is measured, part by part. Each returns rows of the report. */
 import { measureApply } from './apply.ts';
 import { measureBackup } from './backup.ts';
+import { measureBranch } from './branch.ts';
 import type { Carrel } from './carrel.ts';
 import type { Cleanup } from './cleanup.ts';
 import { measureCode } from './code.ts';
@@ -51,6 +52,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   files: measureFiles,
   review: measureReview,
   apply: measureApply,
+  branch: measureBranch,
   stall: measureStall,
   fork: measureFork,
   backup: measureBackup,
