@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DiskView } from '../../src/api/disk.ts';
+import type { SandboxView } from '../../src/api/sandbox.ts';
 import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
-import { Installation } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
 import { carrelOn } from '../harness/terminal.ts';
 
@@ -339,6 +340,29 @@ describe('disk space', () => {
     expect(removed).not.toContain(kept);
     expect(await carrel.ok('ls', '-q')).toMatch(new RegExp(`^${name}$`, 'm'));
     expect(await carrel.json('snapshots', name)).toEqual([]);
+    await carrel.ok('rm', '--force', name);
+  });
+});
+
+describe('net follow', () => {
+  it('shows an attempt when it happens, and a key allows it', async () => {
+    const name = `online-${count}`;
+    await carrel.ok('create', '--name', name, '--network', 'one.example', project.path);
+    const terminal = carrelOn(carrel.home, ['net', 'follow', name]);
+    await terminal.has(/a allows the last host/);
+    const attempt = 'import urllib.request as u\ntry: u.urlopen("http://two.example/")\nexcept Exception: pass';
+    // The stream may begin a moment after the first words.
+    await until(async () => {
+      await carrel.ok('exec', name, '--', 'python3', '-c', attempt);
+      return /refuse.*two\.example:80/.test(terminal.text);
+    }, 'the attempt to be shown');
+    terminal.type('a');
+    await terminal.has(new RegExp(`allowed two.example:80 for ${name}`));
+    terminal.type('q');
+    expect(await terminal.ended).toBe(0);
+    const { network } = await carrel.json<SandboxView>('show', name);
+    expect(network.allow).toEqual(['one.example', 'two.example:80']);
+    expect(await carrel.ok('net', 'explain', 'registry.npmjs.org')).toMatch(/refused without --network[\s\S]*npm/);
     await carrel.ok('rm', '--force', name);
   });
 });

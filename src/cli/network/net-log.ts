@@ -24,6 +24,12 @@ export interface LogLine {
   readonly receivedBytes?: number;
   readonly durationMs?: number;
   readonly reason: string | null;
+  readonly refusal?: string | null;
+}
+
+/** One attempt, when it was decided. */
+export function attemptLine(line: LogLine, out: Output): string {
+  return table([cells(line, out)], null).join('\n');
 }
 
 export default async function netLog(context: Context, { args, options }: Invocation<Options>): Promise<void> {

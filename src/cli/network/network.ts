@@ -44,6 +44,14 @@ const netCommands: readonly CommandEntry[] = [
     load: () => import('./net-explain.ts'),
   },
   {
+    name: 'net follow',
+    summary: 'show connections as they are tried; at a terminal, a key allows what was refused',
+    args: '[NAME]',
+    completes: 'sandbox',
+    examples: ['net follow', 'net follow agent'],
+    load: () => import('./net-follow.ts'),
+  },
+  {
     name: 'net log',
     summary: 'show the connections that a sandbox tried',
     args: '<NAME>',
