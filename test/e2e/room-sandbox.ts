@@ -25,11 +25,15 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     await carrel.ok('create', '--name', 'builder', '--room', 'team');
     await carrel.ok('create', '--name', 'reader', '--room', 'team:ro');
   }, 60_000);
-  afterAll(async () => {
-    await carrel.dispose();
-    await dockerd?.dispose();
-    account?.dispose();
-  }, 60_000);
+  afterAll(
+    async () => {
+      await carrel.dispose();
+      await dockerd?.dispose();
+      account?.dispose();
+      // A room of a hundred thousand files is removed.
+    },
+    all ? 600_000 : 60_000,
+  );
 
   // The image of the tests has no Node.
   const hasNode = way !== 'docker';
