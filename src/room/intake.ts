@@ -120,6 +120,7 @@ export class Intake {
   #wake(watched: Watched): void {
     if (this.#inboxes.get(watched.inbox.folder) !== watched) return;
     if (watched.turn === null && watched.reader.isReady) this.#ready.add(watched);
+    else if (watched.turn === null) this.#plan(watched);
     this.#begin();
   }
 

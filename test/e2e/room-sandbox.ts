@@ -131,16 +131,33 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     await inside(
       [
         'cd /rooms/team/inbox',
-        `dd if=/dev/zero of=long.md bs=1M count=${all ? 1024 : 16} 2>/dev/null`,
+        'dd if=/dev/zero of=long.md bs=1M count=16 2>/dev/null',
+        'dd if=/dev/zero of=gigabyte.md bs=1 count=1 seek=1073741823 2>/dev/null',
         'dd if=/dev/zero of=sparse.md bs=1 count=1 seek=1T 2>/dev/null',
         "printf '\\377\\376' > binary.md",
       ].join('; '),
     );
     expect(await reasonOf('long.md')).toContain('longer than 262144 bytes');
     expect(await reasonOf('sparse.md')).toContain('longer than 262144 bytes');
+    expect(await reasonOf('gigabyte.md')).toContain('longer than 262144 bytes');
     expect(await reasonOf('binary.md')).toContain('not UTF-8');
     expect(statSync(join(folder, 'dead/long.md')).size).toBe(64 * 1024);
   });
+
+  // By then it has grown past the bound, or is finished and too long for a message.
+  it.skipIf(way !== 'root')(
+    'R12, R21: a gigabyte that is written, openly or hidden, does not stay in the inbox',
+    async () => {
+      const megabytes = all ? 1024 : 80;
+      await inside(
+        `cd /rooms/team/inbox; for f in open.md .hidden; do dd if=/dev/zero of=$f bs=1M count=${megabytes} 2>/dev/null; done`,
+      );
+      expect(await reasonOf('open.md')).toMatch(/longer than 262144 bytes|bytes of unfinished or hidden files/);
+      expect(await reasonOf('_hidden')).toContain('bytes of unfinished or hidden files');
+      const left = async () => (await inside('cd /rooms/team/inbox; ls -d open.md .hidden')).stdout;
+      await until(async () => (await left()) === '', 'both to be gone');
+    },
+  );
 
   it('names with newlines, dots, 255 bytes or any other bytes are taken', async () => {
     const long = 'n'.repeat(255);

@@ -17,6 +17,7 @@ beforeAll(async () => {
       'webhooks:',
       `  sms: {room: calls, verify: twilio, secret: twilio, url: '${publicUrl}'}`,
       '  ci: {room: calls, verify: hmac, secret: ci-key, header: X-Carrel-Signature, timestamp: X-Carrel-Timestamp}',
+      '  door: {room: calls, verify: bearer, secret: ci-key}',
       '  open: {room: missing, verify: bearer, secret: ci-key}',
       '',
     ].join('\n'),
@@ -69,6 +70,18 @@ it('takes what another installation sends with --webhook', async () => {
   await carrel.ok('room', 'post', 'source', '@calls over there');
   await until(async () => (await messages()).length === 2, 'the message to arrive');
   expect((await messages())[1]).toMatchObject({ from: 'webhook:ci', body: '@calls over there' });
+});
+
+it('takes what has the bearer token, and a repeated delivery once', async () => {
+  const send = async (token: string, body: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/plain', 'idempotency-key': 'd1' };
+    return (await fetch(`${origin}/hooks/door`, { method: 'POST', headers, body })).status;
+  };
+  const before = (await messages()).length;
+  expect([await send('ci-key-value', 'ring'), await send('ci-key-value', 'ring')]).toEqual([202, 202]);
+  expect([await send('guess', 'knock'), await send('', 'knock')]).toEqual([401, 401]);
+  const taken = (await messages()).slice(before);
+  expect(taken.map(({ from, body }) => `${from} ${body}`)).toEqual(['webhook:door ring']);
 });
 
 it.each([
