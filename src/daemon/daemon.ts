@@ -16,6 +16,7 @@ import type { LiveSessions } from '../app/session/live-sessions.ts';
 import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
+import type { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { mcpPath, type Port } from '../server/port.ts';
@@ -48,6 +49,7 @@ interface Whole extends Resources, Parts {
   readonly swarms: Swarms;
   readonly watchers: Watchers;
   readonly liveSessions: LiveSessions;
+  readonly memoryEndpoint: SandboxEndpoint;
   /** What the owner of the installation can reach. */
   readonly own: Scope;
   readonly work: Work;

@@ -8,6 +8,7 @@ import type { EmbeddingSettings } from '../app/memory/config.ts';
 import { LiveMemories } from '../app/memory/live-memories.ts';
 import { SandboxMemory } from '../app/memory/sandbox-memory.ts';
 import { UserMemory } from '../app/memory/user-memory.ts';
+import type { LiveSessions } from '../app/session/live-sessions.ts';
 import { type Caller, socketCaller } from '../hub/hub.ts';
 import { openMemories } from '../memory/memories.ts';
 import { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
@@ -66,12 +67,19 @@ interface EndpointParts extends Pick<Resources, 'store' | 'report'> {
   readonly liveMemories: LiveMemories;
 }
 
-export function openSandboxEndpoint(parts: EndpointParts): SandboxEndpoint {
+/** Null: none of its sessions has a turn, or several have. */
+async function activeSession(sessions: LiveSessions, sandbox: Sandbox): Promise<string | null> {
+  if (!sessions.has(sandbox)) return null;
+  const active = (await sessions.of(sandbox)).copies.list().filter(({ fold }) => fold.turns.length > 0);
+  return active.length === 1 ? active[0]!.id : null;
+}
+
+export function openSandboxEndpoint(parts: EndpointParts & { readonly liveSessions: LiveSessions }): SandboxEndpoint {
   const { store } = parts;
   const tools = new SandboxMemory({
     find: (id) => store.get('sandbox', id)?.value ?? null,
     tools: sandboxMemoryTools,
-    sessionOf: () => null,
+    sessionOf: (sandbox) => activeSession(parts.liveSessions, sandbox),
     memoryOf: ({ spec }: Sandbox, writer, reach) => callerMemory(parts, spec.user, { writer, reach, via: 'sandbox' }),
   });
   return new SandboxEndpoint(tools);

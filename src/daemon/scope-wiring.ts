@@ -35,6 +35,7 @@ import type { LogOptions } from '../engine/engine.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import type { Work } from '../lib/work.ts';
+import type { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
 import { installVolume } from '../model/agent.ts';
 import type { Fault } from '../model/fault.ts';
 import type { NetworkPresets } from '../model/network-preset.ts';
@@ -42,7 +43,7 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
-import { memoryOf } from './memory-wiring.ts';
+import { memoryOf, openSandboxEndpoint } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 import { openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
 import { openSessions, sessionsOf } from './session-wiring.ts';
@@ -71,7 +72,12 @@ export async function openScopes(
   resources: Resources,
   parts: Parts,
   running: Process,
-): Promise<Pick<Shared, 'swarms' | 'watchers' | 'liveSessions'> & { readonly scopes: Scopes<Scope> }> {
+): Promise<
+  Pick<Shared, 'swarms' | 'watchers' | 'liveSessions'> & {
+    readonly scopes: Scopes<Scope>;
+    readonly memoryEndpoint: SandboxEndpoint;
+  }
+> {
   const { store, threads, config, now, report } = resources;
   const swarmsOf = (user: string) => scopeOfUser(user).swarms;
   const swarms = new Swarms({ store, threads, config, swarmsOf, now, report });
@@ -98,7 +104,8 @@ export async function openScopes(
     },
     steadyMs: steadyClock(),
   };
-  return { scopes, swarms, watchers, liveSessions };
+  const memoryEndpoint = openSandboxEndpoint({ ...resources, ...parts, liveSessions });
+  return { scopes, swarms, watchers, liveSessions, memoryEndpoint };
 }
 
 function openEngineViews({ local, engines, config, store }: Resources, own: () => Scope): EngineViews {

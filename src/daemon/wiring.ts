@@ -34,7 +34,7 @@ import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import { memoryService, memorySocket, openLiveMemories, openSandboxEndpoint } from './memory-wiring.ts';
+import { memoryService, memorySocket, openLiveMemories } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 
 export type Parts = ReturnType<typeof openParts>;
@@ -117,7 +117,6 @@ export function openParts(resources: Resources) {
     images,
     liveRooms: rooms,
     liveMemories,
-    memoryEndpoint: openSandboxEndpoint({ store, report, liveMemories }),
     webhooks: new Webhooks({
       ...{ store, owner, now },
       hooks: () => config.webhooks,

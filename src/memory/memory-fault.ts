@@ -2,6 +2,14 @@
 import { statfsSync } from 'node:fs';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
 
+export function translated<T>(folder: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw memoryFault(folder, error);
+  }
+}
+
 export function memoryFault(folder: string, error: unknown): Fault {
   if (error instanceof Fault) return error;
   const code = codeOf(error);

@@ -7,6 +7,7 @@ import { ulidAfter } from '../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
 import type { Found, Memory, MemoryStatus, NewNote, Page, Query, Selection, StoredVector, Vector } from './memory.ts';
 import { damagedFiles, type OpenOptions, openDatabase } from './memory-database.ts';
+import { translated } from './memory-fault.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
 import { fuse } from './rank.ts';
 import { TextOrder, VectorOrder } from './search.ts';
@@ -40,7 +41,9 @@ export class OpenedMemory implements Memory {
     this.#texts = new TextOrder(db);
     this.#vectors = hasVectors ? new VectorOrder(db) : null;
     const transaction = db.transaction((work: () => unknown) => work());
-    this.#queue = new CommitQueue({ transact: <T>(work: () => T) => transaction.immediate(work) as T });
+    this.#queue = new CommitQueue({
+      transact: <T>(work: () => T) => translated(folder, () => transaction.immediate(work) as T),
+    });
   }
 
   async save(note: NewNote): Promise<Note> {

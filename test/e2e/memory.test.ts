@@ -148,7 +148,7 @@ it('M1: another user has a memory of its own', async () => {
   expect(texts(await search('plan of bob'))).not.toContain('the plan of bob');
 });
 
-it('the hub has the tools, and a token for one project reaches the notes of that one', async () => {
+it('the hub has the tools, and a note that it saves for a project is found in a sandbox on that project', async () => {
   await carrel.ok('project', 'add', project, '--name', 'shop');
   const hub = await connectHub(carrel, { args: ['--tools', 'memory'] });
   clients.push(hub);

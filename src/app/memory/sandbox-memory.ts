@@ -17,7 +17,7 @@ export interface SandboxMemoryParts {
   readonly tools: readonly MemoryTool[];
   readonly memoryOf: (sandbox: Sandbox, writer: Writer, reach: Reach) => ToolMemory;
   /** The session whose turn runs in the sandbox, if there is one only. */
-  readonly sessionOf: (sandbox: Sandbox) => string | null;
+  readonly sessionOf: (sandbox: Sandbox) => Promise<string | null>;
 }
 
 const call: ToolCall = { signal: AbortSignal.any([]), report: () => {}, ask: null };
@@ -38,7 +38,7 @@ export class SandboxMemory implements SandboxTools {
     const sandbox = this.#require(id);
     const tool = this.#parts.tools.find((one) => one.name === name);
     if (tool === undefined) throw new Fault('not_found', `the memory has no tool ${name}`);
-    const memory = this.#parts.memoryOf(sandbox, this.#writer(sandbox), reachOf(sandbox));
+    const memory = this.#parts.memoryOf(sandbox, await this.#writer(sandbox), reachOf(sandbox));
     return tool.run(validated(tool.input, input, 'input') as never, { memory }, call);
   }
 
@@ -49,10 +49,10 @@ export class SandboxMemory implements SandboxTools {
     throw new Fault('denied', 'this sandbox has no scope of the memory');
   }
 
-  #writer(sandbox: Sandbox): Writer {
+  async #writer(sandbox: Sandbox): Promise<Writer> {
     const { id, name, spec } = sandbox;
     const agent = spec.labels[sessionAgentLabel] ?? null;
-    return { kind: 'sandbox', name, id, agent, session: this.#parts.sessionOf(sandbox) };
+    return { kind: 'sandbox', name, id, agent, session: await this.#parts.sessionOf(sandbox) };
   }
 }
 
