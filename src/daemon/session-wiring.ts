@@ -10,6 +10,7 @@ import { type ExecScope, execSpec } from '../app/sandbox/exec.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { agentsOf, defaultIn } from '../app/session/agents.ts';
 import { LiveSessions } from '../app/session/live-sessions.ts';
+import { mcpServersOf } from '../app/session/mcp-servers.ts';
 import { UserSessions } from '../app/session/user-sessions.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import { notStarted } from '../engine/exit.ts';
@@ -78,7 +79,7 @@ function settingsOf(sandbox: Sandbox, config: Pick<Config, 'agents'>, own: strin
     tokens: [hashOf(own), ...others.hashes()],
     agents: agentsOf(config),
     defaultAgent: defaultIn(sandbox),
-    mcpServers: [],
+    mcpServers: mcpServersOf(sandbox).map((server) => ({ ...server })),
     sandbox: sandbox.name,
     idleAgentSeconds,
   };

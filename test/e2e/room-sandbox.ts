@@ -1,12 +1,15 @@
 /** A room in sandboxes: what they see of it, how they post, and what a hostile one can and cannot do. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
 import type { ways } from '../fixtures/attacks/ground.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+import { runEnv } from '../harness/run.ts';
 
 const all = process.env.CARREL_TEST_ALL !== undefined;
 
@@ -246,6 +249,27 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     const { exitCode, stderr } = await carrel.run(['room', 'rm', 'team']);
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('in use by builder, reader')]);
   });
+
+  if (way === 'root')
+    it('carrel-room mcp: a client of MCP posts as the sandbox, reads, and gets refusals as results', async () => {
+      const client = new Client({ name: 'test', version: '1' });
+      const env = { PATH: process.env.PATH!, HOME: carrel.home, CARREL_HOME: carrel.home, ...runEnv() };
+      const args = [resolve('bin/carrel'), 'exec', '-i', 'builder', '--', 'carrel-room', 'mcp'];
+      await client.connect(new StdioClientTransport({ command: process.execPath, args, env }));
+      const call = async (name: string, input: Record<string, unknown>) => {
+        const { isError, content } = await client.callTool({ name, arguments: input });
+        return { isError: isError === true, text: (content as { text: string }[])[0]!.text };
+      };
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      expect(names).toEqual(['room_list', 'room_read', 'room_post']);
+      const { id } = JSON.parse((await call('room_post', { room: 'team', text: 'by tool' })).text);
+      expect(await arrived('by tool')).toMatchObject({ id, from: 'builder' });
+      await until(async () => (await call('room_read', { room: 'team', limit: 5 })).text.includes(id), 'the view');
+      expect(JSON.parse((await call('room_list', {})).text)).toEqual([{ room: 'team', unread: 0 }]);
+      expect(await call('room_read', { room: 'nosuch' })).toMatchObject({ isError: true });
+      expect(await call('room_post', { room: 'team' })).toMatchObject({ isError: true });
+      await client.close();
+    });
 
   if (hasNode)
     it('carrel-room posts, replies, attaches, reads and follows inside', async () => {

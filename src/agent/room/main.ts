@@ -2,6 +2,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { asFault, consequences, Fault } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
+import { serveMcp } from './mcp.ts';
 import { post } from './post.ts';
 import { follow, read, unread } from './read.ts';
 import { RoomFiles, readStdin, roomNames } from './room-files.ts';
@@ -10,7 +11,8 @@ const usage = `usage:
   carrel-room ls
   carrel-room post ROOM TEXT… | -  [--reply ID] [--attach FILE]… [--wait SECONDS]
   carrel-room read ROOM [--unread] [--limit N] [--json]
-  carrel-room follow ROOM [--all] [--json]`;
+  carrel-room follow ROOM [--all] [--json]
+  carrel-room mcp`;
 
 const maxTextBytes = 1024 ** 2;
 
@@ -47,6 +49,7 @@ const commands: Readonly<Record<string, (args: string[]) => void | Promise<void>
     const { values, positionals } = parsed(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     follow(oneRoom(positionals), { isAll: values.all === true, isJson: values.json === true });
   },
+  mcp: () => serveMcp(process.stdin, process.stdout),
 };
 
 function parsed(args: string[], options: NonNullable<ParseArgsConfig['options']>) {

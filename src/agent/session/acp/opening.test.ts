@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { AgentRecord } from '../driver.ts';
+import { openSession } from './opening.ts';
+import type { Peer } from './peer.ts';
+
+const mcpServers = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];
+const options = { sessionId: 's', agent: 'demo', cwd: '/workspace', hasHistory: false };
+
+/** The requests that open a session of an agent that can load them. */
+async function requestsFor(known: AgentRecord): Promise<unknown[]> {
+  const sent: unknown[] = [];
+  const request = async (method: string, params: object) => {
+    if (method === 'initialize') return { agentCapabilities: { loadSession: true } };
+    sent.push([method, params]);
+    return { sessionId: 'new' };
+  };
+  const peer = { request } as unknown as Peer;
+  await openSession({ peer, spec: { kind: 'acp', command: ['demo'] }, options: { ...options, known }, mcpServers });
+  return sent;
+}
+
+test('an agent gets the MCP servers with a new session and with one that it loads', async () => {
+  const cwd = '/workspace';
+  expect(await requestsFor({})).toEqual([['session/new', { cwd, mcpServers }]]);
+  expect(await requestsFor({ agentSessionId: 'known' })).toEqual([
+    ['session/load', { sessionId: 'known', cwd, mcpServers }],
+  ]);
+});
