@@ -305,7 +305,11 @@ describe('commits', () => {
   it('need a repository', async () => {
     const plain = new Project(carrel.folder('plain'), { a: '1' });
     await carrel.ok('run', '--name', 'plain', plain.path, '--', 'true');
-    expect(await carrel.run(['fetch', 'plain'])).toMatchObject({ exitCode: 3 });
+    for (const command of ['fetch', 'log'])
+      expect(await carrel.run([command, 'plain'])).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining('hint: Take the files: carrel apply plain'),
+      });
   });
 });
 

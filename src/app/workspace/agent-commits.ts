@@ -30,7 +30,9 @@ export class AgentCommits {
     const { project } = opened.place;
     requireFolder(project, opened.sandbox);
     if ((await openProjectGit(project)) !== null) return opened;
-    throw new Fault('unsupported', `${project} has no git repository of its own`);
+    throw new Fault('unsupported', `${project} has no git repository of its own`, {
+      hint: `Take the files: carrel apply ${name}. Or begin a repository there: git init`,
+    });
   }
 
   #fetched({ sandbox }: Opened): Promise<FetchView['commits']> {
