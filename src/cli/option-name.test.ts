@@ -8,6 +8,7 @@ import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
 const resolvedHere = [
+  ...['clean --older', 'compare --take'],
   ...['chat --session', 'session show --session', 'session show --last', 'session send --session'],
   ...['session follow --session', 'session answer --session', 'session answer --question'],
   ...['session cancel --session', 'session fork --session', 'session close --session', 'session rm --session'],
