@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { syncFolder, syncTree } from '../lib/file.ts';
 import { dist } from '../lib/package.ts';
-import { adapterPath, terminalAgentPath } from '../model/agent.ts';
+import { adapterPath, preparedSettings, terminalAgentPath } from '../model/agent.ts';
 import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
@@ -48,13 +48,14 @@ exit 3
 `;
 }
 
-/** Prepares the settings, and becomes the agent's program. Node comes last on the PATH, for programs that need it. */
+/** Prepares the settings, once for each version of them, because Node takes time to start; then becomes the agent's program. Node comes last on the PATH, for programs that need it. */
 const terminalAgent = `#!/bin/sh
 settings=$1
 shift
-for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
-  [ -x "$node" ] && "$node" /opt/carrel/bin/lib/agent/terminal/main.js "$settings" && break
-done
+[ "$(cat ${preparedSettings} 2>/dev/null)" = "$settings" ] ||
+  for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
+    [ -x "$node" ] && "$node" /opt/carrel/bin/lib/agent/terminal/main.js "$settings" && break
+  done
 export PATH="$PATH:/opt/carrel"
 exec "$@"
 `;

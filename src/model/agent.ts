@@ -103,6 +103,9 @@ export const adapterPath = '/opt/carrel/bin/carrel-adapter';
 /** Prepares the settings of an agent's terminal program and becomes that program: SETTINGS PROGRAM ARGS… */
 export const terminalAgentPath = '/opt/carrel/bin/carrel-agent';
 
+/** The settings that were prepared last in this sandbox. */
+export const preparedSettings = '/.data/agent-settings.json';
+
 /** The named volume with the programs that `carrel agent install` installed, and where sandboxes have it. */
 export const installVolume = 'agents';
 export const installFolder = '/opt/agents';

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
   ...(['prepare', 'files', 'review', 'apply', 'branch', 'stall', 'fork', 'backup'] as const),
-  ...(['network', 'code', 'search', 'hub', 'rooms', 'sessions', 'memory'] as const),
+  ...(['network', 'code', 'search', 'hub', 'rooms', 'sessions', 'memory', 'terminal'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 

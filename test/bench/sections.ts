@@ -26,6 +26,7 @@ import { measureSearch } from './search.ts';
 import { measureSessions } from './sessions.ts';
 import { measureStall } from './stall.ts';
 import { measureSwarm } from './swarm.ts';
+import { measureTerminal } from './terminal.ts';
 
 export interface Bench {
   readonly options: Options;
@@ -63,6 +64,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   rooms: measureRooms,
   sessions: measureSessions,
   memory: measureNotes,
+  terminal: measureTerminal,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>

@@ -1,6 +1,7 @@
 /** Writes the settings of an agent's terminal program into the home of the sandbox, before the program starts. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { preparedSettings } from '../../model/agent.ts';
 import { merged } from './merged.ts';
 
 interface Settings {
@@ -15,6 +16,8 @@ for (const { path, set, defaults } of (JSON.parse(process.argv[2]!) as Settings)
   const after = merged(merged(defaults, before), set);
   if (JSON.stringify(after) !== JSON.stringify(before)) replace(file, `${JSON.stringify(after, null, 2)}\n`);
 }
+
+writeFileSync(preparedSettings, process.argv[2]!);
 
 /** A file that cannot be parsed is the agent's to report: nothing is added to it. */
 function contentOf(file: string): unknown {
