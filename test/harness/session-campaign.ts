@@ -190,7 +190,7 @@ class KilledClient {
   }
 
   async kill(): Promise<true> {
-    this.#process.kill('SIGKILL');
+    if (!this.#process.kill('SIGKILL')) throw new Error(`the client ended by itself with ${this.#process.exitCode}`);
     await new Promise((resolve) => this.#process.once('close', resolve));
     this.#before.push(...this.#now());
     [this.#process, this.#written] = this.#start();
@@ -204,7 +204,7 @@ class KilledClient {
   #start(): [ChildProcess, () => string] {
     const { sandbox, id } = this.#talk;
     const after = String(this.#before.at(-1)?.seq ?? 0);
-    const child = this.#carrel.spawn(['--json', 'session', 'follow', sandbox, id, '--after', after]);
+    const child = this.#carrel.spawn(['--json', 'session', 'follow', sandbox, '--session', id, '--after', after]);
     child.stderr!.resume();
     return [child, gather(child.stdout!)];
   }
