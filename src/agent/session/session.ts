@@ -16,6 +16,7 @@ import type { SessionFold } from '../../model/session-fold.ts';
 
 /** What `start` gets on stdin. Tokens are SHA-256, in hex. */
 export interface ApiSettings {
+  /** The first is the daemon's; only it may read digests and restore logs. */
   readonly tokens: readonly string[];
   /** By name; those that sessions may use. */
   readonly agents: Readonly<Record<string, AcpSpec>>;

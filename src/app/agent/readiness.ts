@@ -65,9 +65,13 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
     missing.push(keyHint(agent));
   }
   if (program !== null && missing.length === 0) return { program, grants };
-  throw new Fault('not_found', `${agent} cannot start yet: ${missing.length} of what it needs is missing`, {
-    hint: missing.join('\n'),
-  });
+  throw new Fault(
+    'not_found',
+    `${agent} cannot start yet: it lacks ${missing.length === 1 ? 'one thing' : 'two things'}`,
+    {
+      hint: missing.join('\n'),
+    },
+  );
 }
 
 /** The imported login counts where there is no key. */

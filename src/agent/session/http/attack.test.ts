@@ -67,6 +67,15 @@ describe('S16 without a token of the sandbox', () => {
       expect((await client.get(`/sessions?${name}=x`)).body.message).toBe('a token in a URL is refused');
   });
 
+  it('a token of another client can neither read digests nor replace a log', async () => {
+    const client = await serve();
+    const id = await session();
+    served.settings.tokens = ['0'.repeat(64), ...served.settings.tokens];
+    expect((await client.get(`/sessions/${id}`)).status).toBe(200);
+    expect((await client.get(`/sessions/${id}/digest?seq=0`)).status).toBe(404);
+    expect((await client.post(`/sessions/${id}/restore`, '')).status).toBe(404);
+  });
+
   it('many tries are slowed down, and a valid token is not', async () => {
     const client = await serve({ refusedRate: { perSecond: 0.001, burst: 3 } });
     const stranger = new SessionClient(client.port, 'wrong');

@@ -16,6 +16,11 @@ const tooManyRequests = 429;
 /** Names under which other servers take a token from a URL. */
 const inUrl = /^(access_token|token|authorization|bearer|api_?key)$/i;
 
+export interface Admitted {
+  readonly isDaemon: boolean;
+  isStillValid(): boolean;
+}
+
 export class Guard {
   readonly #settings: Pick<ApiSettings, 'tokens'>;
   readonly #connections: Connections;
@@ -34,12 +39,12 @@ export class Guard {
     this.#site.check({ host, origin });
   }
 
-  /** Says later whether the token is still valid. */
-  admit(request: IncomingMessage, query: URLSearchParams): () => boolean {
+  admit(request: IncomingMessage, query: URLSearchParams): Admitted {
     const hash = this.#authenticate(request.headers.authorization, query);
     limitRate(this.#rate, hash);
     this.#connections.authenticated(request.socket);
-    return () => this.#settings.tokens.includes(hash);
+    const { tokens } = this.#settings;
+    return { isDaemon: hash === tokens[0], isStillValid: () => this.#settings.tokens.includes(hash) };
   }
 
   /** The hash of the token. */

@@ -1,15 +1,12 @@
-/** What the daemon needs for its copy of the logs. */
+/** For the token of the daemon alone: what it needs to keep its copy of the logs equal. */
 import { Fault } from '../../../model/fault.ts';
 import { sessionId } from '../../../model/session.ts';
 import { readLines } from './call.ts';
-import { eventStream, framedById } from './event-stream.ts';
-import { position, positions } from './request-shape.ts';
+import { position } from './request-shape.ts';
 import type { RouteTable } from './route.ts';
 import { sessionOf, shown } from './session-routes.ts';
 
 export const hostRoutes: RouteTable = {
-  'GET /events': ({ sessions, query, signal }) =>
-    eventStream(framedById(sessions.followAll(positions(query.get('after')), signal))),
   'GET /sessions/{id}/digest': async (call) => {
     const session = sessionOf(call);
     const seq = position(call.query.get('seq') ?? undefined, 'seq');

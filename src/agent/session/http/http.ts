@@ -67,6 +67,7 @@ class Api {
   readonly #streams: Streams;
   readonly #acp: AcpConnections;
   readonly #routes: Routes;
+  readonly #daemonRoutes: Routes;
 
   constructor(sessions: AgentSessions, settings: ApiSettings, limits: ApiLimits, connections: Connections) {
     this.#sessions = sessions;
@@ -75,7 +76,9 @@ class Api {
     this.#guard = new Guard(settings, connections, limits);
     this.#streams = new Streams(limits);
     this.#acp = new AcpConnections(sessions);
-    this.#routes = new Routes({ ...sessionRoutes, ...hostRoutes, ...chatRoutes, ...this.#acp.routes });
+    const table = { ...sessionRoutes, ...chatRoutes, ...this.#acp.routes };
+    this.#routes = new Routes(table);
+    this.#daemonRoutes = new Routes({ ...table, ...hostRoutes });
   }
 
   dispose(): void {
@@ -90,10 +93,11 @@ class Api {
       const query = new URLSearchParams(search.join('?'));
       this.#guard.checkSite(request);
       if (allowOrigin(request, response)) return;
-      const isAllowed = this.#guard.admit(request, query);
-      const { handle, params } = this.#routes.find(request.method ?? '', path);
+      const { isDaemon, isStillValid } = this.#guard.admit(request, query);
+      const routes = isDaemon ? this.#daemonRoutes : this.#routes;
+      const { handle, params } = routes.find(request.method ?? '', path);
       const reply = await handle({ ...this.#common, request, params, query, signal: goneSignal(response) });
-      if ('pieces' in reply) await this.#streams.send(response, reply, isAllowed);
+      if ('pieces' in reply) await this.#streams.send(response, reply, isStillValid);
       else sendWhole(response, reply);
     } catch (error) {
       if (response.headersSent || response.destroyed) response.destroy();

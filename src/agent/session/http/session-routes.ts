@@ -4,9 +4,17 @@ import { sessionId } from '../../../model/session.ts';
 import { summaryOf } from '../../../model/session-view.ts';
 import type { Session } from '../session.ts';
 import { type Call, readJson } from './call.ts';
-import { eventStream, framed } from './event-stream.ts';
+import { eventStream, framed, framedById } from './event-stream.ts';
 import type { Pieces, Reply } from './reply.ts';
-import { answerRequest, modeRequest, newFork, newSession, position, promptRequest } from './request-shape.ts';
+import {
+  answerRequest,
+  modeRequest,
+  newFork,
+  newSession,
+  position,
+  positions,
+  promptRequest,
+} from './request-shape.ts';
 import type { RouteTable } from './route.ts';
 
 const accepted = 202;
@@ -30,6 +38,8 @@ export const sessionRoutes: RouteTable = {
     const session = sessionOf(call);
     return { status: accepted, json: await session.prompt(await readJson(call, promptRequest)) };
   },
+  'GET /events': ({ sessions, query, signal }) =>
+    eventStream(framedById(sessions.followAll(positions(query.get('after')), signal))),
   'GET /sessions/{id}/events': (call) => followed(call, sessionOf(call)),
   'GET /sessions/{id}/messages': (call) => messages(sessionOf(call)),
   'POST /sessions/{id}/cancel': (call) => changed(call, (session) => session.cancel()),
