@@ -13,6 +13,7 @@ import { openapi } from '../app/openapi.ts';
 import type { Watchers } from '../app/room/watchers.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
+import { isErrno } from '../lib/file.ts';
 import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
@@ -118,11 +119,21 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
   };
   // First, because it may be refused: then no client has been answered.
   whole.port = await openHubPort({ settings: config.http, port, container }, whole);
-  await whole.memoryEndpoint.listen(memorySocket(home.home));
   servers.push(await listen(listening));
+  await listenForMemory(whole);
   if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);
   whole.log.info({ home: home.home, rootless }, 'up');
+}
+
+/** A full disk may have no room for its socket: then the daemon, which can free some, runs without it. */
+async function listenForMemory({ home, log, memoryEndpoint }: Whole): Promise<void> {
+  try {
+    await memoryEndpoint.listen(memorySocket(home.home));
+  } catch (error) {
+    if (!isErrno(error, 'ENOSPC')) throw error;
+    log.warn('the disk is full: sandboxes reach the memory after the next start of the daemon');
+  }
 }
 
 /** Commands compare it with their own build. */

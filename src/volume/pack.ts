@@ -55,8 +55,7 @@ export async function pack(folder: string, file: FileHandle, position: number, b
   const both = [lookForSpecial(folder).catch(stop), hashGrowing(file, position, compressor.ended).catch(stop)] as const;
   const [special, written] = await Promise.all(both).finally(() => Promise.allSettled(both));
   const [tarEnded, compressorEnded] = await Promise.all([tar.ended, compressor.ended]);
-  // 1: something changed while it was read.
-  if (tarEnded.exitCode > 1) throw failed(tar, tarEnded);
+  if (!isPacked(tarEnded)) throw failed(tar, tarEnded);
   if (compressorEnded.exitCode !== 0) throw failed(compressor, compressorEnded);
   return { ...written, notes: [...special, ...changes(tarEnded)] };
 }
@@ -71,6 +70,21 @@ function startPacking(folder: string, file: FileHandle, by: Compression): [Progr
     closeSync(read);
     closeSync(write);
   }
+}
+
+/** A file that was replaced by one of another kind, between two looks at it. */
+const replaced = /: Cannot (readlink: Invalid argument|open: (Not a directory|Too many levels of symbolic links))$/;
+const summary = /: Exiting with failure status due to previous errors$/;
+
+/** 1: something changed while it was read. Of such changes, some are errors for tar. */
+function isPacked({ exitCode, stderr }: Ended): boolean {
+  if (exitCode <= 1) return true;
+  const lines = stderr.trim().split('\n');
+  return exitCode === 2 && lines.some((line) => replaced.test(line)) && lines.every(isOfChange);
+}
+
+function isOfChange(line: string): boolean {
+  return replaced.test(line) || summary.test(line) || /: (file changed as we read it|File removed before)/i.test(line);
 }
 
 function changes({ exitCode, stderr }: Ended): string[] {

@@ -73,12 +73,15 @@ function sample(schema: Schema, name = ''): unknown {
 /** What tools want besides the required fields, by their names or those of fields that they take. */
 const further: Readonly<Record<string, object>> = {
   write_file: { content: 'x' },
+  memory_save: { project: 'store' },
+  memory_search: { project: 'store' },
   run_command: { projects: ['shop', 'store'] },
   symbol: { symbol: 'price' },
 };
 
-/** Rooms belong to the user, not to projects. */
-const namesProjects = ({ name }: { readonly name: string }) => name !== 'list_projects' && !name.startsWith('room_');
+/** Rooms belong to the user, not to projects; notes are named by their ids. */
+const namesProjects = ({ name }: { readonly name: string }) =>
+  !/^(list_projects|memory_get|memory_forget|room_\w+)$/.test(name);
 
 it('a token with the group rooms posts, reads and follows under its own name only', async () => {
   await carrel.ok('room', 'create', 'team');

@@ -68,7 +68,7 @@ const mountPoints = [
   /^\/$/,
   /^\/(usr|bin|sbin|lib|lib32|lib64|libx32)$/,
   /^\/etc\/(alternatives|crypto-policies|pki\/ca-trust\/extracted|pki\/tls\/certs|ssl\/certs)$/,
-  /^\/(\.data|home\/agent|tmp|opt\/carrel\/init|run\/carrel\/metadata)$/,
+  /^\/(\.data|home\/agent|tmp|opt\/carrel\/(init|bin)|run\/carrel\/metadata)$/,
   /^\/dev(\/(pts|shm|null|zero|full|random|urandom|tty))?$/,
   /^\/proc(\/[\w-]+)?$/,
   /^\/sys(\/(dev\/block|devices\/system\/cpu|devices\/virtual\/powercap|firmware|fs\/selinux|kernel))?$/,
