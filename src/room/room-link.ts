@@ -1,7 +1,5 @@
 /** What the daemon and the thread of the rooms send each other. */
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { dist } from '../lib/package.ts';
+import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread-link.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Message } from '../model/room.ts';
 import type { OpenedRoom } from './opened-room.ts';
@@ -24,30 +22,9 @@ export type FromThread =
   /** Before the answers to the posts. */
   | { readonly folder: string; readonly committed: readonly Message[] };
 
-export interface Link {
-  send(message: ToThread): void;
-  end(): Promise<unknown>;
-}
+export type Link = ThreadLink<ToThread>;
+export type Receiver = ThreadReceiver<FromThread>;
 
-export interface Receiver {
-  received(message: FromThread): void;
-  /** The thread ended without being asked to. */
-  broken(error: unknown): void;
-}
-
-/** The thread of the rooms. It keeps no process alive by itself. */
 export function startRoomThread(receiver: Receiver): Link {
-  const worker = new Worker(join(dist, 'room/room-thread.js'), { trackUnmanagedFds: false });
-  worker.unref();
-  let isAsked = false;
-  worker.on('message', (message: FromThread) => receiver.received(message));
-  worker.on('error', (error) => receiver.broken(error));
-  worker.on('exit', () => isAsked || receiver.broken(new Error('the thread of the rooms ended')));
-  return {
-    send: (message) => worker.postMessage(message),
-    end: () => {
-      isAsked = true;
-      return worker.terminate();
-    },
-  };
+  return startThread('room/room-thread.js', 'the thread of the rooms', receiver);
 }
