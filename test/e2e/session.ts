@@ -39,8 +39,9 @@ const textOf = async () =>
     .filter(({ role }) => role === 'assistant')
     .map(({ parts }) => parts.map((part) => part.text ?? '').join(''));
 
-/** The copy is the log inside, and is whole. */
+/** The copy is the log inside, and is whole; both are read once no turn adds to them. */
 async function expectWhole(one = talk): Promise<void> {
+  await one.until('idle');
   const [events, inside] = [await one.events(), await one.inside()];
   expect(problemsOf(events)).toEqual([]);
   expect(events).toEqual(inside);
