@@ -4,13 +4,14 @@ import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangesView, ChangeView, OfferedView } from '../api/workspace.ts';
 import { type BytePath, toText } from '../model/byte-path.ts';
 import { parsePathspec, pathFilter } from '../model/pathspec.ts';
+import { beginGateFacts } from '../workspace/apply/gate-context.ts';
 import { undoApply } from '../workspace/apply/undo.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
 import type { Ignored } from '../workspace/ignored.ts';
 import { choose, type OfferedFile, offer, type Pick as PickedFile } from '../workspace/pick.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
-import { leftOutOf, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
+import { leftOutOf, listSources, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 
@@ -23,13 +24,32 @@ export async function reviewShown(
   return { changes: json(changes.map(changeView)), hiddenInGit, ignored: ignoredView(ignored) };
 }
 
-function ignoredView({ files, places }: Ignored): IgnoredView {
-  return { files, places: places.map(toText) };
+function ignoredView({ files, more, places }: Ignored): IgnoredView {
+  return { files, more, places: places.map(toText) };
 }
 
-function changeView(change: Reviewed['changes'][number]): ChangeView {
-  const { fromBase64: _, oldMode, newMode, gates, ...rest } = change;
-  return { ...rest, oldMode: octal(oldMode), newMode: octal(newMode), gates: [...gates] };
+/** Field by field: for thousands of them, copying the rest of an object takes longer than git needs to compare. */
+function changeView(one: Reviewed['changes'][number]): ChangeView {
+  return {
+    path: one.path,
+    pathBase64: one.pathBase64,
+    status: one.status,
+    from: one.from,
+    oldMode: octal(one.oldMode),
+    newMode: octal(one.newMode),
+    oldType: one.oldType,
+    newType: one.newType,
+    oldSize: one.oldSize,
+    newSize: one.newSize,
+    insertions: one.insertions,
+    deletions: one.deletions,
+    oldSha256: one.oldSha256,
+    newSha256: one.newSha256,
+    baseKnown: one.baseKnown,
+    hardLink: one.hardLink,
+    gates: [...one.gates],
+    note: one.note,
+  };
 }
 
 function octal(mode: string | null): number | null {
@@ -55,7 +75,12 @@ export interface PickOrder {
 export async function takeOverShown(
   order: TakeOver & PickOrder & { readonly ignored: boolean },
 ): Promise<TakenShown & Pick<TakenOver, 'changed'>> {
-  const taken = takeOver({ ...(await withPicks(order)), leftOut: await leftOutOf(order) });
+  const picked = await withPicks(order);
+  const skipping = !order.ignored && (order.options.paths ?? []).length === 0 && order.picks === undefined;
+  const readFacts = beginGateFacts(order.project);
+  const listed = listSources(order, skipping);
+  const [leftOut, gateFacts] = await Promise.all([leftOutOf(order, listed), readFacts()]);
+  const taken = takeOver({ ...picked, listed, skipping, leftOut, gateFacts });
   return { ...shown(taken), changed: taken.changed };
 }
 
@@ -98,8 +123,8 @@ function shown({ paths, digest, hiddenInGit, ignored }: Said): TakenShown {
   return { ...planned, hiddenInGit, ignored: ignoredView(ignored) };
 }
 
-export async function undoShown(journal: string): Promise<{ paths: Uint8Array }> {
-  return { paths: json((await undoApply(journal)).map(shownPath)) };
+export function undoShown(journal: string, trash: string): { paths: Uint8Array } {
+  return { paths: json(undoApply(journal, trash).map(shownPath)) };
 }
 
 export function countChanges(place: WorkspacePlace): number {

@@ -98,6 +98,16 @@ describe('a job', () => {
     await expect(run('eve')).rejects.toSatisfy((error) => isFault(error, 'cancelled'));
   });
 
+  it('takes the thread that worked last, whether its job was short or long', async () => {
+    void threads.run({ user: 'ann' }, 'detectAt', 'project', 'base');
+    run('ann');
+    opened[0]!.finish({ value: null });
+    await turn();
+    run('ann');
+    expect(opened.length).toBe(2);
+    expect(opened[0]!.order?.name).toBe('copyTree');
+  });
+
   it('that does not notice in time ends with its thread', async () => {
     vi.useFakeTimers();
     const job = run('ann', { sandbox: 'box' });

@@ -1,12 +1,14 @@
 /**
- * Work on files that would keep the daemon from answering, in threads of its own. A thread that has had nothing to do for a
- * while ends.
+ * Work on files that would keep the daemon from answering, in threads of its own. Short and long jobs have their own limits and
+ * share the threads that are idle: one that looked at a working copy just before is ready for its review. A thread that has had
+ * nothing to do for a while ends.
  *
  * Users take turns, and no user has all threads at once. A job is cancelled with the signal of its client, with the
  * sandbox that it reads, and with the daemon; one that does not notice in time ends with its thread.
  */
 import { Fault } from '../model/fault.ts';
 import { cancelled } from '../workspace/cancel.ts';
+import { IdleThreads } from './idle-threads.ts';
 import type { Jobs } from './jobs.ts';
 import { type JobAnswer, type JobName, type Order, openThread, type Thread, type ThreadData } from './thread.ts';
 
@@ -28,17 +30,18 @@ const short: readonly JobName[] = [
 ];
 export const maxThreads = 3;
 export const maxPerUser = 2;
-const idleMs = 20_000;
 /** Loops that look at the flag notice sooner. */
 const noticeMs = 5000;
 
 export class Threads {
   readonly #forShort: Pool;
   readonly #forLong: Pool;
+  readonly #idle: IdleThreads;
 
   constructor(data: ThreadData, open = openThread) {
-    this.#forShort = new Pool(() => open(data));
-    this.#forLong = new Pool(() => open(data));
+    this.#idle = new IdleThreads(() => open(data));
+    this.#forShort = new Pool(this.#idle);
+    this.#forLong = new Pool(this.#idle);
   }
 
   async run<K extends JobName>(owner: JobOwner, name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
@@ -56,6 +59,7 @@ export class Threads {
   /** Ends everything that is under way. */
   async dispose(): Promise<void> {
     await Promise.all([this.#forShort.dispose(), this.#forLong.dispose()]);
+    await this.#idle.dispose();
   }
 }
 
@@ -69,14 +73,13 @@ interface Job {
 }
 
 class Pool {
-  readonly #open: () => Thread;
-  readonly #idle = new Map<Thread, NodeJS.Timeout>();
+  readonly #idle: IdleThreads;
   readonly #waiting: Job[] = [];
   readonly #running = new Set<Job>();
   #isOver = false;
 
-  constructor(open: () => Thread) {
-    this.#open = open;
+  constructor(idle: IdleThreads) {
+    this.#idle = idle;
   }
 
   async run(owner: JobOwner, order: Order): Promise<JobAnswer> {
@@ -106,12 +109,11 @@ class Pool {
     const running = [...this.#running];
     this.cancel(() => true);
     await Promise.allSettled(running.map(({ settled }) => settled));
-    await Promise.all([...this.#idle.keys()].map((thread) => this.#end(thread)));
   }
 
   #begin(): void {
     for (let job = this.#next(); job !== null; job = this.#next()) {
-      job.thread = this.#thread();
+      job.thread = this.#idle.take();
       this.#running.add(job);
       job.settle(this.#do(job, job.thread));
     }
@@ -133,36 +135,16 @@ class Pool {
   async #do(job: Job, thread: Thread): Promise<JobAnswer> {
     try {
       const answer = await thread.ask(job.order);
-      this.#rest(thread);
+      this.#idle.rest(thread);
       return answer;
     } catch (error) {
       // It broke, or was ended because its job did not notice that it was cancelled.
-      await this.#end(thread);
+      await thread.end();
       throw job.thread === null ? cancelled() : error;
     } finally {
       this.#running.delete(job);
       this.#begin();
     }
-  }
-
-  #thread(): Thread {
-    const [idle] = this.#idle.keys();
-    if (idle === undefined) return this.#open();
-    clearTimeout(this.#idle.get(idle));
-    this.#idle.delete(idle);
-    return idle;
-  }
-
-  #rest(thread: Thread): void {
-    const timer = setTimeout(() => void this.#end(thread), idleMs);
-    timer.unref();
-    this.#idle.set(thread, timer);
-  }
-
-  async #end(thread: Thread): Promise<void> {
-    clearTimeout(this.#idle.get(thread));
-    this.#idle.delete(thread);
-    await thread.end();
   }
 }
 

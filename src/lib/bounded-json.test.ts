@@ -34,4 +34,16 @@ describe.each([1, 7, 1000])('in %i pieces', (pieces) => {
     for (let lines = 0; lines < 5; lines += 1) push(`["\\"",${'1,'.repeat(many / 2)}1]\n`, pieces, count);
     expect(() => push('['.repeat(many), pieces, count)).toThrow(refusal);
   });
+
+  it('a line that ends in the middle of a string hides nothing of the next one', () => {
+    const count = new TokenCount('lines');
+    push(`"${'x'.repeat(many)}\\\n`, pieces, count);
+    expect(() => push('['.repeat(many), pieces, count)).toThrow(refusal);
+  });
+
+  it('a long line is counted from its beginning', () => {
+    const count = new TokenCount('lines');
+    push(`[]\n${'['.repeat(many / 2)}`, pieces, count);
+    expect(() => push('['.repeat(many / 2 + 1), pieces, count)).toThrow(refusal);
+  });
 });

@@ -18,13 +18,20 @@ export function parseBounded(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8'));
 }
 
-/** Counts strings, commas and opening brackets of one text, or of each line. */
+/**
+ * Counts strings, commas and opening brackets of one text, or of each line. Each takes a byte, so short texts and lines, which most are,
+ * are not looked at.
+ */
 export class TokenCount {
   readonly #end: number;
   readonly #max: number;
   #count = 0;
   #isInString = false;
   #isEscaped = false;
+  /** The beginning of a text or line, not looked at yet: it has fewer bytes than it may have values. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #isCounting = false;
 
   constructor(what: 'text' | 'lines', max = maxTokens) {
     this.#max = max;
@@ -32,7 +39,32 @@ export class TokenCount {
   }
 
   push(bytes: Uint8Array): void {
-    let [count, isInString, at] = [this.#count, this.#isInString, this.#isEscaped ? 1 : 0];
+    if (!this.#isCounting && this.#heldBytes + bytes.length <= this.#max) {
+      this.#hold(bytes);
+      return;
+    }
+    for (const held of this.#held) this.#look(held);
+    this.#look(bytes);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#isCounting = bytes.at(-1) !== this.#end;
+  }
+
+  #hold(bytes: Uint8Array): void {
+    const end = this.#end === none ? -1 : bytes.lastIndexOf(this.#end);
+    if (end >= 0) {
+      this.#held = [];
+      this.#heldBytes = 0;
+    }
+    const rest = bytes.subarray(end + 1);
+    if (rest.length === 0) return;
+    this.#held.push(rest);
+    this.#heldBytes += rest.length;
+  }
+
+  #look(bytes: Uint8Array): void {
+    const start = this.#isEscaped && bytes[0] !== this.#end ? 1 : 0;
+    let [count, isInString, at] = [this.#count, this.#isInString, start];
     for (; at < bytes.length && count <= this.#max; at += 1) {
       const byte = bytes[at];
       if (byte === this.#end) {
@@ -40,7 +72,8 @@ export class TokenCount {
         isInString = false;
       } else if (isInString) {
         if (byte === quote) isInString = false;
-        else if (byte === backslash) at += 1;
+        // The end of a line ends its strings, too.
+        else if (byte === backslash && bytes[at + 1] !== this.#end) at += 1;
       } else if (byte === quote) {
         isInString = true;
         count += 1;

@@ -14,7 +14,7 @@ import { asFault, Fault } from '../model/fault.ts';
 import { syncFolder } from './file.ts';
 import { wholeLines } from './whole-lines.ts';
 
-const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+const { O_RDWR, O_CREAT, O_NOFOLLOW, O_DSYNC } = constants;
 const batchBytes = 1024 ** 2;
 /** Lines between two positions that are known without reading. */
 const markEvery = 256;
@@ -76,7 +76,8 @@ export class DurableLog<T> {
 
   /** Creates the file if there is none. */
   static async open<T>(path: string, options: LogOptions<T>): Promise<DurableLog<T>> {
-    const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    // A write returns when it is durable: one way to the thread pool and back, not two.
+    const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_DSYNC, 0o600);
     try {
       const stat = await file.stat();
       if (!stat.isFile() || stat.nlink !== 1) throw new Fault('denied', `${path} is not a file of its own`);
@@ -245,7 +246,6 @@ export class DurableLog<T> {
       for (let done = 0; done < bytes.length; ) {
         done += (await this.#file.write(bytes, done, bytes.length - done, this.#size + done)).bytesWritten;
       }
-      await this.#file.datasync();
       this.#isDirty = false;
     } catch (error) {
       await this.#undo();

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { checked, libc } from './libc.ts';
-import { asSocket } from './sys.ts';
+import { asSocket } from './sys-socket.ts';
 
 const c = {
   init: libc('int inotify_init1(int flags)'),

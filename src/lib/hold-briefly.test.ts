@@ -34,3 +34,16 @@ test('what is written arrives although nothing follows', async () => {
   };
   expect(await received()).toBe('a');
 });
+
+test('a piece that fills the buffer is followed by a drain', async () => {
+  const piece = 'x'.repeat(100_000);
+  answer = async (response) => {
+    response.flushHeaders();
+    for (let count = 0; count < 3; count += 1) {
+      holdBriefly(response);
+      if (!response.write(piece)) await once(response, 'drain');
+    }
+    endHeld(response);
+  };
+  expect(await received()).toBe(piece.repeat(3));
+});

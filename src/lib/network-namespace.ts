@@ -20,6 +20,7 @@ const c = {
   connect: libc('int connect(int fd, const void *address, uint32_t length)'),
   poll: libc('int poll(void *entries, unsigned long count, int timeoutMs)'),
   getsockopt: libc('int getsockopt(int fd, int level, int name, void *value, void *length)'),
+  ioctl: libc('int ioctl(int fd, unsigned long request, void *value)'),
   fcntl: libc('int fcntl(int fd, int command, int argument)'),
 };
 
@@ -123,4 +124,20 @@ function loopback(family: 4 | 6, port: number): Buffer {
 export function duplicate(fd: number): number {
   const F_DUPFD_CLOEXEC = 1030;
   return checked('fcntl', c.fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
+/** Of the network namespace of this thread, where it is down at first. */
+export function raiseLoopback(): void {
+  const SIOCSIFFLAGS = 0x8914;
+  const [IFF_UP, IFF_RUNNING] = [0x1, 0x40];
+  const [requestBytes, flagsAt] = [40, 16];
+  const request = Buffer.alloc(requestBytes);
+  request.write('lo');
+  request.writeUInt16LE(IFF_UP | IFF_RUNNING, flagsAt);
+  const fd = checked('socket', c.socket(families[4], SOCK_STREAM | SOCK_CLOEXEC, 0));
+  try {
+    checked('ioctl', c.ioctl(fd, SIOCSIFFLAGS, request));
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Anchor, within } from './anchor.ts';
-import { type Stat, statIn } from './stat.ts';
+import { type Stat, statIn, statOf } from './stat.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-stat-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,6 +25,22 @@ describe('statIn', () => {
       expect(tests.map((test) => seen[test]())).toEqual(tests.map((test) => expected[test]()));
     },
   );
+
+  it('gives the same of an open file', () => {
+    const seen = within(Anchor.open(folder), ({ fd }) => statOf(fd));
+    const expected = lstatSync(folder, { bigint: true });
+    expect(fields.map((field) => seen[field])).toEqual(fields.map((field) => expected[field]));
+    expect(BigInt(seen.blocks)).toBe(expected.blocks);
+  });
+
+  it('takes a name as a string of its bytes', () => {
+    const name = Buffer.from([0x66, 0xff]);
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), '');
+    const [one, other] = within(Anchor.open(folder), ({ fd }) =>
+      [name, name.toString('latin1')].map((same) => statIn({ folderFd: fd, name: same })!.ino),
+    );
+    expect(other).toBe(one);
+  });
 
   it('is null if there is nothing', () => {
     const look = (name: string) =>

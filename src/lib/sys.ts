@@ -1,24 +1,20 @@
 /**
- * The system calls that Node does not offer, through FFI; those about mounts are in sys-mount.ts. Each either returns or throws
+ * The system calls that Node does not offer, through FFI; those about mounts are in sys-mount.ts, those about sockets in sys-socket.ts. Each either returns or throws
  * a SysError with its errno name. Linux only; struct layouts and constants here are the same on x86-64 and arm64.
  */
 
-import { Socket } from 'node:net';
 import { constants as os } from 'node:os';
+import type { BytePath } from '../model/byte-path.ts';
 import { O_PATH } from './anchor.ts';
 import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
+import { terminated, terminatedToo } from './terminated.ts';
 
 export { SysError };
 
 const c = {
-  socket: libc('int socket(int domain, int type, int protocol)'),
-  socketpair: libc('int socketpair(int domain, int type, int protocol, _Out_ int *pair)'),
-  connect: libc('int connect(int fd, const void *address, uint32_t length)'),
   dup2: libc('int dup2(int from, int to)'),
   close: libc('int close(int fd)'),
   pipe2: libc('int pipe2(_Out_ int *pair, int flags)'),
-  getsockopt: libc('int getsockopt(int fd, int level, int name, _Out_ void *value, _Inout_ uint32_t *length)'),
-  recv: libc('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc('int flock(int fd, int operation)'),
   syncfs: libc('int syncfs(int fd)'),
   fallocate: libc('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
@@ -29,6 +25,9 @@ const c = {
   utimensat: libc('int utimensat(int folder, const void *name, const void *times, int flags)'),
   statx: libc('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
   openat: libc('int openat(int folder, const void *name, int flags)'),
+  create: libc('int openat(int folder, const void *name, int flags, uint32_t mode)'),
+  linkat: libc('int linkat(int fromFolder, const void *from, int toFolder, const void *to, int flags)'),
+  getdents: libc('long syscall(long number, int fd, void *entries, size_t size)'),
   mkdirat: libc('int mkdirat(int folder, const void *name, uint32_t mode)'),
   fgetxattr: libc('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
   lgetxattr: libc('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
@@ -42,98 +41,6 @@ const c = {
   openat2: libc('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
 };
 
-const AF_UNIX = 1;
-const SOCK_STREAM = 1;
-const SOCK_SEQPACKET = 5;
-const SOCK_CLOEXEC = 0o2000000;
-const SOCK_NONBLOCK = 0o4000;
-const maxSocketPath = 107;
-
-export interface PacketSocket {
-  /** Each `data` event is one packet while it flows. */
-  readonly socket: Socket;
-  /** For writing, so that a failed write does not close the side that still has packets to read. */
-  readonly input: Socket;
-  /** For `end` and `error`: returns the packets that Node did not read. */
-  rest(): Buffer[];
-}
-
-/**
- * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket. Node takes a hang-up after a short read
- * for the end, as it would be on a stream; packets queued by then are in `rest`. A peer that closes with input unread is
- * reported as ECONNRESET ahead of the packets it sent before, and Node closes its descriptor on that; so `rest` has its own.
- */
-export function connectSeqpacket(path: string): PacketSocket {
-  const connection = connected(path, SOCK_SEQPACKET);
-  try {
-    const { socket } = socketOn(connection);
-    socket.once('close', () => c.close(connection));
-    return { socket, input: socketOn(connection, false).socket, rest: () => queuedPackets(connection) };
-  } catch (error) {
-    c.close(connection);
-    throw error;
-  }
-}
-
-/**
- * A descriptor that can be waited for, as a net.Socket, paused. Node refuses most of them by their type, so the socket is
- * made on a stream pair, whose descriptor is then replaced before anything was read from it. The source is closed.
- */
-export function asSocket(source: number): { readonly socket: Socket; readonly fd: number } {
-  try {
-    return socketOn(source);
-  } finally {
-    c.close(source);
-  }
-}
-
-function socketOn(source: number, readable = true): { readonly socket: Socket; readonly fd: number } {
-  const pair = [0, 0];
-  checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-  const [fd, other] = pair as [number, number];
-  const socket = new Socket({ fd, readable, writable: true, allowHalfOpen: true });
-  socket.pause();
-  checked('dup2', c.dup2(source, fd));
-  c.close(other);
-  return { socket, fd };
-}
-
-/** A unix socket of that type. */
-function connected(path: string, type: number): number {
-  const length = Buffer.byteLength(path);
-  if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
-  const address = Buffer.alloc(2 + length + 1);
-  address.writeUInt16LE(AF_UNIX, 0);
-  address.write(path, 2);
-  // Non-blocking: a peer that does not accept must not block the daemon.
-  const fd = checked('socket', c.socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  try {
-    checked('connect', c.connect(fd, address, address.length));
-    return fd;
-  } catch (error) {
-    c.close(fd);
-    throw error;
-  }
-}
-
-/** The pid of the process that started to listen on a unix socket; 0 if it is not visible in this namespace. */
-export function listenerOf(path: string): number {
-  const fd = connected(path, SOCK_STREAM);
-  try {
-    return peerOf(fd).pid;
-  } finally {
-    c.close(fd);
-  }
-}
-
-/** The process at the other end of a unix socket, as the kernel recorded it at connect or listen. */
-export function peerOf(fd: number): { readonly pid: number; readonly uid: number } {
-  const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
-  const credentials = Buffer.alloc(12);
-  checked('getsockopt', c.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [credentials.length]));
-  return { pid: credentials.readInt32LE(0), uid: credentials.readUInt32LE(4) };
-}
-
 /** Child processes inherit no descriptor except those that are passed to them. */
 export function keepDescriptors(): void {
   const CLOSE_RANGE_CLOEXEC = 4;
@@ -145,26 +52,25 @@ export function replaceDescriptor(by: number, replaced: number): void {
   checked('dup2', c.dup2(by, replaced));
 }
 
+export type Pipe = [read: number, write: number];
+
 /** Both ends of a pipe. Node gives children sockets instead, and those cannot be opened again as /dev/stdout. */
-export function pipe(): [read: number, write: number] {
+export function pipe(): Pipe {
   const O_CLOEXEC = 0o2000000;
   const pair = [0, 0];
   checked('pipe2', c.pipe2(pair, O_CLOEXEC));
-  return pair as [number, number];
+  return pair as Pipe;
 }
 
-const maxPacketBytes = 64 * 1024;
-
-function queuedPackets(fd: number): Buffer[] {
-  const MSG_DONTWAIT = 0x40;
-  const packets: Buffer[] = [];
-  const buffer = Buffer.alloc(maxPacketBytes);
-  for (;;) {
-    const bytes = Number(c.recv(fd, buffer, buffer.length, MSG_DONTWAIT));
-    // Reported once; packets that were sent before follow it.
-    if (bytes < 0 && errno() === os.errno.ECONNRESET) continue;
-    if (bytes <= 0) return packets;
-    packets.push(Buffer.from(buffer.subarray(0, bytes)));
+/** All of them, or none where descriptors run out. */
+export function pipes(count: number): Pipe[] {
+  const made: Pipe[] = [];
+  try {
+    while (made.length < count) made.push(pipe());
+    return made;
+  } catch (error) {
+    for (const fd of made.flat()) c.close(fd);
+    throw error;
   }
 }
 
@@ -195,27 +101,29 @@ export interface FolderEntry {
   readonly name: Uint8Array;
 }
 
+/** The same; a string is quicker than the bytes it stands for. */
+export interface NamedEntry {
+  readonly folderFd: number;
+  readonly name: Uint8Array | BytePath;
+}
+
 /** Exchanges two existing entries atomically. EINVAL: the filesystem cannot. */
-export function renameExchange(one: FolderEntry, other: FolderEntry): void {
+export function renameExchange(one: NamedEntry, other: NamedEntry): void {
   const RENAME_EXCHANGE = 2;
   renameAt(one, other, RENAME_EXCHANGE);
 }
 
 /** EEXIST: the new name is taken. EINVAL: the filesystem cannot. */
-export function renameNoReplace(from: FolderEntry, to: FolderEntry): void {
+export function renameNoReplace(from: NamedEntry, to: NamedEntry): void {
   const RENAME_NOREPLACE = 1;
   renameAt(from, to, RENAME_NOREPLACE);
 }
 
-function renameAt(from: FolderEntry, to: FolderEntry, flags: number): void {
+function renameAt(from: NamedEntry, to: NamedEntry, flags: number): void {
   // Older than the numbers below, so each architecture has its own.
   const number = process.arch === 'x64' ? 316 : 276;
-  const [fromName, toName] = [terminated(from.name), terminated(to.name)];
+  const [fromName, toName] = [terminated(from.name), terminatedToo(to.name)];
   checked('renameat2', c.renameat2(number, from.folderFd, fromName, to.folderFd, toName, flags));
-}
-
-function terminated(name: Uint8Array): Buffer {
-  return Buffer.concat([name, Buffer.alloc(1)]);
 }
 
 /** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
@@ -321,11 +229,11 @@ export function nextData(fd: number, from: number): { readonly start: number; re
 }
 
 export const statBytes = 256;
+const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
 
 /** struct statx of one name in an open folder, without following a link. False: there is none. */
-export function statAt({ folderFd, name }: FolderEntry, into: Buffer): boolean {
+export function statAt({ folderFd, name }: NamedEntry, into: Buffer): boolean {
   const AT_SYMLINK_NOFOLLOW = 0x100;
-  const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
   if (c.statx(folderFd, terminated(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS_AND_BIRTH, into) === 0) return true;
   const found = errno();
   if (found === os.errno.ENOENT || found === os.errno.ENOTDIR) return false;
@@ -333,13 +241,43 @@ export function statAt({ folderFd, name }: FolderEntry, into: Buffer): boolean {
 }
 
 /** Node opens by paths only, and resolving an open folder through /proc costs more than the open itself. */
-export function openAt({ folderFd, name }: FolderEntry, flags: number): number {
+export function openAt({ folderFd, name }: NamedEntry, flags: number): number {
   const O_CLOEXEC = 0o2000000;
   return checked('openat', c.openat(folderFd, terminated(name), flags | O_CLOEXEC));
 }
 
+/** struct statx of an open entry. */
+export function statOpen(fd: number, into: Buffer): void {
+  checked('statx', c.statx(fd, noName, AT_EMPTY_PATH, STATX_BASIC_STATS_AND_BIRTH, into));
+}
+
+const noName = Buffer.alloc(1);
+
+/** Makes a file that is not there yet (EEXIST), for reading and writing. The umask narrows its mode. */
+export function createAt({ folderFd, name }: NamedEntry, mode: number): number {
+  const flags = 0o2 /* O_RDWR */ | 0o100 /* O_CREAT */ | 0o200 /* O_EXCL */ | 0o2000000; /* O_CLOEXEC */
+  return checked('openat', c.create(folderFd, terminated(name), flags, mode));
+}
+
+/** Another name for a file or a link; a link is not followed. */
+export function linkAt(file: NamedEntry, name: NamedEntry): void {
+  const [from, to] = [terminated(file.name), terminatedToo(name.name)];
+  checked('linkat', c.linkat(file.folderFd, from, name.folderFd, to, 0));
+}
+
+/** The next entries of an open folder, as many as fit, as struct linux_dirent64. Returns their length, 0 at the end. */
+export function readEntries(fd: number, into: Buffer): number {
+  const number = process.arch === 'x64' ? 217 : 61;
+  return checked('getdents64', Number(c.getdents(number, fd, into, into.length)));
+}
+
+/** The next `readEntries` begins with the first entry. */
+export function rewind(fd: number): void {
+  checked('lseek', Number(c.lseek(fd, 0, 0 /* SEEK_SET */)));
+}
+
 /** Makes a folder in an open one; it is no error if the name exists already, for example as a link. */
-export function makeFolderAt({ folderFd, name }: FolderEntry, mode: number): void {
+export function makeFolderAt({ folderFd, name }: NamedEntry, mode: number): void {
   if (c.mkdirat(folderFd, terminated(name), mode) === 0) return;
   const found = errno();
   if (found !== os.errno.EEXIST) throw new SysError('mkdirat', found);

@@ -158,6 +158,12 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
           },
           defaults: { autoupdate: false, share: 'disabled' },
         },
+        // As installed: otherwise it draws nothing before npm has failed to fetch the types of plugins.
+        {
+          path: '.config/opencode/package-lock.json',
+          defaults: { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } },
+        },
+        { path: '.config/opencode/node_modules/package.json', defaults: { private: true } },
       ],
     },
     story: opencodeAcp,

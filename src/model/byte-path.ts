@@ -18,12 +18,17 @@ export function fromText(text: string): BytePath {
 
 /** For people; bytes that are not text become U+FFFD. */
 export function toText(path: BytePath): string {
-  return toBytes(path).toString('utf8');
+  return isAscii(path) ? path : toBytes(path).toString('utf8');
+}
+
+/** Its characters are its bytes in every encoding. */
+export function isAscii(path: BytePath): boolean {
+  return /^[\x00-\x7f]*$/.test(path);
 }
 
 /** False: `toText` would lose something. */
 export function isText(path: BytePath): boolean {
-  return fromText(toText(path)) === path;
+  return isAscii(path) || fromText(toText(path)) === path;
 }
 
 /** The path itself or anything below it; the empty path holds everything. */

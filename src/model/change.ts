@@ -30,6 +30,15 @@ export type Content =
   /** No longer stored: too large to keep, and the owner changed the file. Its hash, if that was kept. */
   | { readonly at: 'lost'; readonly sha256?: string };
 
+/** One state of a file: two that are equal have the same inode and the same times. */
+export interface FileIdentity {
+  readonly dev: string;
+  readonly ino: string;
+  readonly sizeBytes: string;
+  readonly mtimeNs: string;
+  readonly ctimeNs: string;
+}
+
 export interface Change {
   /** Relative to the workspace, no leading slash, no `.` or `..`. */
   readonly path: BytePath;
@@ -45,6 +54,8 @@ export interface Change {
   /** Of files only, else null. */
   readonly beforeContent: Content | null;
   readonly afterContent: Content | null;
+  /** Of the project's file when it was known to equal `before`. Absent: no such file was seen. */
+  readonly beforeFile?: FileIdentity;
   /**
    * True: `before` is exactly what the agent's change was made on. False: the owner changed the path before it was recorded, and
    * `before` is only what the project has now, so nothing may be merged against it.
@@ -127,9 +138,15 @@ export interface Conflict {
 
 const shownPlaces = 3;
 
-/** `34,367 ignored files in node_modules/, dist/ …`; the places are ready to be shown. */
-export function ignoredText(files: number, places: readonly string[]): string {
+/** `34,367 ignored files in node_modules/, dist/ …`; the places are ready to be shown. `more`: not all were counted. */
+export function ignoredText({ files, more }: { files: number; more: boolean }, places: readonly string[]): string {
   const shown = places.slice(0, shownPlaces).join(', ');
-  const count = `${files.toLocaleString('en-US')} ignored ${files === 1 ? 'file' : 'files'}`;
+  const number = `${more ? 'more than ' : ''}${withCommas(files)}`;
+  const count = `${number} ignored ${files === 1 && !more ? 'file' : 'files'}`;
   return `${count} in ${shown}${places.length > shownPlaces ? ' …' : ''}`;
+}
+
+/** The first number that Intl formats takes it tens of milliseconds. */
+function withCommas(number: number): string {
+  return `${number}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

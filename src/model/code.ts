@@ -49,6 +49,15 @@ export interface CodePlace extends CodeRange {
   readonly text: string;
 }
 
+/** Line, column, last line, last column, and the text of the line. */
+export type PlaceInFile = readonly [number, number, number, number, string];
+
+/** What an answer with a thousand places repeats, the path and the names of fields, takes longer to send and to check than the rest. */
+export interface FilePlaces {
+  readonly path: string;
+  readonly places: readonly PlaceInFile[];
+}
+
 export const locateKinds = ['definition', 'references', 'implementation', 'typeDefinition'] as const;
 export type LocateKind = (typeof locateKinds)[number];
 
@@ -133,7 +142,7 @@ export interface CodeCaller extends CodePlace {
 /** Every method about code, with what it takes and answers. */
 export interface CodeMethods {
   'code/setup': [CodeSetup, Record<string, never>];
-  'code/locate': [Locate, CodePage<CodePlace>];
+  'code/locate': [Locate, CodePage<FilePlaces>];
   'code/hover': [AtPosition, Hover];
   'code/symbols': [OfFile, CodePage<CodeSymbol>];
   'code/search': [SearchSymbols, FoundSymbols];

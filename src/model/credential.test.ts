@@ -42,6 +42,14 @@ describe('where a secret goes', () => {
     ]);
   });
 
+  it('is reached without TLS only at a URL that says http', () => {
+    const at = (host: string) => servicesOf({ ...ask, preset: 'openai', host })[0];
+    expect(at('http://gateway.local:4000')).toMatchObject({ host: 'gateway.local', port: 4000, scheme: 'http' });
+    expect(at('http://10.0.0.7/')).toMatchObject({ host: '10.0.0.7', port: 80, scheme: 'http' });
+    expect(at('https://a.org')).toEqual(at('a.org'));
+    expect(at('a.org:80')).not.toHaveProperty('scheme');
+  });
+
   const isRefused = (change: Partial<CredentialRequest>) =>
     expect(() => servicesOf({ ...custom, ...change })).toThrow(expect.objectContaining({ code: 'invalid' }));
   const names = (text: string) => text.split(' ');
@@ -50,7 +58,9 @@ describe('where a secret goes', () => {
 
   it.each([
     ...['', 'a b', 'a\0.org', `${'a'.repeat(64)}.org`, '[::1%eth0]'],
-    ...names('-a.org a-.org a..b .a https://a.org a.org/x u@a.org a.org:0 a.org:65536 a.org:1x a%00.org'),
+    ...names(
+      '-a.org a-.org a..b .a https://a.org/x a.org/x ftp://a.org http:// http:a.org u@a.org a.org:0 a.org:65536 a.org:1x a%00.org',
+    ),
     ...names('[a.org] [1.2.3.4] 1.2.3 0x7f.1 127.1 2130706433'),
   ])('is refused at host %j', (host) => isRefused({ host }));
 

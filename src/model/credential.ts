@@ -6,11 +6,13 @@ import { Fault } from './fault.ts';
 import { hostText, parseEndpoint, parseHost } from './host.ts';
 import { printable } from './name.ts';
 
-/** One host that the header goes to, always over TLS. */
+/** One host that the header goes to: over TLS, or over plain HTTP where the request for the credential said `http://`. */
 export interface Service {
   /** As `parseHost` writes it; an address without brackets. */
   readonly host: string;
   readonly port: number;
+  /** Left out: TLS. */
+  readonly scheme?: 'http';
   /** In lower case. */
   readonly header: string;
   /** The value of the header, `{}` standing for the secret. */
@@ -59,6 +61,7 @@ interface Preset {
 }
 
 const httpsPort = 443;
+const httpPort = 80;
 const placeholder = 'carrel-placeholder';
 
 /** Tools check the first letters of some keys. */
@@ -144,10 +147,12 @@ export function presetRoute(preset: PresetName): Pick<Service, 'host' | 'port'> 
   return { host: services[0].host, port: services[0].port, base };
 }
 
+type Place = Pick<Service, 'host' | 'port'> & { readonly scheme?: 'http' | undefined };
+
 /** HOST, or HOST:PORT for an unusual port. */
-export function serviceText({ host, port }: Pick<Service, 'host' | 'port'>): string {
+export function serviceText({ host, port, scheme }: Place): string {
   const text = hostText(parseHost(host));
-  return port === httpsPort ? text : `${text}:${port}`;
+  return port === (scheme === 'http' ? httpPort : httpsPort) ? text : `${text}:${port}`;
 }
 
 /** The variables that are set inside for a credential: those of its preset, or `NAME_BASE_URL`. */
@@ -186,11 +191,16 @@ function incomplete(option: string): Fault {
   });
 }
 
-function parseService(text: string): Pick<Service, 'host' | 'port'> {
-  if (text.includes('://'))
-    throw new Fault('invalid', `${printable(text)} is a URL`, { hint: 'Write HOST or HOST:PORT.' });
-  const { host, port } = parseEndpoint(text, httpsPort);
-  return { host: host.text, port };
+/** Plain HTTP only where it is said: the key would go over the network for all to read. */
+function parseService(text: string): Pick<Service, 'host' | 'port' | 'scheme'> {
+  const [, scheme, place] = /^(?:(https?):\/\/)?([^/]*)\/?$/.exec(text) ?? [];
+  if (place === undefined) {
+    throw new Fault('invalid', `${printable(text)} is not a host`, {
+      hint: 'Write HOST or HOST:PORT, or http://HOST:PORT for a gateway without TLS, and no path.',
+    });
+  }
+  const { host, port } = parseEndpoint(place, scheme === 'http' ? httpPort : httpsPort);
+  return { host: host.text, port, ...(scheme === 'http' ? { scheme } : {}) };
 }
 
 /** Headers about the transfer of a request cannot carry a credential. */

@@ -1,5 +1,6 @@
 /** Memory: notes that agents and people keep and find again. The rules are in docs/formats/memory.md. */
 import { Fault } from './fault.ts';
+import { distinctBy, type GrantKind } from './grant.ts';
 import { printable } from './name.ts';
 
 export const scopeKinds = ['user', 'project', 'sandbox'] as const;
@@ -29,19 +30,35 @@ export function parseMemoryGrant(text: string): MemoryGrant {
   });
 }
 
-/** Once each; a scope that is asked for twice is read-only only if both say so. */
-export function distinctGrants(grants: readonly MemoryGrant[]): MemoryGrant[] {
-  const byScope = new Map<ScopeKind, MemoryGrant>();
-  for (const one of grants) {
-    const earlier = byScope.get(one.scope);
-    byScope.set(one.scope, { scope: one.scope, readonly: one.readonly && (earlier?.readonly ?? true) });
-  }
-  return [...byScope.values()];
+/** Once each. */
+export function distinctScopes(grants: readonly MemoryGrant[]): MemoryGrant[] {
+  return distinctBy(grants, ({ scope }) => scope);
 }
 
-export function grantText({ scope, readonly }: MemoryGrant): string {
+function grantText({ scope, readonly }: MemoryGrant): string {
   return readonly ? `${scope}:ro` : scope;
 }
+
+export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory'> = {
+  option: {
+    flags: '--memory-scope <SCOPE>',
+    summary: 'let it save and search notes of user, project or sandbox; add :ro to read only; may be repeated',
+    isForAgents: true,
+  },
+  declared: {
+    ...{ key: 'memory', word: 'memory', most: scopeKinds.length, maxText: 20 },
+    description:
+      'Scopes of the memory that it may use: `user`, `project` or `sandbox`, with `:ro` to read only. Default: none.',
+    example: ['project', 'user:ro'],
+    texts: (requests) => requests.map(grantText).sort(),
+  },
+  parse: parseMemoryGrant,
+  distinct: distinctScopes,
+  nameOf: ({ scope }) => scope,
+  view: ({ scope, readonly }) => ({ scope, readonly }),
+  metadata: grantText,
+  server: { name: 'memory', program: 'carrel-memory', file: 'agent/memory/main.js', args: [] },
+};
 
 /** The port of a sandbox's loopback at which it reaches the memory: below those that declared services may have. */
 export const memoryPort = 17_009;

@@ -15,6 +15,8 @@ export interface Project {
   readonly test: string | null;
   /** Words of `--lang`; null or absent: language servers are chosen by the type of a file. */
   readonly languages?: readonly string[] | null;
+  /** The image of its spoke, on a Docker Engine; null or absent: the spoke has the programs of the host. */
+  readonly image?: string | null;
   readonly createdAt: string;
   /** Why its spoke was last seen unreachable; null or absent: it was not. */
   readonly trouble?: string | null;

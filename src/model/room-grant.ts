@@ -1,5 +1,6 @@
 /** Rooms that a sandbox has. */
 import { Fault } from './fault.ts';
+import { distinctBy, type GrantKind } from './grant.ts';
 import { printable } from './name.ts';
 import { roomNamePattern } from './room.ts';
 
@@ -36,12 +37,27 @@ export function parseRoomRequest(text: string): RoomRequest {
   });
 }
 
-/** Once each; a room that is asked for twice is read-only only if both say so. */
-export function distinctRooms(requests: readonly RoomRequest[]): RoomRequest[] {
-  const byName = new Map<string, RoomRequest>();
-  for (const one of requests) {
-    const earlier = byName.get(one.room);
-    byName.set(one.room, earlier === undefined ? one : { ...one, readonly: one.readonly && earlier.readonly });
-  }
-  return [...byName.values()];
-}
+const nameOf = ({ room }: RoomRequest) => room;
+const shown = ({ name, readonly }: RoomGrant) => ({ name, readonly });
+
+export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms'> = {
+  option: {
+    flags: '--room <NAME>',
+    summary: 'mount a room at /rooms/NAME, to read and to post; add :ro to read only; may be repeated',
+    completes: 'rooms',
+    isForAgents: true,
+  },
+  declared: {
+    ...{ key: 'rooms', word: 'room', most: maxRooms, maxText: 80 },
+    description:
+      'Rooms of yours that it gets at /rooms/NAME, as NAME, or NAME:ro to read only. `carrel up` creates those that are missing and removes none. Default: none.',
+    example: ['team', 'news:ro'],
+    texts: (requests) => requests.map(({ room, readonly }) => `${room}${readonly ? ':ro' : ''}`).sort(),
+  },
+  parse: parseRoomRequest,
+  distinct: (requests) => distinctBy(requests, nameOf),
+  nameOf,
+  view: shown,
+  metadata: shown,
+  server: { name: 'rooms', program: 'carrel-room', file: 'agent/room/main.js', args: ['mcp'] },
+};

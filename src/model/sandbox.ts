@@ -12,10 +12,9 @@
 import type { Author } from './author.ts';
 import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
+import type { Granted } from './grant-table.ts';
 import type { Limits } from './limits.ts';
-import type { MemoryGrant } from './memory.ts';
 import type { NetworkSpec } from './network.ts';
-import type { RoomGrant } from './room-grant.ts';
 import type { ServiceGrant } from './service.ts';
 import type { ShareMount } from './share.ts';
 
@@ -41,18 +40,12 @@ export type EngineName = (typeof engineNames)[number];
 export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
 export type RuntimeName = (typeof runtimeNames)[number];
 
-export interface VolumeMount {
-  readonly name: string;
-  readonly target: string;
-  readonly readonly: boolean;
-}
-
 export interface TerminalSize {
   readonly rows: number;
   readonly columns: number;
 }
 
-export interface SandboxSpec {
+export interface SandboxSpec extends Granted {
   readonly user: string;
   readonly engine: EngineName;
   /** The OCI runtime by name; null leaves the choice to the engine. */
@@ -76,16 +69,8 @@ export interface SandboxSpec {
   readonly demanded: readonly (keyof Limits)[];
   /** True: the start is refused if a limit that the user set cannot be enforced; otherwise the limit is advisory. */
   readonly strict?: boolean;
-  /** Volumes besides its home. */
-  readonly volumes?: readonly VolumeMount[];
-  /** Folders of the host that it has in common with other consumers. */
-  readonly shares?: readonly ShareMount[];
   /** It had a share that was revoked: without root, its files belong to the account of the daemon, and agent keeps that id. */
   readonly asOwner?: boolean;
-  /** Rooms at /rooms/NAME. */
-  readonly rooms?: readonly RoomGrant[];
-  /** Scopes of the memory that it reaches. */
-  readonly memoryScopes?: readonly MemoryGrant[];
   /** Its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
   /** Names of its secrets. */

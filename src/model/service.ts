@@ -30,6 +30,13 @@ export const serviceNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 /** In each request to a service, as JSON: {"id":…,"name":…,"user":…}. */
 export const callerHeader = 'x-carrel-caller';
 
+/** The id of the sandbox in the values of that header. The proxy sends it once; anything else is not from the proxy. */
+export function callerId([text, ...more]: readonly string[] = []): string {
+  const id = text === undefined || more.length > 0 ? undefined : (JSON.parse(text) as { id?: unknown }).id;
+  if (typeof id === 'string') return id;
+  throw new Fault('unauthenticated', 'the request has no caller');
+}
+
 export function checkServiceName(text: string): string {
   if (serviceNamePattern.test(text)) return text;
   throw new Fault('invalid', `${printable(text)} is not a name of a service`, {

@@ -1,4 +1,5 @@
 import { Fault } from './fault.ts';
+import type { GrantKind } from './grant.ts';
 import { printable, sandboxNamePattern } from './name.ts';
 import { projectIdPattern } from './project.ts';
 import { isInsidePath } from './volume.ts';
@@ -163,6 +164,19 @@ export function parseShareRequest(text: string): ShareRequest {
     });
   return { share, ...(target === undefined ? {} : { target }), ...(readonly ? { readonly } : {}) };
 }
+
+export const shareGrantKind: GrantKind<ShareRequest, ShareMount> = {
+  option: {
+    flags: '--share <NAME>',
+    summary: 'mount a share at /shares/NAME, or NAME:PATH; add :ro for read-only; may be repeated',
+    completes: 'shares',
+    isForAgents: false,
+  },
+  declared: null,
+  parse: parseShareRequest,
+  nameOf: ({ share }) => share,
+  view: ({ name, folder, target, readonly }) => ({ name, folder, target, readonly }),
+};
 
 /**
  * Where a sandbox can see a share: at a path that is in nothing that agents can write, so that it leads to the mount for as long as

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Fault } from './fault.ts';
+import type { GrantKind } from './grant.ts';
 import { printable } from './name.ts';
 
 export const userVolumeTypes = ['home', 'memory-bank', 'tmux-sockets', 'coordinator-state', 'session'] as const;
@@ -57,6 +58,15 @@ export interface VolumeRequest {
   /** A path inside the sandbox. */
   readonly target: string;
   readonly readonly: boolean;
+}
+
+/** A volume in the spec of a sandbox. */
+export interface VolumeMount {
+  readonly name: string;
+  readonly target: string;
+  readonly readonly: boolean;
+  /** It is the memory bank of the user, at its usual place: the sandbox has its tools too. */
+  readonly isBank?: true;
 }
 
 /** A type, a label, or a whole name. */
@@ -133,6 +143,27 @@ export function parseVolumeRequest(text: string): VolumeRequest {
   if (!volumeNamePattern.test(volume)) throw noVolumeName(volume);
   return { volume, target, readonly: readonly !== undefined };
 }
+
+export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> = {
+  option: {
+    flags: '-v, --volume <NAME:PATH>',
+    summary: 'mount a volume, by type or name, at PATH; add :ro for read-only; may be repeated',
+    completes: 'volumes',
+    isForAgents: false,
+  },
+  declared: {
+    ...{ key: 'volumes', word: 'volume', most: 20, maxText: 4300 },
+    description: 'Entries of `volumes` that it gets, as NAME:PATH or NAME:PATH:ro. Default: none.',
+    example: ['cache:/cache', 'memory-bank:/data/memory-bank:ro'],
+    texts: (requests) => requests.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`),
+  },
+  parse: parseVolumeRequest,
+  nameOf: ({ volume }) => volume,
+  server: {
+    ...{ name: 'memory-bank', program: 'carrel-memory-bank', file: 'agent/bank/main.js', args: [] },
+    comesWith: ({ isBank }) => isBank === true,
+  },
+};
 
 /** In other tools a folder of the host is allowed here, so the message says what to use instead. */
 function noVolumeName(text: string): Fault {

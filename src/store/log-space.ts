@@ -86,18 +86,41 @@ const indexBytes = 32 * 1024;
  * pages: writing to a hole on a full disk ends the process by SIGBUS. The descriptor is closed after the connection,
  * because closing it drops the locks that SQLite has on the file.
  */
-export function allocateIndex(path: string, db: Database, { giveUpSpace = () => false }: StoreOptions): number {
+export function allocateIndex(path: string, db: Database, options: StoreOptions): number {
   const fd = openSync(`${path}-shm`, 'r+');
+  try {
+    allocateWithReserve(fd, options);
+    return fd;
+  } catch (error) {
+    db.close();
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/**
+ * The first connection truncates the index and takes its blocks again at once. An index with holes, as a process leaves it that ended before
+ * `allocateIndex`, has too few of them: every later process would end by SIGBUS, too. Before any connection, because of the locks.
+ */
+export function fillIndex(path: string, options: StoreOptions): void {
+  const index = `${path}-shm`;
+  if (!existsSync(index)) return;
+  const fd = openSync(index, 'r+');
+  try {
+    allocateWithReserve(fd, options);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function allocateWithReserve(fd: number, { giveUpSpace = () => false }: StoreOptions): void {
   for (;;) {
     try {
       allocate(fd, indexBytes);
-      return fd;
+      return;
     } catch (error) {
-      if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'EDQUOT')) return fd; // This filesystem cannot, ignoring.
-      if (giveUpSpace()) continue;
-      db.close();
-      closeSync(fd);
-      throw error;
+      if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'EDQUOT')) return; // This filesystem cannot, ignoring.
+      if (!giveUpSpace()) throw error;
     }
   }
 }

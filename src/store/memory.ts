@@ -204,6 +204,10 @@ class MemoryStore implements Store {
     return this.#feed.subscribe(listener);
   }
 
+  async flushed(): Promise<void> {
+    this.#open();
+  }
+
   close(): void {
     this.#closed = true;
     this.#feed.clear();

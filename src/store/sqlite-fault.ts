@@ -58,10 +58,18 @@ function toFault(path: string, error: unknown): Fault {
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(found) || error instanceof SyntaxError) {
     return damaged(path, `is damaged: ${asFault(error).message}`, error);
   }
+  if (found === 'ERR_DLOPEN_FAILED') return otherNode(error);
   const code = /^SQLITE_(IOERR|CANTOPEN)/.test(found) && isFull(path) ? 'SQLITE_FULL' : found;
   const match = translations.find(({ codes }) => codes.test(code));
   if (!match) return asFault(error);
   return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
+}
+
+function otherNode(cause: unknown): Fault {
+  return new Fault('unsupported', `better-sqlite3 was built for another Node.js than ${process.version}`, {
+    cause,
+    hint: `Run ./setup in the folder of Carrel, or put the Node.js that it ran with before ${process.execPath} on the PATH.`,
+  });
 }
 
 /** What follows a new row, its removal included, needs space too: a row that fits in the last of it could not be taken back. */

@@ -14,7 +14,8 @@ import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import { keep, pragma } from '../lib/kept.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { allocateIndex, keepingLog, preallocate } from './log-space.ts';
+import { LogFlush } from './log-flush.ts';
+import { allocateIndex, fillIndex, keepingLog, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
 import { codeOf, refuseIfFull, translated } from './sqlite-fault.ts';
@@ -39,6 +40,7 @@ export function openSqliteStore(path: string, options: StoreOptions = {}): Store
     accessSync(path, constants.R_OK | constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
     refuseForeign(path);
+    fillIndex(path, options);
     const db = refusingDamaged(path, () => connect(path));
     const index = allocateIndex(path, db, options);
     preallocate(db, path);
@@ -160,6 +162,7 @@ class SqliteStore implements Store {
   readonly #sql: ReturnType<typeof prepare>;
   readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
   readonly #feed = new Feed();
+  readonly #flush: LogFlush;
   #synchronous: 'FULL' | 'NORMAL' = 'FULL';
   #closed = false;
 
@@ -171,6 +174,7 @@ class SqliteStore implements Store {
     this.#db = db;
     this.#sql = keep(prepare(db));
     this.#atomically = db.transaction((work) => work());
+    this.#flush = new LogFlush(`${path}-wal`);
   }
 
   get<K extends Kind>(kind: K, id: string): Row<K> | null {
@@ -218,6 +222,14 @@ class SqliteStore implements Store {
     });
   }
 
+  async flushed(): Promise<void> {
+    await this.#call(() => this.#flush.flush()).catch((error: unknown) =>
+      translated(this.#path, () => {
+        throw error;
+      }),
+    );
+  }
+
   events(after: number, limit: number): readonly Event[] {
     return this.#call(() => this.#sql.events.all(after, boundedLimit(limit)).map(eventOf));
   }
@@ -238,6 +250,7 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#feed.clear();
+    this.#flush.close();
     translated(this.#path, () => keepingLog(this.#path, () => this.#db.close()));
     closeSync(this.#index);
   }

@@ -7,7 +7,8 @@
  * and its event are committed together or not at all. The store has no clock: callers pass the time.
  *
  * Writes are durable when the call returns, power cuts included, unless `lazy` says that a crash of the machine may
- * undo them: suitable for state that can be observed again, never for what a user asked for.
+ * undo them: suitable for state that can be observed again. What a user asked for may be written so only if `flushed` is awaited
+ * before the user is answered: the disk works while the daemon goes on.
  *
  * Every call is synchronous, so a read and the write built on it cannot be interleaved within the daemon.
  *
@@ -92,6 +93,9 @@ export interface Store {
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
   remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
+
+  /** Settles when all that was written before the call survives a power cut. */
+  flushed(): Promise<void>;
 
   /** Events with `seq` greater than `after`, oldest first. The oldest are pruned. */
   events(after: number, limit: number): readonly Event[];

@@ -1,0 +1,41 @@
+/** Threads that have nothing to do. The one that worked last is taken first: V8 has compiled most of what it runs. */
+import type { Thread } from './thread.ts';
+
+const idleMs = 20_000;
+
+export class IdleThreads {
+  readonly #open: () => Thread;
+  /** In the order in which they became idle. */
+  readonly #timers = new Map<Thread, NodeJS.Timeout>();
+
+  constructor(open: () => Thread) {
+    this.#open = open;
+  }
+
+  take(): Thread {
+    const last = [...this.#timers.keys()].at(-1);
+    if (last === undefined) return this.#open();
+    this.#forget(last);
+    return last;
+  }
+
+  rest(thread: Thread): void {
+    const timer = setTimeout(() => {
+      this.#forget(thread);
+      void thread.end();
+    }, idleMs);
+    timer.unref();
+    this.#timers.set(thread, timer);
+  }
+
+  async dispose(): Promise<void> {
+    const threads = [...this.#timers.keys()];
+    for (const thread of threads) this.#forget(thread);
+    await Promise.all(threads.map((thread) => thread.end()));
+  }
+
+  #forget(thread: Thread): void {
+    clearTimeout(this.#timers.get(thread));
+    this.#timers.delete(thread);
+  }
+}

@@ -1,0 +1,92 @@
+/** A SQLite file whose commits are on disk before they are acknowledged, and what becomes of it when it is damaged. */
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Fault } from '../model/fault.ts';
+import { keep, pragma } from './kept.ts';
+
+export interface DurableOptions {
+  readonly schema: string;
+  readonly schemaVersion: number;
+  /** How long it waits for another connection. */
+  readonly busyMs?: number;
+  /** Reads all of the file, to find damage. */
+  readonly check?: boolean;
+  /** What else is done with the connection before it is used. */
+  readonly prepare?: (db: Database.Database) => void;
+}
+
+export function openDurable(path: string, options: DurableOptions): Database.Database {
+  const { busyMs, check = false, prepare } = options;
+  const db = keep(new Database(path, busyMs === undefined ? {} : { timeout: busyMs }));
+  try {
+    const mode = pragma(db, 'journal_mode = WAL');
+    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    db.exec('PRAGMA synchronous = FULL');
+    if (check) requireSound(db);
+    prepareSchema(db, path, options);
+    prepare?.(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** An error of SQLite: the file is damaged, or no database. */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code));
+}
+
+/** Damaged, the file is set aside and a new one is made. The folder is created for this account alone. */
+export function openOrSetAside(folder: string, fileName: string, options: DurableOptions): Database.Database {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, fileName);
+  try {
+    return openDurable(path, options);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    setAside(folder, fileName);
+    return openDurable(path, { ...options, check: false });
+  }
+}
+
+/** Those that were set aside, the oldest first. */
+export function damagedFiles(folder: string, fileName: string): string[] {
+  if (!existsSync(folder)) return [];
+  const prefix = damagedName(fileName);
+  const names = readdirSync(folder).filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name));
+  return names.sort().map((name) => join(folder, name));
+}
+
+function damagedName(fileName: string): string {
+  return `${fileName}.damaged-`;
+}
+
+/** The file itself last: after a crash in between it is found damaged again. */
+function setAside(folder: string, fileName: string): void {
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  for (const suffix of ['-wal', '-shm', '']) {
+    const from = join(folder, `${fileName}${suffix}`);
+    if (existsSync(from)) renameSync(from, join(folder, `${damagedName(fileName)}${time}${suffix}`));
+  }
+}
+
+function requireSound(db: Database.Database): void {
+  const verdict = pragma(db, 'quick_check(1)');
+  if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' });
+}
+
+function prepareSchema(db: Database.Database, path: string, { schema, schemaVersion }: DurableOptions): void {
+  const version = () => pragma(db, 'user_version') as number;
+  if (version() > schemaVersion) {
+    throw new Fault('unsupported', `${path} was written by a newer Carrel`, {
+      hint: 'Use that version, or a newer one.',
+    });
+  }
+  if (version() === schemaVersion) return;
+  // A crash while it was made leaves an empty file: the transaction did not happen. Another connection may be making it, too.
+  db.transaction(() => {
+    if (version() === 0) db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
+  }).immediate();
+}
