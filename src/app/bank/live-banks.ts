@@ -1,0 +1,153 @@
+/** The memory banks of all users that this daemon has open, and the scans that notice plain writes in them. */
+import type { Bank, BankPlace, Banks } from '../../bank/bank.ts';
+import type { BankLimits, BankWriter } from '../../model/bank.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { VolumeMount } from '../../model/volume.ts';
+
+export interface LiveBanksParts {
+  readonly banks: Banks;
+  readonly placeOf: (user: string) => BankPlace;
+  /** The name of the volume with the files. */
+  readonly volumeOf: (user: string) => string;
+  readonly limits: () => BankLimits;
+  /** The sandboxes of a user; null: of all. */
+  readonly sandboxes: (user: string | null) => readonly Sandbox[];
+  readonly report: (id: string, fault: Fault) => void;
+  readonly nowMs: () => number;
+}
+
+/** Between scans while a sandbox can write; longer where a scan takes long. */
+const scanMs = 2000;
+const restFactor = 20;
+
+export class LiveBanks {
+  readonly #parts: LiveBanksParts;
+  /** Users with a sandbox that may be writing. */
+  readonly #writing = new Set<string>();
+  readonly #scannedAt = new Map<string, string | null>();
+  #timer: NodeJS.Timeout | null = null;
+  #isDisposed = false;
+
+  constructor(parts: LiveBanksParts) {
+    this.#parts = parts;
+  }
+
+  open(user: string): Promise<Bank> {
+    const { banks, placeOf, limits } = this.#parts;
+    return banks.open(placeOf(user), limits());
+  }
+
+  /** The writer of a plain change that is found now. */
+  async plainWriter(user: string): Promise<BankWriter> {
+    if (!this.#scannedAt.has(user)) this.#scannedAt.set(user, await (await this.open(user)).scannedAt());
+    const since = this.#scannedAt.get(user) ?? '';
+    return plainWriter(this.#parts.sandboxes(user).filter((sandbox) => this.#couldWrite(sandbox, since)));
+  }
+
+  async scan(user: string): Promise<void> {
+    const bank = await this.open(user);
+    const plain = await this.plainWriter(user);
+    // One scan is bounded; those that follow go on where it stopped.
+    for (let cut = true, times = 0; cut && times < 100; times += 1) {
+      const { isCut, changes } = await bank.scan(plain);
+      cut = isCut && changes > 0;
+    }
+    this.#scannedAt.set(user, await bank.scannedAt());
+  }
+
+  /** Its history is removed, too. */
+  async erase(user: string): Promise<void> {
+    this.#scannedAt.delete(user);
+    await this.#parts.banks.erase(this.#parts.placeOf(user));
+  }
+
+  /** The user is removed. The files and the history wait for the same user. */
+  async release(user: string): Promise<void> {
+    this.#scannedAt.delete(user);
+    await this.#parts.banks.release(this.#parts.placeOf(user));
+  }
+
+  start(): void {
+    for (const sandbox of this.#parts.sandboxes(null))
+      if (this.#isWriting(sandbox)) this.#writing.add(sandbox.spec.user);
+    this.#next(scanMs);
+  }
+
+  /** Before a start: what was changed until now was not changed by this sandbox. */
+  async provide({ spec }: Sandbox): Promise<void> {
+    const mounts = this.#mountsOf(spec);
+    if (mounts.length === 0) return;
+    await this.#scanQuietly(spec.user);
+    if (!mounts.some(isWritable) || this.#isDisposed) return;
+    this.#writing.add(spec.user);
+    if (this.#timer === null) this.#next(scanMs);
+  }
+
+  /** After its end: what it changed is known while no other sandbox has begun. */
+  async conclude({ spec }: Sandbox): Promise<void> {
+    if (this.#mountsOf(spec).some(isWritable)) await this.#scanQuietly(spec.user);
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer ?? undefined);
+    await this.#parts.banks.close();
+  }
+
+  #next(delayMs: number): void {
+    if (this.#isDisposed || this.#writing.size === 0) {
+      this.#timer = null;
+      return;
+    }
+    this.#timer = setTimeout(() => void this.#turn(), delayMs);
+    this.#timer.unref();
+  }
+
+  async #turn(): Promise<void> {
+    const beganMs = this.#parts.nowMs();
+    for (const user of [...this.#writing]) {
+      const isWritten = this.#parts.sandboxes(user).some((sandbox) => this.#isWriting(sandbox));
+      await this.#scanQuietly(user);
+      if (!isWritten) this.#writing.delete(user);
+    }
+    this.#next(Math.max(scanMs, (this.#parts.nowMs() - beganMs) * restFactor));
+  }
+
+  async #scanQuietly(user: string): Promise<void> {
+    if (this.#isDisposed) return;
+    try {
+      await this.scan(user);
+    } catch (error) {
+      this.#parts.report(`memory bank of ${user}`, asFault(error));
+    }
+  }
+
+  /** The volume at any place: a sandbox without the tools of the bank writes its files all the same. */
+  #mountsOf({ user, volumes = [] }: Sandbox['spec']): readonly VolumeMount[] {
+    const volume = this.#parts.volumeOf(user);
+    return volumes.filter(({ name }) => name === volume);
+  }
+
+  #isWriting({ spec, status }: Sandbox): boolean {
+    return this.#mountsOf(spec).some(isWritable) && !hasEnded(status);
+  }
+
+  /** Whether it ran with the bank since then. */
+  #couldWrite({ spec, status }: Sandbox, since: string): boolean {
+    if (!this.#mountsOf(spec).some(isWritable) || status.startedAt === null) return false;
+    return !hasEnded(status) || (status.finishedAt ?? '') >= since;
+  }
+}
+
+function isWritable({ readonly }: VolumeMount): boolean {
+  return !readonly;
+}
+
+export function plainWriter(could: readonly Pick<Sandbox, 'id' | 'name'>[]): BankWriter {
+  const [only, ...others] = could;
+  if (only !== undefined && others.length === 0)
+    return { kind: 'sandbox', name: only.name, id: only.id, agent: null, session: null };
+  const names = could.map(({ name }) => name).sort();
+  return { kind: 'unknown', name: names.slice(0, 10).join(', '), id: null, agent: null, session: null };
+}

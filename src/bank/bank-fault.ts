@@ -1,0 +1,42 @@
+/** Errors of SQLite and of the filesystem under a bank, as Faults. */
+
+import { ReadRefusal } from '../lib/bounded-read.ts';
+import { isDamage } from '../lib/durable-database.ts';
+import { asFault, Fault, spaceHint } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+
+export function bankFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const cause = error;
+  if (isDiskFull(error))
+    return new Fault('exhausted', 'the disk has no space for the memory bank', { cause, hint: spaceHint });
+  if (isDamage(error)) {
+    return new Fault('corrupt', `the history of the memory bank is damaged: ${(error as Error).message}`, {
+      cause,
+      hint: 'The next request sets it aside if it cannot be used: see carrel doctor. The files themselves are not touched.',
+    });
+  }
+  return asFault(error);
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(codeOf(error));
+}
+
+/** Of a path in the folder, which an agent may have made anything of. */
+export function pathFault(path: string, error: unknown): unknown {
+  const shown = printable(path);
+  if (error instanceof ReadRefusal && error.reason === 'too_large')
+    return new Fault('exhausted', `${shown} is too large for the tools of the memory bank`, {
+      hint: 'Read it as a file.',
+    });
+  if (error instanceof ReadRefusal || ['ELOOP', 'ENOTDIR', 'EISDIR', 'ENXIO'].includes(codeOf(error)))
+    return new Fault('denied', `${shown} is not a regular file in folders of the memory bank`);
+  if (codeOf(error) === 'ENAMETOOLONG') return new Fault('invalid', `${shown} is too long`);
+  return error;
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}

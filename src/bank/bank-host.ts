@@ -1,0 +1,67 @@
+/** Answers calls to the banks that are open here. */
+import { rmSync } from 'node:fs';
+import { answerCall } from '../lib/thread-calls.ts';
+import { Fault } from '../model/fault.ts';
+import { bankFault } from './bank-fault.ts';
+import type { FromThread, Link, Receiver, ToThread } from './bank-link.ts';
+import { OpenedBank, type OpenedOptions } from './opened-bank.ts';
+
+type HostOptions = Partial<Pick<OpenedOptions, 'now'>>;
+
+export class BankHost {
+  readonly #banks = new Map<string, OpenedBank>();
+  readonly #send: (message: FromThread) => void;
+  readonly #options: HostOptions;
+
+  constructor(send: (message: FromThread) => void, options: HostOptions = {}) {
+    this.#send = send;
+    this.#options = options;
+  }
+
+  receive(message: ToThread): void {
+    answerCall(message.call, this.#do(message), this.#send);
+  }
+
+  async closeAll(): Promise<void> {
+    for (const bank of this.#banks.values()) await bank.close();
+    this.#banks.clear();
+  }
+
+  async #do(message: ToThread): Promise<unknown> {
+    const { folder } = message.place;
+    try {
+      if ('open' in message) return this.#open(message);
+      if ('erase' in message) return await this.#erase(folder);
+      const bank = this.#banks.get(folder);
+      if (message.method === 'close') this.#banks.delete(folder);
+      else if (bank === undefined) throw new Fault('unavailable', 'the memory bank is not open');
+      const method = bank?.[message.method] as undefined | ((...args: readonly unknown[]) => unknown);
+      return await method?.call(bank, ...message.args);
+    } catch (error) {
+      throw bankFault(error);
+    }
+  }
+
+  #open({ place, open: limits }: Extract<ToThread, { open: unknown }>): null {
+    const { folder } = place;
+    if (!this.#banks.has(folder)) {
+      this.#banks.set(folder, new OpenedBank(place, { now: () => new Date(), ...this.#options, limits }));
+    }
+    return null;
+  }
+
+  /** Everything is closed when the folder goes, so that no acknowledged write ends up in a file without a name. */
+  async #erase(folder: string): Promise<null> {
+    const bank = this.#banks.get(folder);
+    this.#banks.delete(folder);
+    await bank?.close();
+    rmSync(folder, { recursive: true, force: true });
+    return null;
+  }
+}
+
+/** Without a thread, for tests. */
+export function startBankHere(receiver: Receiver, options?: HostOptions): Link {
+  const host = new BankHost((message) => receiver.received(message), options);
+  return { send: (message) => host.receive(message), end: () => host.closeAll() };
+}

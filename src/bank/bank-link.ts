@@ -1,0 +1,25 @@
+/** What the daemon and the thread of the memory bank send each other. */
+import type { ThreadAnswer } from '../lib/thread-calls.ts';
+import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread-link.ts';
+import type { BankLimits } from '../model/bank.ts';
+import type { Bank, BankPlace } from './bank.ts';
+
+export type ToThread =
+  | { readonly call: number; readonly place: BankPlace; readonly open: BankLimits }
+  | { readonly call: number; readonly place: BankPlace; readonly erase: true }
+  | {
+      readonly call: number;
+      readonly place: BankPlace;
+      readonly method: keyof Bank;
+      readonly args: readonly unknown[];
+    };
+
+export type FromThread = ThreadAnswer;
+export type Link = ThreadLink<ToThread>;
+export type Receiver = ThreadReceiver<FromThread>;
+
+export const threadName = 'the thread of the memory bank';
+
+export function startBankThread(receiver: Receiver): Link {
+  return startThread('bank/bank-thread.js', threadName, receiver);
+}

@@ -1,0 +1,7 @@
+/** What runs in the thread of the memory bank: it waits for the disk, and reads folders that agents write. */
+import { parentPort } from 'node:worker_threads';
+import { BankHost } from './bank-host.ts';
+import type { ToThread } from './bank-link.ts';
+
+const host = new BankHost((message) => parentPort?.postMessage(message));
+parentPort?.on('message', (message: ToThread) => host.receive(message));
