@@ -1,0 +1,198 @@
+/** Answers sandboxes: HTTP as Chroma has it, at a unix socket, with the identity of the sandbox in a header that the proxy writes. */
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { firstBytes } from '../lib/collect.ts';
+import { listenPrivately } from '../lib/private-socket.ts';
+import { Rate } from '../lib/rate.ts';
+import type { ChromaPlace } from '../model/chroma.ts';
+import { asFault, consequences, Fault } from '../model/fault.ts';
+import { callerHeader, callerId } from '../model/service.ts';
+import { checkedBody, maxBodyBytes } from './body.ts';
+import { Collections, type Listed } from './collections.ts';
+import { type Plan, planOf } from './route.ts';
+import { databasePath, type Upstream } from './upstream.ts';
+
+export interface BrokerParts {
+  /** Null: it has none. Asked once for each sandbox. */
+  readonly placeOf: (sandbox: string) => Promise<ChromaPlace | null>;
+  /** Resolves when the server answers; `unavailable` if it does not in time. */
+  readonly server: () => Promise<Upstream>;
+  /** For the limit of requests a second. */
+  readonly nowMs?: () => number;
+}
+
+type Forwarded = Extract<Plan, { kind: 'forward' }>;
+
+const bodyMs = 30_000;
+/** Requests of one sandbox a second, at first, and at the same time. */
+const rate = { perSecond: 500, burst: 2000 };
+const maxAtOnce = 64;
+/** As for notes. */
+const maxCollections = 1000;
+const maxLearnedBytes = 16 * 1024 ** 2;
+
+export class Broker {
+  readonly #parts: BrokerParts;
+  readonly #rate: Rate;
+  readonly #running = new Map<string, number>();
+  readonly #places = new Map<string, Promise<ChromaPlace | null>>();
+  readonly #provided = new Set<string>();
+  readonly #server: http.Server;
+  #collections: Collections;
+
+  constructor(parts: BrokerParts) {
+    this.#parts = parts;
+    this.#rate = new Rate(rate, parts.nowMs);
+    this.#collections = this.#emptyCollections();
+    this.#server = http.createServer((request, response) => void this.#answer(request, response));
+    this.#server.requestTimeout = bodyMs;
+  }
+
+  listen(path: string): Promise<void> {
+    return listenPrivately(this.#server, path);
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  /** The server has other files now: what it was known to have may be gone. */
+  forgetAll(): void {
+    this.#provided.clear();
+    this.#collections = this.#emptyCollections();
+  }
+
+  /** The sandbox is removed, and its database is going to be. */
+  release(sandbox: string, place: ChromaPlace): void {
+    this.#places.delete(sandbox);
+    this.#provided.delete(databasePath(place));
+  }
+
+  /** The databases of this tenant are removed: each is created again when it is used. */
+  forgetTenant(tenant: string): void {
+    const path = databasePath({ tenant, database: '' });
+    for (const key of this.#provided) if (key.startsWith(path)) this.#provided.delete(key);
+  }
+
+  #emptyCollections(): Collections {
+    return new Collections(async (place, offset, limit) => (await this.#parts.server()).list(place, offset, limit));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const sandbox = callerId(request.headersDistinct[callerHeader]);
+      this.#enter(sandbox);
+      try {
+        await this.#handle(sandbox, request, response);
+      } finally {
+        this.#leave(sandbox);
+      }
+    } catch (error) {
+      refuse(response, asFault(error));
+    }
+  }
+
+  #enter(sandbox: string): void {
+    const running = this.#running.get(sandbox) ?? 0;
+    const isTooMuch = running >= maxAtOnce || this.#rate.take(sandbox) > 0;
+    if (isTooMuch) throw new Fault('exhausted', tooMany);
+    this.#running.set(sandbox, running + 1);
+  }
+
+  #leave(sandbox: string): void {
+    const left = (this.#running.get(sandbox) ?? 1) - 1;
+    if (left === 0) this.#running.delete(sandbox);
+    else this.#running.set(sandbox, left);
+  }
+
+  async #handle(sandbox: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const plan = planOf(request.method ?? '', request.url ?? '');
+    const place = await this.#place(sandbox);
+    if (plan.kind === 'own') return send(response, 200, plan.answer(place));
+    if (plan.kind === 'pass') return this.#relay(response, plan.path, 'GET', null);
+    if (plan.writes && place.readonly) throw new Fault('denied', 'this sandbox only reads the memory');
+    const body = plan.body === null ? null : checkedBody(plan.body, await bodyOf(request));
+    await this.#provide(place);
+    if (plan.collection !== null) await this.#collections.require(place, plan.collection);
+    await this.#forward(plan, place, body, response);
+  }
+
+  #place(sandbox: string): Promise<ChromaPlace> {
+    let place = this.#places.get(sandbox);
+    if (place === undefined) {
+      place = this.#parts.placeOf(sandbox);
+      this.#places.set(sandbox, place);
+      place.catch(() => this.#places.delete(sandbox));
+    }
+    return place.then((found) => {
+      if (found !== null) return found;
+      this.#places.delete(sandbox);
+      throw new Fault('denied', 'this sandbox has no scope of the memory');
+    });
+  }
+
+  async #provide(place: ChromaPlace): Promise<void> {
+    const key = databasePath(place);
+    if (this.#provided.has(key)) return;
+    await (await this.#parts.server()).provide(place);
+    this.#provided.add(key);
+  }
+
+  async #forward(plan: Forwarded, place: ChromaPlace, body: Buffer | null, response: ServerResponse): Promise<void> {
+    const base = databasePath(place);
+    if (plan.body === 'create') await this.#checkCount(base);
+    const path = `${base}/${plan.path}`;
+    if (!plan.learns) return this.#relay(response, path, plan.method, body);
+    const answer = await (await this.#parts.server()).request({ method: plan.method, path, body });
+    const bytes = await firstBytes(answer, maxLearnedBytes + 1);
+    if (bytes.length > maxLearnedBytes)
+      throw new Fault('exhausted', 'the answer is too large: ask for fewer collections');
+    if (answer.statusCode === 200) this.#collections.learn(place, listedIn(bytes));
+    send(response, answer.statusCode ?? 502, bytes);
+  }
+
+  async #checkCount(base: string): Promise<void> {
+    const path = `${base}/collections_count`;
+    const { value } = await (await this.#parts.server()).json({ method: 'GET', path });
+    if (typeof value === 'number' && value >= maxCollections)
+      throw new Fault('exhausted', `a database has at most ${maxCollections} collections`);
+  }
+
+  async #relay(response: ServerResponse, path: string, method: string, body: Buffer | null): Promise<void> {
+    const answer = await (await this.#parts.server()).request({ method, path, body });
+    response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' });
+    // A client that goes away, or a server that ends, breaks the connection: the client sees a cut answer, ignoring.
+    await pipeline(answer, response).catch(() => response.destroy());
+  }
+}
+
+const tooMany = `this sandbox sends more than ${rate.perSecond} requests a second, or ${maxAtOnce} at once`;
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  if (request.headers['content-encoding'] !== undefined)
+    throw new Fault('invalid', 'the broker of Chroma reads no compressed bodies');
+  const bytes = await firstBytes(request, maxBodyBytes + 1);
+  if (bytes.length <= maxBodyBytes) return bytes;
+  throw new Fault('exhausted', 'the request is larger than 16 MiB: send fewer records at once');
+}
+
+function listedIn(bytes: Buffer): readonly Listed[] {
+  const value = JSON.parse(bytes.toString('utf8')) as Listed | readonly Listed[];
+  return Array.isArray(value) ? value : [value as Listed];
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(Buffer.isBuffer(value) ? value : JSON.stringify(value));
+}
+
+/** As Chroma has errors, so that its clients print the reason. */
+function refuse(response: ServerResponse, { code, message, hint }: Fault): void {
+  if (response.headersSent) return void response.destroy();
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  const status = code === 'exhausted' ? (message === tooMany ? 429 : 413) : consequences[code].http;
+  // The rest of a body that was not read would be taken for the next request.
+  response.setHeader('connection', 'close');
+  send(response, status, { error: code, message: text });
+}

@@ -1,0 +1,143 @@
+/** Requests to the server. */
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { firstBytes } from '../lib/collect.ts';
+import type { ChromaPlace } from '../model/chroma.ts';
+import { Fault } from '../model/fault.ts';
+import type { Listed } from './collections.ts';
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** From /api on. */
+  readonly path: string;
+  readonly body?: Buffer | null;
+  readonly signal?: AbortSignal;
+}
+
+export interface UpstreamOptions {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Adding to a large index takes long; a server that hangs is found by its health check. */
+const answerMs = 60_000;
+const maxSockets = 64;
+const databasePage = 500;
+const maxListBytes = 8 * 1024 ** 2;
+
+export class Upstream {
+  readonly #base: URL;
+  readonly #prefix: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #agent: http.Agent;
+  readonly #send: typeof http.request;
+
+  constructor({ url, headers = {} }: UpstreamOptions) {
+    this.#base = new URL(url);
+    this.#prefix = this.#base.pathname.replace(/\/$/, '');
+    this.#headers = headers;
+    const isTls = this.#base.protocol === 'https:';
+    this.#agent = new (isTls ? https : http).Agent({ keepAlive: true, maxSockets });
+    this.#send = isTls ? https.request : http.request;
+  }
+
+  /** `unavailable` if there is no answer: then a write may have happened or not. */
+  request({ method, path, body = null, signal }: UpstreamRequest): Promise<IncomingMessage> {
+    const { hostname, port } = this.#base;
+    const headers = {
+      ...this.#headers,
+      accept: 'application/json',
+      ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': String(body.length) }),
+    };
+    return new Promise((resolve, reject) => {
+      const sent = this.#send({
+        ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, method, headers, agent: this.#agent, timeout: answerMs },
+        path: `${this.#prefix}${path}`,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      sent.on('response', resolve);
+      sent.on('timeout', () => sent.destroy(new Error('it does not answer in time')));
+      sent.on('error', (cause: NodeJS.ErrnoException) =>
+        reject(
+          new Fault('unavailable', `the Chroma server did not answer (${cause.code ?? cause.message})`, { cause }),
+        ),
+      );
+      sent.end(body ?? undefined);
+    });
+  }
+
+  /** The answer of a request that is small; a refusal becomes a Fault with its status. */
+  async json(request: UpstreamRequest): Promise<{ readonly status: number; readonly value: unknown }> {
+    const response = await this.request(request);
+    const bytes = await firstBytes(response, maxListBytes + 1);
+    if (bytes.length > maxListBytes) throw new Fault('exhausted', 'the answer of the Chroma server is too large');
+    return { status: response.statusCode ?? 0, value: parsed(bytes) };
+  }
+
+  async list(place: ChromaPlace, offset: number, limit: number): Promise<readonly Listed[]> {
+    const path = `${databasePath(place)}/collections?limit=${limit}&offset=${offset}`;
+    const { status, value } = await this.json({ method: 'GET', path });
+    if (status === 200 && Array.isArray(value)) return value as Listed[];
+    throw new Fault('unavailable', `the Chroma server listed no collections (status ${status})`);
+  }
+
+  /** Creates tenant and database where they do not exist yet. */
+  async provide({ tenant, database }: ChromaPlace): Promise<void> {
+    await this.#create('/api/v2/tenants', tenant);
+    await this.#create(`/api/v2/tenants/${tenant}/databases`, database);
+  }
+
+  /** One that does not exist is removed already. */
+  async dropDatabase(place: Pick<ChromaPlace, 'tenant' | 'database'>): Promise<void> {
+    const { status } = await this.json({ method: 'DELETE', path: databasePath(place) });
+    if (status >= 500) throw new Fault('unavailable', `the Chroma server did not remove a database (status ${status})`);
+  }
+
+  /** Their names. A tenant that does not exist has none. */
+  async databases(tenant: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (;;) {
+      const path = `/api/v2/tenants/${tenant}/databases?limit=${databasePage}&offset=${names.length}`;
+      const { status, value } = await this.json({ method: 'GET', path });
+      if (status === 404) return names;
+      if (status !== 200 || !Array.isArray(value))
+        throw new Fault('unavailable', `the Chroma server listed no databases (status ${status})`);
+      names.push(...(value as { name: string }[]).map(({ name }) => name));
+      if (value.length < databasePage) return names;
+    }
+  }
+
+  async version(): Promise<string> {
+    const { status, value } = await this.json({ method: 'GET', path: '/api/v2/version' });
+    if (status === 200 && typeof value === 'string') return value;
+    throw new Fault('unavailable', `there is no Chroma server with API version 2 (status ${status})`);
+  }
+
+  async beat(signal: AbortSignal): Promise<void> {
+    const { status } = await this.json({ method: 'GET', path: '/api/v2/heartbeat', signal });
+    if (status !== 200) throw new Fault('unavailable', `the Chroma server is not well (status ${status})`);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #create(path: string, name: string): Promise<void> {
+    const { status } = await this.json({ method: 'POST', path, body: Buffer.from(JSON.stringify({ name })) });
+    if (status >= 300 && status !== 409)
+      throw new Fault('unavailable', `the Chroma server did not create ${name} (status ${status})`);
+  }
+}
+
+/** The names need no encoding. */
+export function databasePath({ tenant, database }: Pick<ChromaPlace, 'tenant' | 'database'>): string {
+  return `/api/v2/tenants/${tenant}/databases/${database}`;
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,4 @@
+import { describe } from 'vitest';
+import { chromaInSandboxes } from './chroma.ts';
+
+describe('Chroma in sandboxes, rootless', () => chromaInSandboxes('rootless'));
