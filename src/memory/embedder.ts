@@ -1,10 +1,11 @@
-/** Vectors of texts from an endpoint that speaks the embeddings API of OpenAI. */
+/** Vectors of texts: the contract, and an endpoint that speaks the embeddings API of OpenAI. */
 import { Fault } from '../model/fault.ts';
 
 export interface Embedder {
   readonly model: string;
   /** `unavailable` if there is no answer, or no usable one. */
   embed(text: string): Promise<readonly number[]>;
+  close(): Promise<void>;
 }
 
 export interface EndpointOptions {
@@ -46,6 +47,8 @@ export class EndpointEmbedder implements Embedder {
       throw this.#failed((error as Error).message, error);
     }
   }
+
+  async close(): Promise<void> {}
 
   async #ask(text: string): Promise<unknown> {
     const { url, model, headers, fetch: send = fetch } = this.#options;

@@ -1,65 +1,17 @@
 /** The memories of all users, on the daemon's side of the threads: one writes, one reads, so that a save does not wait for a search. */
-import { Fault, isFault } from '../model/fault.ts';
+import { ThreadCalls } from '../lib/thread-calls.ts';
+import { isFault } from '../model/fault.ts';
 import type { MemoryLimits, MemoryScope, Writer } from '../model/memory.ts';
 import type { Memories, Memory, NewNote, Page, Query, Selection } from './memory.ts';
-import { type FromThread, type Link, type Receiver, startMemoryThread, type ToThread } from './memory-link.ts';
+import { type Link, type Receiver, startMemoryThread, type ToThread } from './memory-link.ts';
 
 type Start = (receiver: Receiver) => Link;
-
-interface Pending {
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A distributive `Omit`: each member of the union without its number. */
-type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
 export function openMemories(start: Start = startMemoryThread): Memories {
   return new ThreadMemories(start);
 }
 
-/** Calls to one thread, which is started by the first. */
-class Calls {
-  readonly #start: Start;
-  readonly #pending = new Map<number, Pending>();
-  readonly #broken: () => void;
-  #link: Link | null = null;
-  #calls = 0;
-
-  constructor(start: Start, broken: () => void) {
-    this.#start = start;
-    this.#broken = broken;
-  }
-
-  call<T>(message: Unnumbered<ToThread>): Promise<T> {
-    this.#link ??= this.#start({ received: (answer) => this.#received(answer), broken: (error) => this.#fail(error) });
-    const call = ++this.#calls;
-    return new Promise<T>((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject });
-      this.#link!.send({ ...message, call } as ToThread);
-    });
-  }
-
-  async end(): Promise<void> {
-    await this.#link?.end();
-    this.#link = null;
-  }
-
-  #received(answer: FromThread): void {
-    const pending = this.#pending.get(answer.call);
-    this.#pending.delete(answer.call);
-    if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
-    else pending?.resolve(answer.value as never);
-  }
-
-  #fail(cause: unknown): void {
-    this.#link = null;
-    this.#broken();
-    const fault = new Fault('unavailable', 'a thread of the memory ended unexpectedly', { cause });
-    for (const { reject } of this.#pending.values()) reject(fault);
-    this.#pending.clear();
-  }
-}
+type Calls = ThreadCalls<ToThread>;
 
 class ThreadMemories implements Memories {
   readonly #open = new Map<string, Promise<Memory>>();
@@ -71,8 +23,8 @@ class ThreadMemories implements Memories {
   constructor(start: Start) {
     // Memories are opened again when they are next needed.
     const forget = () => this.#open.clear();
-    this.#writes = new Calls(start, forget);
-    this.#reads = new Calls(start, forget);
+    this.#writes = new ThreadCalls(start, 'a thread of the memory', forget);
+    this.#reads = new ThreadCalls(start, 'a thread of the memory', forget);
   }
 
   open(folder: string, limits: MemoryLimits): Promise<Memory> {

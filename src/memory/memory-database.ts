@@ -2,16 +2,11 @@
  * The file of a user's memory. `words` is the full-text index of the notes. `bits` has the signs of each vector, a 32nd of its size: the search
  * compares these first and only the best with all their values.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { keep, pragma } from '../lib/kept.ts';
-import { Fault } from '../model/fault.ts';
-import { isDamage } from './memory-fault.ts';
+import type { Database } from 'better-sqlite3';
+import { damagedFiles, openOrSetAside } from '../lib/durable-database.ts';
 
 const fileName = 'memory.db';
-const damagedName = `${fileName}.damaged-`;
 const schemaVersion = 1;
 /** The other thread may be committing. */
 const busyMs = 5000;
@@ -42,7 +37,7 @@ const schema = `
 `;
 
 export interface OpenedDatabase {
-  readonly db: Database.Database;
+  readonly db: Database;
   /** False: sqlite-vec cannot be loaded. */
   readonly hasVectors: boolean;
 }
@@ -55,66 +50,17 @@ export interface OpenOptions {
 }
 
 /** A damaged file is set aside (M16). */
-export function openDatabase(folder: string, options: OpenOptions): OpenedDatabase {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, fileName);
-  try {
-    return connect(path, options);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    setAside(folder);
-    return connect(path, { ...options, check: false });
-  }
+export function openDatabase(folder: string, { check, extension = extensionPath }: OpenOptions): OpenedDatabase {
+  const prepare = (db: Database) => void db.exec('PRAGMA cache_size = -16384');
+  const db = openOrSetAside(folder, fileName, { schema, schemaVersion, busyMs, check, prepare });
+  return { db, hasVectors: loadVectors(db, extension()) };
 }
 
-export function damagedFiles(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => name.startsWith(damagedName) && !/-(wal|shm)$/.test(name));
-  return names.sort().map((name) => join(folder, name));
+export function damagedMemories(folder: string): string[] {
+  return damagedFiles(folder, fileName);
 }
 
-function setAside(folder: string): void {
-  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  for (const suffix of ['-wal', '-shm', '']) {
-    const from = join(folder, `${fileName}${suffix}`);
-    if (existsSync(from)) renameSync(from, join(folder, `${damagedName}${time}${suffix}`));
-  }
-}
-
-function connect(path: string, { check, extension = extensionPath }: OpenOptions): OpenedDatabase {
-  const db = keep(new Database(path, { timeout: busyMs }));
-  try {
-    const mode = pragma(db, 'journal_mode = WAL');
-    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
-    // Every commit is on disk before it is acknowledged.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -16384');
-    if (check) requireSound(db);
-    prepareSchema(db, path);
-    return { db, hasVectors: loadVectors(db, extension()) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function requireSound(db: Database.Database): void {
-  const verdict = pragma(db, 'quick_check(1)');
-  if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' });
-}
-
-function prepareSchema(db: Database.Database, path: string): void {
-  const version = () => pragma(db, 'user_version') as number;
-  if (version() > schemaVersion) {
-    throw new Fault('unsupported', `${path} was written by a newer Carrel`, {
-      hint: 'Use that version, or a newer one.',
-    });
-  }
-  // A crash while it was made leaves an empty file: the transaction did not happen.
-  db.transaction(() => {
-    if (version() === 0) db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
-  }).immediate();
-}
-
-function loadVectors(db: Database.Database, path: string | null): boolean {
+function loadVectors(db: Database, path: string | null): boolean {
   if (path === null) return false;
   try {
     db.loadExtension(path);

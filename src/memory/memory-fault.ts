@@ -1,5 +1,7 @@
 /** Errors of SQLite and of the filesystem under a memory, as Faults. */
+
 import { statfsSync } from 'node:fs';
+import { isDamage } from '../lib/durable-database.ts';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
 
 export function translated<T>(folder: string, work: () => T): T {
@@ -36,10 +38,6 @@ export function memoryFault(folder: string, error: unknown): Fault {
     return new Fault('unavailable', `the memory in ${folder} cannot be read: ${(error as Error).message}`, { cause });
   }
   return asFault(error);
-}
-
-export function isDamage(error: unknown): boolean {
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
 function codeOf(error: unknown): string {

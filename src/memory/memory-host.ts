@@ -1,5 +1,6 @@
 /** Answers calls to the memories that are open here. */
-import { asFault, Fault } from '../model/fault.ts';
+import { answerCall } from '../lib/thread-calls.ts';
+import { Fault } from '../model/fault.ts';
 import { memoryFault } from './memory-fault.ts';
 import type { FromThread, Link, Receiver, ToThread } from './memory-link.ts';
 import { OpenedMemory, type OpenedOptions } from './opened-memory.ts';
@@ -17,10 +18,7 @@ export class MemoryHost {
   }
 
   receive(message: ToThread): void {
-    this.#do(message).then(
-      (value) => this.#send({ call: message.call, value }),
-      (error: unknown) => this.#send({ call: message.call, fault: asFault(error).toJSON() }),
-    );
+    answerCall(message.call, this.#do(message), this.#send);
   }
 
   async closeAll(): Promise<void> {

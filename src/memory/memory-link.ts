@@ -1,6 +1,6 @@
 /** What the daemon and a thread of the memory send each other. */
+import type { ThreadAnswer } from '../lib/thread-calls.ts';
 import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread-link.ts';
-import type { FaultBody } from '../model/fault.ts';
 import type { MemoryLimits } from '../model/memory.ts';
 import type { Memory } from './memory.ts';
 
@@ -13,9 +13,7 @@ export type ToThread =
       readonly args: readonly unknown[];
     };
 
-export type FromThread =
-  | { readonly call: number; readonly value: unknown }
-  | { readonly call: number; readonly fault: FaultBody };
+export type FromThread = ThreadAnswer;
 
 export type Link = ThreadLink<ToThread>;
 export type Receiver = ThreadReceiver<FromThread>;

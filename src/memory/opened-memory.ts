@@ -6,7 +6,7 @@ import type { MemoryLimits, MemoryScope, Note, Writer } from '../model/memory.ts
 import { ulidAfter } from '../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
 import type { Found, Memory, MemoryStatus, NewNote, Page, Query, Selection, StoredVector, Vector } from './memory.ts';
-import { damagedFiles, type OpenOptions, openDatabase } from './memory-database.ts';
+import { damagedMemories, type OpenOptions, openDatabase } from './memory-database.ts';
 import { translated } from './memory-fault.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
 import { fuse } from './rank.ts';
@@ -110,7 +110,7 @@ export class OpenedMemory implements Memory {
       bytes: this.#notes.total().bytes,
       collections: collections.map(({ id: _, vectors: __, ...rest }) => rest),
       searchesVectors: this.#vectors !== null,
-      setAside: damagedFiles(this.#folder),
+      setAside: damagedMemories(this.#folder),
     };
   }
 

@@ -37,12 +37,12 @@ async function recallAt5(query: (text: string) => Partial<Query>): Promise<numbe
   return found.filter(Boolean).length / questions.length;
 }
 
-test('M11 searching 200 notes by both finds at least as much as by words, and nearly all', async () => {
+test('M11 searching 200 notes by both finds at least as much as by words or vectors alone', async () => {
   const text = await recallAt5((asked) => ({ text: asked }));
   const vectors = await recallAt5((asked) => ({ vector: vectorOf(asked) }));
   const both = await recallAt5((asked) => ({ text: asked, vector: vectorOf(asked) }));
   console.log(`recall@5 of 50 questions: text ${text}, vectors ${vectors}, both ${both}`);
   expect(text).toBeGreaterThanOrEqual(0.5);
   expect(vectors).toBeGreaterThanOrEqual(0.9);
-  expect(both).toBeGreaterThanOrEqual(Math.max(text, 0.9));
+  expect(both).toBeGreaterThanOrEqual(Math.max(text, vectors));
 });

@@ -210,6 +210,7 @@ it.each([
   [['get', '01JD8Q4Z7W3V5T1N9R2B6C8D0E'], 5],
   [['rm'], 2],
   [['rm', '--all', '01JD8Q4Z7W3V5T1N9R2B6C8D0E'], 2],
+  [['rm', '--chroma'], 5],
   [['search', 'x', '--limit', '0'], 2],
 ])('carrel memory %j ends with %i', async (args, code) => {
   expect((await carrel.run(['memory', ...args])).exitCode).toBe(code);

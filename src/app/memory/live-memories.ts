@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import { type Embedder, EndpointEmbedder } from '../../memory/embedder.ts';
 import type { Memories, Memory } from '../../memory/memory.ts';
+import { PackageEmbedder } from '../../memory/package-embedder.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import { userHash } from '../../model/volume.ts';
-import type { EmbeddingSettings, MemorySettings } from './config.ts';
+import type { EmbeddingSettings, MemorySettings, RemoteSettings } from './config.ts';
 
 export interface LiveMemoriesParts {
   readonly memories: Memories;
@@ -14,7 +15,11 @@ export interface LiveMemoriesParts {
   readonly settings: () => MemorySettings;
   readonly users: () => readonly string[];
   /** The header of a credential of the owner, for a host. */
-  readonly headers: (settings: EmbeddingSettings) => Readonly<Record<string, string>>;
+  readonly headers: (settings: RemoteSettings) => Readonly<Record<string, string>>;
+  /** The folder of the package with weights; null: it is not installed. */
+  readonly weights: () => string | null;
+  /** Removes what the sandbox alone had in a Chroma server. */
+  readonly releaseChroma: (sandbox: Sandbox) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -39,11 +44,17 @@ export class LiveMemories {
     if (embedding === null) return null;
     const of = JSON.stringify(embedding);
     if (this.#embedder?.of !== of) {
-      const { url, model } = embedding;
-      const headers = () => this.#parts.headers(embedding);
-      this.#embedder = { of, embedder: new EndpointEmbedder({ url, model, headers }) };
+      void this.#embedder?.embedder.close();
+      this.#embedder = { of, embedder: this.#newEmbedder(embedding) };
     }
     return this.#embedder.embedder;
+  }
+
+  #newEmbedder(embedding: EmbeddingSettings): Embedder {
+    const { headers, weights } = this.#parts;
+    if (embedding.kind === 'package') return new PackageEmbedder({ model: embedding.model, folder: weights });
+    const { url, model } = embedding;
+    return new EndpointEmbedder({ url, model, headers: () => headers(embedding) });
   }
 
   start(): void {
@@ -52,14 +63,23 @@ export class LiveMemories {
   }
 
   /** M15: a sandbox is removed. */
-  async release({ id, spec }: Sandbox): Promise<void> {
+  async release(sandbox: Sandbox): Promise<void> {
+    const { id, spec } = sandbox;
     if (!spec.memoryScopes?.some(({ scope }) => scope === 'sandbox')) return;
+    await this.#releaseChroma(sandbox);
     await (await this.open(spec.user)).removeAll({ scopes: [`sandbox:${id}`] });
   }
 
   async dispose(): Promise<void> {
     clearInterval(this.#timer ?? undefined);
+    await this.#embedder?.embedder.close();
     await this.#parts.memories.close();
+  }
+
+  /** A server that does not answer keeps a database that no sandbox reaches any more. */
+  async #releaseChroma(sandbox: Sandbox): Promise<void> {
+    const { releaseChroma, report } = this.#parts;
+    await releaseChroma(sandbox).catch((error: unknown) => report(sandbox.id, asFault(error)));
   }
 
   async #expire(): Promise<void> {

@@ -75,6 +75,13 @@ export const memory = noun({
       }),
       handle: ({ scope, body }) => scope.memory.forget(body),
     }),
+    route('DELETE /v1/memory/chroma', {
+      id: 'eraseChroma',
+      summary: 'Remove everything that the sandboxes of this user have in the Chroma server',
+      answer: shape.erasedView,
+      act: () => ({ verb: 'memory.erase', names: [], frees: true }),
+      handle: ({ scope }) => scope.memory.eraseChroma(),
+    }),
     route('POST /v1/memory/vectors', {
       id: 'noteVectors',
       summary: 'The vectors of notes, for an export',
@@ -97,7 +104,38 @@ export const memory = noun({
   examine: async ({ memory: found }) => rowsOf(await found.stats()),
 });
 
-function rowsOf({ searchesVectors, setAside }: shape.StatsView): ProbeRow[] {
+/** Of a server that was compiled for a newer system. */
+const newerSystem = /GLIBC_[0-9.]+/;
+
+function chromaRows(chroma: shape.StatsView['chroma']): ProbeRow[] {
+  if (chroma === null) return [];
+  const row = (detail: string, hint: string): ProbeRow => ({ name: 'chroma', level: 'warning', detail, hint });
+  const damaged = chroma.setAside.map((path) =>
+    row(
+      `damaged files of the Chroma server were set aside: ${path}`,
+      `Restore a backup with carrel volume restore, or recover with sqlite3 ${path}/chroma.sqlite3 .recover; then move it away.`,
+    ),
+  );
+  const { state, version, reason } = chroma;
+  if (state === 'ready') {
+    return [{ name: 'chroma', level: 'ok', detail: `the server answers, version ${version}`, hint: null }, ...damaged];
+  }
+  const why = reason ?? `it is ${state}`;
+  const newer = newerSystem.exec(why)?.[0];
+  if (newer !== undefined) {
+    const detail = `the Chroma server was compiled for ${newer}, which this system does not have`;
+    return [row(detail, 'Install the build that fits: carrel memory install --force'), ...damaged];
+  }
+  const hint =
+    state === 'absent' ? 'carrel memory install fetches the server.' : 'See chroma/broker.log in the home of Carrel.';
+  return [row(`the Chroma server is not ready: ${why}`, hint), ...damaged];
+}
+
+function rowsOf(stats: shape.StatsView): ProbeRow[] {
+  return [...noteRows(stats), ...chromaRows(stats.chroma)];
+}
+
+function noteRows({ searchesVectors, setAside }: shape.StatsView): ProbeRow[] {
   const damaged = setAside.map(
     (path): ProbeRow => ({
       ...{ name: 'memory', level: 'warning', detail: `a damaged file was set aside: ${path}` },

@@ -12,7 +12,7 @@ import type {
   StatsView,
 } from '../../api/memory.ts';
 import type { Memory, Selection, StoredVector } from '../../memory/memory.ts';
-import { asFault, isFault } from '../../model/fault.ts';
+import { asFault, Fault, isFault } from '../../model/fault.ts';
 import { type MemoryScope, scopeKind } from '../../model/memory.ts';
 import type { CallerMemory, CallerParts, Reach } from './caller-memory.ts';
 
@@ -21,6 +21,9 @@ export interface UserMemoryParts {
   readonly quotaBytes: () => number;
   /** The model that makes vectors; null: none. */
   readonly model: () => string | null;
+  /** Null: config.yaml asks for none. */
+  readonly chroma: () => StatsView['chroma'];
+  readonly eraseChroma: () => Promise<void>;
   readonly sandboxId: (name: string) => string;
   readonly memoryOf: (via: CallerParts['via'], reach: Reach) => CallerMemory;
 }
@@ -77,6 +80,15 @@ export class UserMemory {
     return { removed: await (await this.#parts.open()).removeAll(this.#selection(request)) };
   }
 
+  /** What the sandboxes of the user have in a Chroma server. */
+  async eraseChroma(): Promise<{ erased: true }> {
+    if (this.#parts.chroma() === null) {
+      throw new Fault('not_found', 'config.yaml asks for no Chroma server', { hint: 'See docs/memory.md.' });
+    }
+    await this.#parts.eraseChroma();
+    return { erased: true };
+  }
+
   /** M7: the user is the writer, and what the file says is kept as the origin. A note that is imported twice is one note. */
   async import({ project, sandboxName, notes }: ImportRequest): Promise<ImportView> {
     const memory = await this.#parts.open();
@@ -100,8 +112,8 @@ export class UserMemory {
     const status = await (await this.#parts.open()).status(null);
     const { notes, bytes, searchesVectors, setAside } = status;
     const collections = status.collections.map((one) => ({ ...one, kind: scopeKind(one.scope) }));
-    const [quotaBytes, embedding] = [this.#parts.quotaBytes(), this.#parts.model()];
-    return { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside };
+    const [quotaBytes, embedding, chroma] = [this.#parts.quotaBytes(), this.#parts.model(), this.#parts.chroma()];
+    return { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside, chroma };
   }
 
   #selection({ project, sandboxName, collection, where }: Place & Pick<Selection, 'collection' | 'where'>): Selection {
