@@ -2,6 +2,7 @@
 import type { Launch } from '../engine/engine.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { agentProgram } from './agent-program.ts';
+import { configuredCommand } from './configure.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
@@ -65,7 +66,7 @@ export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, pl
     root: spec.image
       ? { kind: 'image', reference: spec.imageId ?? spec.image }
       : await prepareRoot(spec.rootfs, places),
-    command: commandOf(spec),
+    command: commandOf({ ...spec, command: configuredCommand(sandbox, places) }),
     limits: spec.limits,
     demanded: spec.strict ? spec.demanded : [],
     stdin: spec.stdin,

@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Author } from '../model/author.ts';
-import { grantText } from '../model/memory.ts';
+import { bankGrant } from '../model/bank.ts';
+import { shownGrants } from '../model/grant-table.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { sessionsFolder } from '../model/session.ts';
 import type { Hook } from './launch.ts';
@@ -53,7 +54,7 @@ function quoted(text: string): string {
 
 function metadata({ id, name, createdAt, spec }: Sandbox): object {
   const { user, project, engine, labels } = spec;
-  const rooms = (spec.rooms ?? []).map(({ name: room, readonly }) => ({ name: room, readonly }));
-  const memoryScopes = (spec.memoryScopes ?? []).map(grantText);
-  return { id, name, user, project, engine, createdAt, labels, rooms, memoryScopes };
+  const bank = bankGrant(spec);
+  const memoryBank = bank === null ? null : { readonly: bank.readonly };
+  return { id, name, user, project, engine, createdAt, labels, ...shownGrants(spec, 'metadata'), memoryBank };
 }

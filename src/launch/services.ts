@@ -1,7 +1,10 @@
+import { hasHub, hubEnv } from '../model/hub-service.ts';
 import { serviceEnv } from '../model/service.ts';
 import type { Hook } from './launch.ts';
 
 /** The addresses of the services that the sandbox may use. */
 export const services: Hook = {
-  surroundings: ({ spec }) => ({ env: Object.assign({}, ...(spec.services ?? []).map(serviceEnv)) }),
+  surroundings: ({ spec }) => ({
+    env: Object.assign({}, ...(spec.services ?? []).map(serviceEnv), hasHub(spec) ? hubEnv : {}),
+  }),
 };

@@ -19,21 +19,23 @@ import { basename, dirname, join } from 'node:path';
 import { syncFolder, syncTree } from '../lib/file.ts';
 import { dist } from '../lib/package.ts';
 import { adapterPath, preparedSettings, terminalAgentPath } from '../model/agent.ts';
+import { grantTable } from '../model/grant-table.ts';
+import { configurePath, mcpAppliedName, mcpListPath } from '../model/mcp.ts';
 import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
 /** Programs by name, and their files in the build. */
-const programs = {
+const programs: Readonly<Record<string, string>> = {
   [basename(adapterPath)]: 'agent/main.js',
   [basename(spokePath)]: 'agent/spoke/main.js',
   [basename(agentApiPath)]: 'agent/session/main.js',
-  'carrel-room': 'agent/room/main.js',
-  'carrel-memory': 'agent/memory/main.js',
+  ...Object.fromEntries(grantTable.flatMap(([, { server }]) => (server ? [[server.program, server.file]] : []))),
   'demo-agent': 'agent/demo.js',
   'demo-acp': 'agent/demo-acp.js',
 };
 
 const terminalProgram = 'agent/terminal/main.js';
+const configureProgram = 'agent/mcp/main.js';
 
 const idle = '#!/bin/sh\nexec sleep infinity\n';
 
@@ -60,6 +62,20 @@ export PATH="$PATH:/opt/carrel"
 exec "$@"
 `;
 
+/**
+ * Writes the MCP servers of the sandbox into the files of agents, once for each list of them; then becomes the command. An image without Node
+ * has none of them.
+ */
+const configure = `#!/bin/sh
+if [ "$(cat /.data/${mcpAppliedName} 2>/dev/null)" != "$(cat ${mcpListPath} 2>/dev/null)" ]; then
+  for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
+    [ -x "$node" ] && "$node" /opt/carrel/bin/lib/${configureProgram} && break
+  done
+  cat ${mcpListPath} > /.data/${mcpAppliedName}
+fi
+exec "$@"
+`;
+
 let known: string | undefined;
 
 export function toolsName(): string {
@@ -78,8 +94,11 @@ export function prepareTools(folder: string): void {
     writeFileSync(join(temporary, name), launcher(file), { mode: 0o755 });
   }
   writeFileSync(join(temporary, basename(idlePath)), idle, { mode: 0o755 });
-  mkdirSync(join(temporary, 'lib/agent/terminal'), { recursive: true });
-  copyFileSync(join(dist, terminalProgram), join(temporary, 'lib', terminalProgram));
+  for (const file of [terminalProgram, configureProgram]) {
+    mkdirSync(join(temporary, 'lib', dirname(file)), { recursive: true });
+    copyFileSync(join(dist, file), join(temporary, 'lib', file));
+  }
+  writeFileSync(join(temporary, basename(configurePath)), configure, { mode: 0o755 });
   writeFileSync(join(temporary, basename(terminalAgentPath)), terminalAgent, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
   chmodSync(temporary, 0o755);
@@ -100,7 +119,9 @@ function digest(): string {
   const hash = createHash('sha256')
     .update(idle)
     .update(terminalAgent)
-    .update(readFileSync(join(dist, terminalProgram)));
+    .update(configure)
+    .update(readFileSync(join(dist, terminalProgram)))
+    .update(readFileSync(join(dist, configureProgram)));
   for (const file of Object.values(programs)) hash.update(launcher(file)).update(readFileSync(join(dist, file)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,0 +1,77 @@
+/**
+ * What is added to a file of settings, so that it can be changed or removed later. Only what is still as it was added is ours: what an agent or
+ * a person wrote, or changed, stays.
+ */
+import { editedJsonc, parseJsonc } from '../../lib/jsonc.ts';
+import { tomlTable, withoutTomlTable, withTomlTable } from '../../lib/toml-table.ts';
+
+export type Addition =
+  /** A value of JSON, at a path. */
+  | { readonly kind: 'value'; readonly path: readonly string[]; readonly value: unknown }
+  /** A text in a list of JSON. */
+  | { readonly kind: 'item'; readonly path: readonly string[]; readonly value: string }
+  /** A table of TOML, by its name and with its header. */
+  | { readonly kind: 'table'; readonly path: readonly string[]; readonly value: string };
+
+export interface Changed {
+  readonly text: string;
+  /** What of it is ours now. */
+  readonly added: readonly Addition[];
+}
+
+/** The file with what is wanted, and without what was added before and is not wanted any more. */
+export function withAdditions(text: string, before: readonly Addition[], wanted: readonly Addition[]): Changed {
+  const keys = new Set(wanted.map(keyOf));
+  let result = text;
+  for (const one of before) if (!keys.has(keyOf(one)) && isOurs(result, one)) result = removed(result, one);
+  const added: Addition[] = [];
+  for (const one of wanted) {
+    const earlier = before.find((other) => keyOf(other) === keyOf(one));
+    const isFree = !isThere(result, one);
+    if (!isFree && (earlier === undefined || !isOurs(result, earlier))) continue;
+    if (isFree || !isOurs(result, one)) result = put(result, one);
+    added.push(one);
+  }
+  return { text: result, added };
+}
+
+/** Of two additions with one key there is only one in a file. */
+function keyOf({ kind, path, value }: Addition): string {
+  return JSON.stringify([kind, path, kind === 'item' ? value : null]);
+}
+
+function isThere(text: string, one: Addition): boolean {
+  if (one.kind === 'table') return tomlTable(text, one.path.join('.')) !== null;
+  const found = valueAt(text, one.path);
+  return one.kind === 'item' ? Array.isArray(found) && found.includes(one.value) : found !== undefined;
+}
+
+function isOurs(text: string, one: Addition): boolean {
+  if (one.kind === 'item') return isThere(text, one);
+  if (one.kind === 'table') return tomlTable(text, one.path.join('.')) === one.value;
+  return JSON.stringify(valueAt(text, one.path)) === JSON.stringify(one.value);
+}
+
+function put(text: string, one: Addition): string {
+  if (one.kind === 'table') return withTomlTable(text, one.path.join('.'), one.value);
+  if (one.kind === 'value') return editedJsonc(text, [...one.path], one.value);
+  const found = valueAt(text, one.path);
+  if (found === undefined) return editedJsonc(text, [...one.path], [one.value]);
+  return Array.isArray(found) ? editedJsonc(text, [...one.path, -1], one.value) : text;
+}
+
+function removed(text: string, one: Addition): string {
+  if (one.kind === 'table') return withoutTomlTable(text, one.path.join('.'));
+  if (one.kind === 'value') return editedJsonc(text, [...one.path], undefined);
+  const at = (valueAt(text, one.path) as unknown[]).indexOf(one.value);
+  return editedJsonc(text, [...one.path, at], undefined);
+}
+
+function valueAt(text: string, path: readonly string[]): unknown {
+  let value: unknown = parseJsonc(text);
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
