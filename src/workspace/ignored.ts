@@ -5,13 +5,17 @@
  */
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change } from '../model/change.ts';
+import type { Changes, Skipped } from './change/change.ts';
 import { checkIgnore, foldersAbove, maxRulesBytes } from './git/check-ignore.ts';
-import { openProjectGit } from './git/project-git.ts';
+import { rulesIn } from './git/ignore-rules.ts';
+import { gitIn } from './git/project-git.ts';
 import { readContent } from './tree/content.ts';
 
 export interface Ignored {
   /** Files, links and others, not folders. */
   readonly files: number;
+  /** There are more than were counted. */
+  readonly more: boolean;
   /** The topmost ignored paths, those with most files first. */
   readonly places: readonly BytePath[];
 }
@@ -21,28 +25,41 @@ export interface Split {
   readonly ignored: Ignored;
 }
 
-export const noneIgnored: Ignored = { files: 0, places: [] };
+export const noneIgnored: Ignored = { files: 0, more: false, places: [] };
 
 const maxPlaces = 100;
 
+/** Without the folders that were counted: git was asked about these already. */
+export function unskipped({ changes, skipped = [] }: Pick<Changes, 'changes' | 'skipped'>): readonly Change[] {
+  const paths = new Set(skipped.map(({ path }) => path));
+  return paths.size === 0 ? changes : changes.filter(({ path }) => !paths.has(path));
+}
+
 export async function ignoredPaths(project: string, changes: readonly Change[]): Promise<ReadonlySet<BytePath>> {
-  const git = changes.length === 0 ? null : await openProjectGit(project);
+  const git = changes.length === 0 ? null : gitIn(project);
   if (git === null) return new Set();
   const asked = new Set(changes.flatMap((change) => [...foldersAbove(change.path), nameOf(change)]));
   const ignored = await checkIgnore(git, [...asked], changes.flatMap(rulesOf));
   return new Set([...ignored].map((name) => name.replace(/\/$/, '')));
 }
 
-export function split(changes: readonly Change[], ignored: ReadonlySet<BytePath>): Split {
-  if (ignored.size === 0) return { changes, ignored: noneIgnored };
-  const left = changes.filter(({ path }) => ignored.has(path));
-  return { changes: changes.filter(({ path }) => !ignored.has(path)), ignored: summed(left, ignored) };
+/** `skipped`: folders that were counted instead of listed. */
+export function split(
+  changes: readonly Change[],
+  ignored: ReadonlySet<BytePath>,
+  skipped: readonly Skipped[] = [],
+): Split {
+  if (ignored.size === 0 && skipped.length === 0) return { changes, ignored: noneIgnored };
+  const out = new Set([...ignored, ...skipped.map(({ path }) => path)]);
+  const left = changes.filter(({ path }) => out.has(path));
+  return { changes: changes.filter(({ path }) => !out.has(path)), ignored: summed(left, out, skipped) };
 }
 
 /** Of several sandboxes. */
 export function together(all: readonly Ignored[]): Ignored {
   const places = [...new Set(all.flatMap((one) => one.places))];
-  return { files: all.reduce((sum, { files }) => sum + files, 0), places: places.slice(0, maxPlaces) };
+  const files = all.reduce((sum, one) => sum + one.files, 0);
+  return { files, more: all.some(({ more }) => more), places: places.slice(0, maxPlaces) };
 }
 
 /** A slash at its end says that it is a folder: rules such as `build/` are for folders alone. */
@@ -50,30 +67,17 @@ function nameOf({ path, before, after }: Change): BytePath {
   return (after ?? before)?.type === 'folder' ? `${path}/` : path;
 }
 
-/** The lines of a `.gitignore` that the agent wrote, as they would stand at the top. */
+/** Those of a `.gitignore` that the agent wrote. */
 function rulesOf({ path, after, afterContent }: Change): string[] {
   if (!/(^|\/)\.gitignore$/.test(path) || after?.type !== 'file' || afterContent === null) return [];
   const text = readContent(afterContent, path, maxRulesBytes);
   if (text === null) return [];
-  const folder = path.slice(0, -'.gitignore'.length);
-  return Buffer.from(text)
-    .toString('latin1')
-    .split('\n')
-    .flatMap((line) => ruleAt(folder, line));
+  return rulesIn(path.slice(0, -'.gitignore'.length), text);
 }
 
-function ruleAt(folder: BytePath, line: string): string[] {
-  const [, negation = '', rule = ''] = /^(!?)(.*?)\r?$/.exec(line) ?? [];
-  if (rule.trim() === '' || (negation === '' && rule.startsWith('#'))) return [];
-  if (folder === '') return [`${negation}${rule}`];
-  const place = folder.replace(/[*?[\\]/g, '\\$&');
-  const isAnchored = rule.slice(0, -1).includes('/');
-  return [`${negation}/${place}${isAnchored ? rule.replace(/^\//, '') : `**/${rule}`}`];
-}
-
-function summed(left: readonly Change[], ignored: ReadonlySet<BytePath>): Ignored {
-  const counts = new Map<BytePath, number>();
-  let files = 0;
+function summed(left: readonly Change[], ignored: ReadonlySet<BytePath>, skipped: readonly Skipped[]): Ignored {
+  const counts = new Map(skipped.map((one) => [`${one.path}/`, one.files]));
+  let files = skipped.reduce((sum, one) => sum + one.files, 0);
   for (const { path, before, after } of left) {
     if ((after ?? before)?.type === 'folder') continue;
     files += 1;
@@ -81,5 +85,5 @@ function summed(left: readonly Change[], ignored: ReadonlySet<BytePath>): Ignore
     counts.set(top, (counts.get(top) ?? 0) + 1);
   }
   const places = [...counts].sort(([, one], [, other]) => other - one).map(([path]) => path);
-  return { files, places: places.slice(0, maxPlaces) };
+  return { files, more: skipped.some(({ more }) => more), places: places.slice(0, maxPlaces) };
 }

@@ -1,21 +1,23 @@
 /** A complete review, from a working copy to what is shown of it. Slow for many changes, so it runs in a thread. */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BytePath, fromBytes, fromText, toText } from '../model/byte-path.ts';
 import type { Change } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { pathFilter } from '../model/pathspec.ts';
 import { type Verdict, verdictOf } from './apply/gate.ts';
-import { type GateContext, withGateContext } from './apply/gate-context.ts';
+import { beginGateFacts, type GateContext, type GateFacts, withGateContext } from './apply/gate-context.ts';
 import { changesBetween } from './change/between.ts';
 import type { Changes } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
 import { quoteName } from './git/git.ts';
-import { openStore } from './git/git-store.ts';
+import { type GitStore, openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
 import { type ChangeSummary, summary, unifiedDiff } from './git/review.ts';
 import { leftOut } from './git/review-notes.ts';
-import { type Ignored, ignoredPaths, split } from './ignored.ts';
+import { type Ignored, ignoredPaths, split, unskipped } from './ignored.ts';
+import { IgnoredFolders } from './ignored-folders.ts';
 import { readContent } from './tree/content.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
@@ -38,20 +40,28 @@ export interface Reviewed {
 }
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
-  const { changes, ...left } = await reviewedChanges(input);
-  const verdicts = verdictsOn(input, changes);
-  const store = await openStore({ changes, folder: input.scratch });
-  const summaries = await summary(store);
+  const readFacts = input.against === undefined ? beginGateFacts(input.place.project) : async () => null;
+  const { store, left } = await reviewedStore(input);
+  const summarising = summary(store);
+  // Git compares meanwhile. If this fails, what git says is of no interest.
+  summarising.catch(() => {});
+  const verdicts = verdictsOn(input, store.changes, await readFacts());
+  const summaries = await summarising;
   return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), ...left };
 }
 
 /** What differs between two working copies is not applied, so nothing is gated. */
-function verdictsOn({ place, against }: ReviewInput, changes: readonly Change[]): ReadonlyMap<BytePath, Verdict> {
+function verdictsOn(
+  { place, against }: ReviewInput,
+  changes: readonly Change[],
+  gateFacts: GateFacts | null,
+): ReadonlyMap<BytePath, Verdict> {
   if (against !== undefined) return new Map();
   return withGateContext(
     place.project,
     changes,
     (gateContext) => new Map(changes.map((change) => [change.path, verdictOn(change, gateContext)])),
+    gateFacts,
   );
 }
 
@@ -72,10 +82,8 @@ function verdictOn(change: Change, gateContext: GateContext): Verdict {
 
 /** Writes the unified diff to a file. */
 export async function writeDiff(input: ReviewInput, file: string): Promise<void> {
-  const { changes, ...left } = await reviewedChanges(input);
-  if (changes.length === 0) return writeAll(file, leftLines(left));
-  const store = await openStore({ changes, folder: input.scratch });
-  await writeAll(file, unifiedDiff(store, left));
+  const { store, left } = await reviewedStore(input);
+  await writeAll(file, store.changes.length === 0 ? leftLines(left) : unifiedDiff(store, left));
 }
 
 export interface WrittenPatch {
@@ -115,14 +123,67 @@ export interface ReviewedChanges extends Changes {
 }
 
 /** The changes that the input asks for. */
-export async function reviewedChanges({ place, against, paths, ignored }: ReviewInput): Promise<ReviewedChanges> {
-  const listed = against ? { changes: changesBetween(place, against), hiddenInGit: 0 } : listChanges(place);
+export async function reviewedChanges(input: ReviewInput): Promise<ReviewedChanges> {
+  const asked = askedChanges(input);
+  return withoutIgnored(asked, await ignoredIn(input, asked));
+}
+
+/**
+ * The same in a store. Git reads the changes while it is asked which of them it ignores: mostly none, and otherwise they are
+ * read again without these.
+ */
+async function reviewedStore(input: ReviewInput): Promise<{ store: GitStore; left: Omit<ReviewedChanges, 'changes'> }> {
+  const asked = askedChanges(input);
+  const ignoring = ignoredIn(input, asked);
+  const guess = beginStore(unskipped(asked), join(input.scratch, 'guess'));
+  try {
+    const ignored = await ignoring;
+    const { changes, ...left } = withoutIgnored(asked, ignored);
+    if (ignored.size === 0) return { store: await guess.store, left };
+    const [store] = await Promise.all([openStore({ changes, folder: input.scratch }), guess.drop()]);
+    return { store, left };
+  } finally {
+    await guess.drop();
+  }
+}
+
+/** `drop` returns when git has ended and writes nothing any more. */
+function beginStore(changes: readonly Change[], folder: string): { store: Promise<GitStore>; drop(): Promise<void> } {
+  const unwanted = new AbortController();
+  const store = openStore({ changes, folder, signal: unwanted.signal });
+  const ended = store.then(
+    () => {},
+    () => {},
+  );
+  return {
+    store,
+    drop: () => {
+      unwanted.abort();
+      return ended;
+    },
+  };
+}
+
+/** Before those are left out that git ignores. */
+function askedChanges({ place, against, paths, ignored }: ReviewInput): Changes {
+  // Of paths that are named, each has to be known.
+  const skipping = ignored || paths.length > 0 ? undefined : new IgnoredFolders(place);
+  const listed: Changes = against
+    ? { changes: changesBetween(place, against), hiddenInGit: 0 }
+    : listChanges(place, skipping);
   const filter = pathFilter(paths);
   const [idle] = filter.idle(listed.changes.map(({ path }) => path));
   if (idle !== undefined) throw new Fault('not_found', `nothing ${against ? 'differs' : 'changed'} at ${toText(idle)}`);
-  const asked = paths.length === 0 ? listed.changes : listed.changes.filter(({ path }) => filter.matches(path));
-  const found = split(asked, ignored ? new Set() : await ignoredPaths(place.project, asked));
-  return { ...found, hiddenInGit: paths.length === 0 ? listed.hiddenInGit : 0 };
+  if (paths.length === 0) return listed;
+  return { ...listed, changes: listed.changes.filter(({ path }) => filter.matches(path)), hiddenInGit: 0 };
+}
+
+async function ignoredIn({ place, ignored }: ReviewInput, asked: Changes): Promise<ReadonlySet<BytePath>> {
+  return ignored ? new Set() : ignoredPaths(place.project, unskipped(asked));
+}
+
+function withoutIgnored(asked: Changes, ignored: ReadonlySet<BytePath>): ReviewedChanges {
+  return { ...split(asked.changes, ignored, asked.skipped), hiddenInGit: asked.hiddenInGit };
 }
 
 function leftLines(left: Omit<ReviewedChanges, 'changes'>): Buffer[] {

@@ -11,14 +11,17 @@ import { pathFilter, pathspecText } from '../model/pathspec.ts';
 import type { ApplyOptions, ApplySource, FileStep, Plan } from './apply/apply.ts';
 import { hasMoved } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
-import { withGateContext } from './apply/gate-context.ts';
+import { type GateFacts, withGateContext } from './apply/gate-context.ts';
 import { readJournal } from './apply/journal.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
-import { keepBases, settleBases, voidApply } from './change/bases.ts';
+import { keepAndList, settleBases, voidApply } from './change/bases.ts';
+import type { Changes, Skipped } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
-import { type Ignored, ignoredPaths, type Split, split, together } from './ignored.ts';
+import { type Ignored, ignoredPaths, type Split, split, together, unskipped } from './ignored.ts';
+import { IgnoredFolders } from './ignored-folders.ts';
 import { type Chosen, withChosen } from './pick.ts';
+import { reading } from './tree/reader.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 export interface Source {
@@ -31,10 +34,16 @@ export interface TakeOver {
   readonly sources: readonly Source[];
   readonly project: string;
   readonly options: ApplyOptions;
+  /** The changes of each source, if they were just listed; a second try lists them again. */
+  readonly listed?: readonly Changes[];
+  /** Folders that git ignores are counted instead of listed: none of them is asked for. */
+  readonly skipping?: boolean;
   /** Paths that are left out because git ignores them, for each source; absent: none. */
   readonly leftOut?: readonly ReadonlySet<BytePath>[];
   /** What is taken, if the reviewer chose parts of the changes of the only source. */
   readonly chosen?: Chosen | undefined;
+  /** What gates need to know of the project, if it was just read; a second try reads it again. */
+  readonly gateFacts?: GateFacts | null;
   /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
   /** The digest that the plan must have. */
@@ -58,37 +67,48 @@ const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 
 /** How often the whole apply is planned again after the owner changed something between plan and exchange. */
 const maxTries = 5;
 
+/** The changes of each source, as `takeOver` needs them. `skipping`: without the folders that git ignores. */
+export function listSources({ sources, journal }: Pick<TakeOver, 'sources' | 'journal'>, skipping = false): Changes[] {
+  return sources.map(({ place }) => {
+    const folders = skipping ? () => new IgnoredFolders(place) : undefined;
+    return journal === null ? listChanges(place, folders?.()) : keepAndList(place, folders);
+  });
+}
+
 /** The paths of each source that are left out; `ignored`: they are taken, too. */
-export function leftOutOf({
-  sources,
-  project,
-  ignored,
-}: Pick<TakeOver, 'sources' | 'project'> & { readonly ignored: boolean }) {
-  return ignored ? [] : Promise.all(sources.map(({ place }) => ignoredPaths(project, listChanges(place).changes)));
+export function leftOutOf({ project, ignored }: Pick<TakeOver, 'project'> & AlsoIgnored, listed: readonly Changes[]) {
+  return ignored ? [] : Promise.all(listed.map((one) => ignoredPaths(project, unskipped(one))));
+}
+
+interface AlsoIgnored {
+  readonly ignored: boolean;
 }
 
 export function takeOver(order: TakeOver): TakenOver {
   for (let tries = 1; ; tries += 1) {
     try {
-      return tryTakeOver(order);
+      if (tries === 1 && order.listed) return tryTakeOver(order, order.listed);
+      return tryTakeOver({ ...order, gateFacts: null }, listSources(order, order.skipping));
     } catch (error) {
       if (tries === maxTries || !hasMoved(error)) throw error;
     }
   }
 }
 
-function tryTakeOver(order: TakeOver): TakenOver {
-  const { sources, project, options, journal } = order;
-  if (journal !== null) for (const { place } of sources) keepBases(place);
+function tryTakeOver(order: TakeOver, found: readonly Changes[]): TakenOver {
+  const { sources, project, options } = order;
   const listed = sources.map((source, index) => {
-    const { changes: all, hiddenInGit } = listChanges(source.place);
-    const { changes, ignored } = seen(all, order.leftOut?.[index], options.paths);
-    return { ...source, hiddenInGit, changes: withChosen(changes, order.chosen), ignored };
+    const { changes: all, hiddenInGit, logBytes, skipped } = found[index]!;
+    const { changes, ignored } = seen(all, order.leftOut?.[index], options.paths, skipped);
+    return { ...source, hiddenInGit, changes: withChosen(changes, order.chosen), ignored, logBytes };
   });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const all = listed.flatMap(({ changes }) => changes);
-  const taken = withGateContext(project, all, (gateContext) =>
-    take(listed, { ...order, options: { ...options, gateContext } }),
+  const taken = withGateContext(
+    project,
+    all,
+    (gateContext) => take(listed, { ...order, options: { ...options, gateContext } }),
+    order.gateFacts,
   );
   return { ...taken, hiddenInGit, ignored: together(listed.map(({ ignored }) => ignored)) };
 }
@@ -98,9 +118,10 @@ function seen(
   all: readonly Change[],
   leftOut: ReadonlySet<BytePath> = new Set(),
   paths: readonly BytePath[] = [],
+  skipped?: readonly Skipped[],
 ): Split {
   const filter = pathFilter(paths);
-  const found = split(all, leftOut);
+  const found = split(all, leftOut, skipped);
   const names = (changes: readonly Change[]) => changes.map(({ path }) => path);
   const idle = new Set(filter.idle(names(all)));
   const ignored = leftOut.size === 0 ? [] : filter.idle(names(found.changes)).filter((path) => !idle.has(path));
@@ -110,24 +131,28 @@ function seen(
   });
 }
 
-type Listed = Source & ApplySource;
+type Listed = Source & ApplySource & Pick<Changes, 'logBytes'>;
 
 function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hiddenInGit' | 'ignored'> {
   const { project, options, journal, expect } = order;
   const { plan, digest } = planned(listed, order);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
-  const settled = listed.map(({ place, sandbox, changes }) => ({
+  const settled = listed.map(({ place, sandbox, changes, logBytes }) => ({
     sandbox,
     place,
+    logBytes,
     changes: changesSettled(changes, sandbox, plan.paths),
   }));
   const meta = { settled: settled.map(pathsSettled) } satisfies Meta;
   // What was expected is not decided again.
-  const again = expect === undefined ? (path: BytePath) => planAgain(listed, project, options, path) : null;
-  if (changed) commitApply(plan, project, journal, meta, again);
-  if (journal !== null && !plan.blocked) {
-    for (const { place, changes } of settled) settleBases(place, changes, applyOf(journal));
-  }
+  const again = (path: BytePath) => planAgain(listed, project, options, path);
+  const remake = expect === undefined ? again : undefined;
+  reading((reader) => {
+    if (changed) commitApply(plan, project, journal, meta, { remake, reader });
+    if (journal === null || plan.blocked) return;
+    for (const { place, changes, logBytes } of settled)
+      settleBases(place, changes, applyOf(journal), { reader, logBytes });
+  });
   return { paths: plan.paths, digest, blocked: plan.blocked, changed };
 }
 

@@ -12,7 +12,6 @@ import { withGateContext } from './apply/gate-context.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
 import { entryOf } from './apply/stamp.ts';
-import { listChanges } from './change/changes.ts';
 import { commitToBranch, openBranch } from './git/branch.ts';
 import type { Branch } from './git/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
@@ -20,7 +19,7 @@ import { isInsideGit } from './git/git-store.ts';
 import type { BranchChange } from './git/write-blobs.ts';
 import { type Ignored, split, together } from './ignored.ts';
 import { withChosen } from './pick.ts';
-import { leftOutOf, type TakeOver } from './take-over.ts';
+import { leftOutOf, listSources, type TakeOver } from './take-over.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal' | 'leftOut'> {
   /** Whether paths that git ignores are committed, too. */
@@ -50,9 +49,10 @@ const maxFileBytes = 64 * 1024 * 1024;
 export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> {
   const { sources, project, options, scratch, message, author } = order;
   const branch = await openBranch(project, order.branch);
-  const leftOut = await leftOutOf(order);
-  const listed = sources.map(({ sandbox, place }, index) => {
-    const { changes, hiddenInGit } = listChanges(place);
+  const found = listSources({ sources, journal: null });
+  const leftOut = await leftOutOf(order, found);
+  const listed = sources.map(({ sandbox }, index) => {
+    const { changes, hiddenInGit } = found[index]!;
     return { sandbox, hiddenInGit, ...split(withChosen(changes, order.chosen), leftOut[index] ?? new Set()) };
   });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);

@@ -54,7 +54,7 @@ describe('what git ignores', () => {
     );
     const view = await changes(name);
     expect(view.changes.map(({ path }) => path)).toEqual(['kept.log', 'src/new.ts']);
-    expect(view.ignored).toEqual({ files: 3, places: ['node_modules/', 'z.log'] });
+    expect(view.ignored).toEqual({ files: 3, more: false, places: ['node_modules/', 'z.log'] });
     expect((await changes('--ignored', name)).changes.map(({ path }) => path)).toContain('node_modules/x/a.js');
     const applied = await carrel.ok('apply', name);
     expect(applied).toContain('3 ignored files in node_modules/, z.log left out; --ignored includes them\n');
@@ -182,6 +182,23 @@ describe('two states', () => {
     const elsewhere = new Project(carrel.folder(`elsewhere-${count}`), { a: '1' });
     await carrel.ok('create', '--name', `far-${count}`, elsewhere.path);
     await refused([name, `far-${count}`], 2, 'have different projects');
+  });
+});
+
+describe('a long diff on a terminal', () => {
+  it('goes through the pager, with colours by word, and a key ends it', async () => {
+    project.put('docs/a.md', 'The parser reads tabs.\n');
+    const name = await agent("sed -i 's/tabs/spaces/' docs/a.md; seq 200 > src/long.ts");
+    const terminal = carrelOn(carrel.home, ['diff', name], { cwd: project.path });
+    await terminal.shows(/\+The parser reads spaces\.[\s\S]*\n:$/);
+    // Only the word that changed is set off within its line.
+    expect(terminal.text).toMatch(/The parser reads \x1b\[[\d;]+mspaces/);
+    expect(terminal.shown).not.toContain('+200');
+    terminal.type('q');
+    expect(await terminal.ended).toBe(0);
+    const plain = carrelOn(carrel.home, ['diff', name], { cwd: project.path, env: { PAGER: 'cat' } });
+    expect(await plain.ended).toBe(0);
+    expect(plain.text).toContain('+200');
   });
 });
 

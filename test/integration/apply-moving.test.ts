@@ -1,6 +1,7 @@
 /** An owner who saves while changes are taken over: what goes together is taken, and nothing that was saved is lost. */
 import {
   appendFileSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -20,7 +21,7 @@ import { recover } from '../../src/workspace/apply/recover.ts';
 import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { keepBases } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
-import { type TakenOver, takeOver } from '../../src/workspace/take-over.ts';
+import { listSources, type TakenOver, takeOver } from '../../src/workspace/take-over.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -99,6 +100,48 @@ it('the digest of a plan is another one after a change of content, of the same l
   writeFileSync(inside('f'), `agent\n${middle}tsal\n`);
   expect(shownDigest()).not.toBe(shown);
   expect(() => apply(shown)).toThrow(/^the changes are not those that were shown/);
+});
+
+it('a large file that the owner changed after the list was made, to the same length, is not overwritten', () => {
+  const large = (letter: string) => letter.repeat(5 * 1024 ** 2);
+  for (const name of ['large', 'still']) writeFileSync(project(name), large('o'));
+  waitForTicks(join(root, 'clock'));
+  keepBases(place);
+  for (const name of ['large', 'still']) writeFileSync(inside(name), large('a'));
+  const listed = listSources({ ...order(), journal: join(root, 'journal') });
+  writeFileSync(project('large'), large('n'));
+  linkSync(project('still'), join(root, 'another-name'));
+  const { paths, changed } = takeOver({ ...order(), listed, journal: join(root, 'journal') });
+  expect(paths.filter(({ outcome }) => outcome === 'conflict').map(({ path }) => path)).toEqual(['large']);
+  expect([changed, readFileSync(project('large'), 'utf8') === large('n')]).toEqual([false, true]);
+});
+
+it('an apply adds what it took to the base log, and later changes are decided against that', () => {
+  const listed = listSources({ ...order(), journal: join(root, 'journal') });
+  const log = readFileSync(join(root, 'base.log'));
+  expect(listed[0]!.logBytes).toBe(log.length);
+  expect(takeOver({ ...order(), listed, journal: join(root, 'journal') }).changed).toBe(true);
+  expect(readFileSync(join(root, 'base.log')).subarray(0, log.length).equals(log)).toBe(true);
+  expect(listChanges(place).changes).toEqual([]);
+  writeFileSync(inside('f'), `agent\n${middle}more\n`);
+  appendFileSync(project('f'), 'owner\n');
+  expect(takeOver({ ...order(), journal: join(root, 'second') }).paths).toMatchObject([{ outcome: 'conflict' }]);
+  expect(listChanges(place).changes).toMatchObject([
+    { path: 'f', before: { sizeBytes: `agent\n${middle}last\n`.length } },
+  ]);
+});
+
+it('an undo moves what the journal kept into the given folder', () => {
+  const before = all();
+  expect(apply().changed).toBe(true);
+  mkdirSync(join(root, 'trash'));
+  undoApply(join(root, 'journal'), join(root, 'trash'));
+  expect(all()).toEqual(before);
+  expect([readdirSync(join(root, 'trash')), readdirSync(join(root, 'journal'))]).toEqual([
+    ['old', 'undo'],
+    ['journal.json'],
+  ]);
+  expect(recover(join(root, 'journal'))).toEqual({ outcome: 'undone', left: [] });
 });
 
 describe('an owner who saves between the look and the exchange', () => {

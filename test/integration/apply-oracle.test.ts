@@ -18,7 +18,7 @@ import type { Plan } from '../../src/workspace/apply/apply.ts';
 import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
 import { planApply } from '../../src/workspace/apply/plan-apply.ts';
 import { undoApply } from '../../src/workspace/apply/undo.ts';
-import { keepBases } from '../../src/workspace/change/bases.ts';
+import { keepAndList, keepBases } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
@@ -127,8 +127,8 @@ function play(ground: Ground, random: Random, looked: boolean): void {
 }
 
 function planOf({ place, project }: Ground, resolution: Resolution | null): Plan {
-  keepBases(place);
-  const { changes } = listChanges(place);
+  const { changes } = keepAndList(place);
+  expect(changes, 'one walk looks and lists').toEqual(listChanges(place).changes);
   return planApply([{ sandbox: 'ada', changes }], project, { resolution, allow: [...gateKinds] });
 }
 

@@ -22,7 +22,10 @@ function store(changes: readonly Change[]) {
 
 async function diff(changes: readonly Change[], hiddenInGit = 0): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of unifiedDiff(await store(changes), { hiddenInGit, ignored: { files: 0, places: [] } }))
+  for await (const chunk of unifiedDiff(await store(changes), {
+    hiddenInGit,
+    ignored: { files: 0, more: false, places: [] },
+  }))
     chunks.push(chunk);
   return Buffer.concat(chunks).toString('latin1');
 }

@@ -14,22 +14,13 @@ import { toText } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { Row } from '../../store/store.ts';
-import type { ApplyOptions } from '../../workspace/apply/apply.ts';
 import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-list.ts';
-import type { Source } from '../../workspace/take-over.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
+import { isDry, orderOf, sourcesOf, type Taking } from './apply-order.ts';
 import { fetchCommits } from './commits.ts';
-import {
-  bytePaths,
-  type Opened,
-  openWorkspace,
-  placeIn,
-  requireFolder,
-  type WorkspaceParts,
-  whileStill,
-} from './workspaces.ts';
+import { type Opened, openWorkspace, placeIn, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
 
 type ApplyRow = Row<'apply'>;
 
@@ -230,11 +221,16 @@ export class Applies {
 
   async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<Shown<UndoView>> {
     const { threads, home } = this.#parts;
+    const trash = makeScratch(home);
     this.#mark(row, 'undoing');
-    const { paths } = await threads.run(this.#owner, 'undoShown', join(home.applies, row.id)).catch(async (error) => {
-      await this.#recoverOne(row, opened);
-      throw error;
-    });
+    const { paths } = await threads
+      .run(this.#owner, 'undoShown', join(home.applies, row.id), trash)
+      .catch(async (error) => {
+        await this.#recoverOne(row, opened);
+        throw error;
+      })
+      // The client does not wait for this, and a crash leaves it to the next start, which empties all scratch folders.
+      .finally(() => void removeTree(trash).catch(() => {}));
     crashPoint('undo:taken-back');
     await this.#reopen(row, opened);
     this.#mark(row, 'undone');
@@ -326,22 +322,3 @@ function outOfReach(name: string): Fault {
 
 const carrel = { name: 'Carrel', email: 'carrel@localhost' };
 const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [] };
-
-function sourcesOf(opened: readonly Opened[]): Source[] {
-  return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
-}
-
-function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
-  return dryRun || ask !== undefined;
-}
-
-type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
-
-function orderOf(opened: readonly Opened[], project: string, request: Taking) {
-  const { ignored = false, pick: picks, pickScratch } = request;
-  return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };
-}
-
-function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {
-  return { resolution: resolution ?? null, allow, ...(paths ? { paths: bytePaths(paths) } : {}) };
-}

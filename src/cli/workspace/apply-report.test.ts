@@ -32,7 +32,7 @@ function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
     paths,
     plan: '',
     hiddenInGit: 0,
-    ignored: { files: 0, places: [] },
+    ignored: { files: 0, more: false, places: [] },
     commits: [],
     warnings: [],
     always: [],
@@ -179,7 +179,7 @@ describe('the end', () => {
     expect(stderr).toBe(
       'carrel: nothing was changed: 1 conflict, 1 change not allowed\n' +
         "  hint: carrel apply a --allow env,ci,executable --theirs|--ours|--markers|--leave -- -x 'a b'\n" +
-        '  (the agent’s, the project’s, both between markers, or all but these)\n',
+        '        (the agent’s, the project’s, both between markers, or all but these)\n',
     );
   });
 
@@ -189,7 +189,7 @@ describe('the end', () => {
     expect(concluded('apply', request, view(paths, { blocked: 'conflict' })).stderr).toBe(
       'carrel: nothing was changed: 1 conflict\n' +
         '  hint: carrel apply a --theirs|--ours|--leave\n' +
-        '  (the agent’s, the project’s, or all but these)\n',
+        '        (the agent’s, the project’s, or all but these)\n',
     );
   });
 

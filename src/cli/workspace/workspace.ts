@@ -80,6 +80,7 @@ const commands: readonly CommandEntry[] = [
     fields: { names: 'NAME' },
     options: applyOptions,
     completes: 'sandboxes',
+    examples: ['merge ada bob --dry-run', 'merge ada bob --theirs'],
     load: () => import('./merge.ts'),
   },
   {
@@ -87,6 +88,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'revert the last apply',
     args: '<NAME>',
     completes: 'sandbox',
+    examples: ['undo ada'],
     load: () => import('./undo.ts'),
   },
   {
@@ -96,6 +98,7 @@ const commands: readonly CommandEntry[] = [
     fields: { paths: 'PATH' },
     options: [{ flags: '-y, --yes', summary: 'do not ask for confirmation' }],
     completes: 'sandbox-files',
+    examples: ['discard ada docs/draft.md', 'discard ada --yes'],
     load: () => import('./discard.ts'),
   },
   {
@@ -108,6 +111,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '-m, --message <MESSAGE>', field: 'message', summary: 'commit message' },
     ],
     completes: 'sandbox-files',
+    examples: ['patch ada > ada.patch', 'patch ada src -m "Fix the parser"'],
     load: () => import('./patch.ts'),
   },
   {
@@ -133,6 +137,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME> [LABEL]',
     fields: { label: 'LABEL' },
     completes: 'sandbox',
+    examples: ['snapshot ada before-refactoring'],
     load: () => import('./snapshot.ts'),
   },
   {
@@ -140,6 +145,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'list the snapshots of a sandbox',
     args: '<NAME>',
     completes: 'sandbox',
+    examples: ['snapshots ada'],
     load: () => import('./snapshots.ts'),
   },
   {
@@ -148,6 +154,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME> <SNAPSHOT>',
     fields: { snapshot: 'SNAPSHOT' },
     completes: 'sandbox-snapshots',
+    examples: ['restore ada 0001'],
     load: () => import('./restore.ts'),
   },
   {
@@ -156,6 +163,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME> [NEW...]',
     fields: { names: 'NEW' },
     completes: 'sandbox',
+    examples: ['fork ada eve'],
     load: () => import('./fork.ts'),
   },
   {
@@ -192,6 +200,7 @@ const commands: readonly CommandEntry[] = [
     args: '[DIR]',
     fields: { file: 'DIR' },
     completes: 'files',
+    examples: ['trust', 'trust ~/shop'],
     load: () => import('./trust.ts'),
   },
 ];

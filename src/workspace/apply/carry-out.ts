@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { Anchor } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
+import { namesOf } from '../../lib/folder-names.ts';
+import { statOf } from '../../lib/stat.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
 import { type BytePath, fromText } from '../../model/byte-path.ts';
 import { type EntryLocation, Folders, lookAt, pathOf } from '../tree/folders.ts';
-import { give, holding, holdingNew, setMode, statsOf } from '../tree/held.ts';
+import { give, holding, holdingNew, setMode } from '../tree/held.ts';
 import type { Remake } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
@@ -55,12 +57,13 @@ export class CarryOut {
       return !done;
     });
     if (retry) moved.push(...this.#takeOutWrong(retry));
-    if (moved.length > 0) this.#makeAgain(retry!, moved, note);
-    this.#check();
+    if (retry && moved.length > 0) this.#makeAgain(retry, moved, note);
+    // Otherwise everything was just compared.
+    if (retry === null || moved.length > 0) this.#check();
   }
 
   #takeOutWrong(retry: Retry): Swap[] {
-    const wrong = this.#swaps().filter((swap) => this.#swapping(swap).isDone() && !this.#swapping(swap).isRight());
+    const wrong = this.#swaps().filter((swap) => !this.#swapping(swap).isRight() && this.#swapping(swap).isDone());
     const stuck = wrong.filter((swap) => !this.#swapping(swap).undo() || !retry.canMake(swap));
     if (stuck.length > 0) throw changedMeanwhile(stuck.map(({ path }) => path));
     return wrong;
@@ -96,7 +99,7 @@ export class CarryOut {
   /** False: the staging folder holds something else than what came out of the project. */
   holdsOldAlone(): boolean {
     const given = new Set(this.#swaps().map(({ slot }) => `${slot}`));
-    const names = this.#staging.list();
+    const names = namesOf(this.#staging.fd);
     return names.length === given.size && names.every((name) => given.has(name));
   }
 
@@ -185,7 +188,7 @@ function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
 /** The inode must be the same. A mode that is neither of the two was set by another program. */
 function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: number): boolean {
   const changed = holding(location, (fd) => {
-    const stats = statsOf(fd);
+    const stats = statOf(fd);
     const mode = Number(stats.mode & 0o7777n);
     if (`${stats.ino}` !== ino || (mode !== from && mode !== to)) return false;
     if (mode !== to) setMode(fd, to);
@@ -202,7 +205,7 @@ function keep(from: EntryLocation, to: EntryLocation, { old }: Swap, copies: Map
     if (!isErrno(error, 'EXDEV')) throw error;
     rmSync(pathOf(to), { force: true });
     const other = copies.get(old!.ino);
-    if (other === undefined || !linked(pathOf(other), pathOf(to))) copyAs(from, to, old!);
+    if (other === undefined || !linked(other, to)) copyAs(from, to, old!);
     copies.set(old!.ino, to);
   }
 }

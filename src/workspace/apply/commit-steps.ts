@@ -14,10 +14,10 @@ import { syncFilesystem } from '../../lib/sys.ts';
 import { toText } from '../../model/byte-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Folders } from '../tree/folders.ts';
-import { Reader } from '../tree/reader.ts';
+import { type Reader, reading } from '../tree/reader.ts';
 import type { ApplyStep, Plan, Remake } from './apply.ts';
 import { cleanUp, finishFirst, rollBack } from './finish.ts';
-import { findJournal, type Journal, makeJournalFolder, writeJournal } from './journal.ts';
+import { findJournal, type Journal, type JournalStep, makeJournalFolder, writeJournal } from './journal.ts';
 import { Stage } from './stage.ts';
 import { makeStaging, openStaging } from './staging.ts';
 
@@ -30,37 +30,45 @@ export function commitApply(
   project: string,
   journalFolder: string,
   meta: unknown,
-  remake: Remake | null = null,
+  how: Committing = {},
 ): void {
   if (plan.blocked) throw new Fault('conflict', 'conflicts or gates stand in the way; nothing was changed');
-  if (plan.steps.length > 0) commitSteps(plan.steps, project, journalFolder, meta, remake);
+  if (plan.steps.length > 0) commitSteps(plan.steps, project, journalFolder, meta, how);
 }
 
-/** `remake` decides again about one path that the owner has changed since; null: such a change stops everything. */
+export interface Committing {
+  /** Decides again about one path that the owner has changed since. Absent: such a change stops everything. */
+  readonly remake?: Remake | undefined;
+  /** Reads what is staged, and is closed by the caller. */
+  readonly reader?: Reader;
+}
+
 export function commitSteps(
   steps: readonly ApplyStep[],
   project: string,
   folder: string,
   meta: unknown,
-  remake: Remake | null = null,
+  { remake, reader }: Committing = {},
 ): void {
   const staging = `.carrel-apply-${randomBytes(6).toString('hex')}`;
   const journal: Journal = { version: 1, state: 'staging', project, staging, meta, steps: [], left: [] };
-  const ready = orRollBack(folder, journal, () => stage(folder, journal, steps));
-  orRollBack(folder, ready, () => finishFirst(folder, ready, remake));
+  const ready = orRollBack(folder, journal, () =>
+    reader ? stage(folder, journal, steps, reader) : reading((own) => stage(folder, journal, steps, own)),
+  );
+  orRollBack(folder, ready, () => finishFirst(folder, ready, remake ?? null));
   cleanUp(ready);
 }
 
-function stage(folder: string, journal: Journal, steps: readonly ApplyStep[]): Journal {
+function stage(folder: string, journal: Journal, steps: readonly ApplyStep[], reader: Reader): Journal {
   makeJournalFolder(folder);
   writeJournal(folder, journal);
   const owner = within(Anchor.reach(journal.project), ({ fd }) => fstatSync(fd));
   makeStaging(journal);
   crashPoint('apply:staging-made');
-  const [reader, folders] = [new Reader(), new Folders(journal.project)];
+  const folders = new Folders(journal.project);
   try {
     const prepared = within(openStaging(journal)!, (staging) => {
-      const done = new Stage(staging, owner, reader, folders).prepare(steps);
+      const done = stageAll(new Stage(staging, owner, reader, folders), steps);
       syncFilesystem(staging.fd);
       return done;
     });
@@ -71,7 +79,14 @@ function stage(folder: string, journal: Journal, steps: readonly ApplyStep[]): J
     return ready;
   } finally {
     folders.close();
-    reader.close();
+  }
+}
+
+function stageAll(stage: Stage, steps: readonly ApplyStep[]): JournalStep[] {
+  try {
+    return stage.prepare(steps);
+  } finally {
+    stage.close();
   }
 }
 

@@ -2,7 +2,7 @@
  * What decides, besides a change itself, whether the change could run something: links and git settings of the
  * project.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { plainEnv } from '../git/git.ts';
 import { Folders } from '../tree/folders.ts';
 import { entryAt, look, unlessGone } from '../tree/tree.ts';
 import { LinkNames, type Names } from './link-names.ts';
-import { projectLinks } from './project-links.ts';
+import { type ProjectLinks, projectLinks } from './project-links.ts';
 
 export interface GateContext {
   /** All plain names by which the project reaches a path, its own plain name first. */
@@ -25,11 +25,44 @@ export const noGateContext: GateContext = { namesOf: (plain) => ({ names: [plain
 
 type Changed = Pick<Change, 'path' | 'after'>;
 
+/** What is read of the project, whatever the changes are. */
+export interface GateFacts {
+  readonly links: ProjectLinks;
+  readonly named: readonly Named[];
+}
+
+/**
+ * The same, read while other work goes on: git begins at once, and the folders are read by the call of what is returned, best
+ * made while another program is waited for. Null: there is no project.
+ */
+export function beginGateFacts(project: string): () => Promise<GateFacts | null> {
+  const folders = unlessGone(() => new Folders(project));
+  if (folders === null) return async () => null;
+  folders.close();
+  const root = realpathSync(project);
+  const listing = askSoon(root, settings);
+  return async () => {
+    const links = unlessGone(() => linksOf(project));
+    const list = await listing;
+    return links && { links, named: namedIn(root, list) };
+  };
+}
+
+function linksOf(project: string): ProjectLinks {
+  const folders = new Folders(project);
+  try {
+    return projectLinks(folders);
+  } finally {
+    folders.close();
+  }
+}
+
 /** Of the project before these changes. A project that is gone has no links. */
 export function withGateContext<T>(
   project: string,
   changes: readonly Changed[],
   work: (gateContext: GateContext) => T,
+  facts: GateFacts | null = null,
 ): T {
   const folders = changes.length === 0 ? null : unlessGone(() => new Folders(project));
   if (folders === null) return work(noGateContext);
@@ -39,24 +72,29 @@ export function withGateContext<T>(
     return location && stat?.isSymbolicLink() ? (entryAt(location.folder, location.name, stat)?.target ?? null) : null;
   };
   try {
-    const names = namesIn(project, folders, changes);
+    const names = namesIn(project, changes, facts ?? factsNow(project, folders));
     return work({ namesOf: (plain) => names.namesOf(plain), linkAt });
   } finally {
     folders.close();
   }
 }
 
-function namesIn(project: string, folders: Folders, changes: readonly Changed[]): LinkNames {
+function factsNow(project: string, folders: Folders): GateFacts {
+  const root = realpathSync(project);
+  return { links: projectLinks(folders), named: namedIn(root, ask(root, settings)) };
+}
+
+function namesIn(project: string, changes: readonly Changed[], { links, named }: GateFacts): LinkNames {
   const root = realpathSync(project);
   const added = changes.flatMap(({ path, after }) =>
     after?.type === 'link' && after.target !== null ? [[path, after.target] as const] : [],
   );
   return new LinkNames({
-    ...projectLinks(folders),
+    ...links,
     root: fromText(root),
     added: new Map(added),
     changed: new Set(changes.map(({ path }) => path)),
-    named: namedByGit(root),
+    named,
     outside,
   });
 }
@@ -85,14 +123,16 @@ const obeyed: { readonly [key: string]: string } = {
 };
 const keys = String.raw`^(core\.(hookspath|attributesfile)|include(if\..*)?\.path)$`;
 
+const settings = ['config', '--includes', '--show-origin', '--type=path', '--null', '--get-regexp', keys];
+
 /**
  * Paths that git settings name, of the repository that the project is or is in, and of its owner: the folder of hooks, and
  * included files. Reading settings runs nothing.
  */
-function namedByGit(project: string): Named[] {
-  const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd() || project;
-  const list = ask(project, ['config', '--includes', '--show-origin', '--type=path', '--null', '--get-regexp', keys]);
+function namedIn(project: string, list: string): Named[] {
+  if (list === '') return [];
   const words = list.split('\0');
+  const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd() || project;
   return Array.from({ length: Math.floor(words.length / 2) }, (_, n) => {
     const [key = '', path = ''] = splitOnce(words[2 * n + 1]!, '\n');
     const name = obeyed[key];
@@ -109,16 +149,26 @@ function splitOnce(text: string, separator: string): [string, string] {
 
 /** Runs git with the account and the settings of the project's owner, since they may name a folder of hooks. */
 function ask(project: string, args: readonly string[]): string {
+  const { status, stdout } = spawnSync('git', args, asOwner(project));
+  return status === 0 ? toText(stdout) : '';
+}
+
+function askSoon(project: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile('git', args, asOwner(project), (error, stdout) => resolve(error === null ? toText(stdout) : ''));
+  });
+}
+
+function asOwner(project: string) {
   const { uid, gid } = lstatSync(project);
   const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...env } = plainEnv;
-  const { status, stdout } = spawnSync('git', args, {
+  return {
     cwd: project,
     env: { ...env, HOME: homeOf(uid) },
-    encoding: 'latin1',
+    encoding: 'latin1' as const,
     timeout: 10_000,
     ...(process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {}),
-  });
-  return status === 0 ? toText(stdout) : '';
+  };
 }
 
 function homeOf(uid: number): string {

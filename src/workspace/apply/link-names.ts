@@ -63,6 +63,7 @@ export class LinkNames {
   }
 
   namesOf(plain: string): Names {
+    if (this.#ending.size === 0 && this.#passing.size === 0) return { names: [plain], whole: this.#sources.whole };
     const found = new Map<string, readonly string[]>([[plain, []]]);
     for (const [name, used] of found) {
       for (const [other, link] of this.#others(name)) {

@@ -1,9 +1,8 @@
 /** Renames that replace nothing. If the filesystem has none, the code checks the target and then renames. */
 import { renameSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
-import { type FolderEntry, renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';
-import { toBytes } from '../../model/byte-path.ts';
-import { type EntryLocation, lookAt, pathOf } from '../tree/folders.ts';
+import { renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';
+import { type EntryLocation, folderEntry, lookAt, pathOf } from '../tree/folders.ts';
 
 /** ENOENT: the source is gone, and the plain rename reports that. */
 const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
@@ -22,14 +21,10 @@ export function exchange(one: EntryLocation, other: EntryLocation): boolean {
 
 function tryRename(rename: typeof renameExchange, one: EntryLocation, other: EntryLocation): boolean {
   try {
-    rename(entryOf(one), entryOf(other));
+    rename(folderEntry(one), folderEntry(other));
     return true;
   } catch (error) {
     if (error instanceof SysError && cannot.some((code) => isErrno(error, code))) return false;
     throw error;
   }
-}
-
-function entryOf({ folder, name }: EntryLocation): FolderEntry {
-  return { folderFd: folder.fd, name: toBytes(name) };
 }

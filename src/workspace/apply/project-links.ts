@@ -3,9 +3,10 @@
  * descriptors and never through a link; no file is read, since a folder's entries say which are links. Git's index is not
  * enough: it has neither links that are not committed nor those in `.git`.
  */
-import { readdirSync } from 'node:fs';
+import type { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
-import { type BytePath, fromBytes } from '../../model/byte-path.ts';
+import { entryTypes, typedNames } from '../../lib/folder-names.ts';
+import type { BytePath } from '../../model/byte-path.ts';
 import type { Folders } from '../tree/folders.ts';
 import { look, readLink, unlessGone } from '../tree/tree.ts';
 
@@ -39,21 +40,27 @@ export function projectLinks(folders: Folders, limits: LinkLimits = usualLimits)
 
 function readFolder(folders: Folders, path: BytePath, links: Map<BytePath, BytePath>, below: BytePath[]): void {
   const folder = readable(() => folders.open(path));
-  const entries = folder && readable(() => readdirSync(folder.path, { withFileTypes: true, encoding: 'buffer' }));
+  const entries = folder && readable(() => typedNames(folder.fd, mayMatter));
   if (!folder || !entries) return;
-  for (const entry of entries) {
-    const name = fromBytes(entry.name);
+  for (const { name, type } of entries) {
     const here = path === '' ? name : `${path}/${name}`;
-    if (entry.isSymbolicLink()) {
+    const kind = type === entryTypes.unknown ? typeAt(folder, name) : type;
+    if (kind === entryTypes.link) {
       const target = readLink(folder, name);
       if (target !== null) links.set(here, target);
-    } else if (isFolder(entry, () => look(folder, name)?.isDirectory() ?? false) && !isStore(here)) below.push(here);
+    } else if (kind === entryTypes.folder && !isStore(here)) below.push(here);
   }
 }
 
+function mayMatter(type: number): boolean {
+  return type === entryTypes.link || type === entryTypes.folder || type === entryTypes.unknown;
+}
+
 /** Some filesystems do not report the type of an entry. */
-function isFolder(entry: { isDirectory(): boolean; isFile(): boolean }, ask: () => boolean): boolean {
-  return entry.isDirectory() || (!entry.isFile() && ask());
+function typeAt(folder: Anchor, name: BytePath): number {
+  const stat = look(folder, name);
+  if (stat?.isSymbolicLink()) return entryTypes.link;
+  return stat?.isDirectory() ? entryTypes.folder : entryTypes.file;
 }
 
 /** The objects of a repository: many folders, and no links that git follows. */

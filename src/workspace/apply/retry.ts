@@ -4,10 +4,10 @@
  */
 import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
 import type { Anchor } from '../../lib/anchor.ts';
+import { statOf } from '../../lib/stat.ts';
 import { openAt, setTimes } from '../../lib/sys.ts';
-import { fromText, toBytes } from '../../model/byte-path.ts';
+import { fromText } from '../../model/byte-path.ts';
 import { type EntryLocation, type Folders, lookAt } from '../tree/folders.ts';
-import { statsOf } from '../tree/held.ts';
 import { Reader } from '../tree/reader.ts';
 import type { FileStep, Remake } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
@@ -54,16 +54,16 @@ export class Retry {
 
   #write(swap: Swap, { make }: FileStep): Pick<Swap, 'put' | 'hash'> {
     const { folder, name } = this.#slot(swap);
-    const fd = openAt({ folderFd: folder.fd, name: toBytes(name) }, constants.O_RDWR | constants.O_NOFOLLOW);
+    const fd = openAt({ folderFd: folder.fd, name }, constants.O_RDWR | constants.O_NOFOLLOW);
     const reader = new Reader();
     try {
-      if (!isIt(statsOf(fd), swap.put!)) throw changedMeanwhile([swap.path]);
+      if (!isIt(statOf(fd), swap.put!)) throw changedMeanwhile([swap.path]);
       ftruncateSync(fd, 0);
       const { sha256 } = reader.copy(make.source, fd);
       if (sha256 !== (make.sha256 ?? sha256)) throw changedMeanwhile([swap.path]);
       fchmodSync(fd, make.mode & 0o777);
       setTimes(fd, BigInt(swap.put!.mtimeNs), BigInt(swap.put!.mtimeNs));
-      return { put: stampOf(statsOf(fd), null), hash: sha256 };
+      return { put: stampOf(statOf(fd), null), hash: sha256 };
     } finally {
       reader.close();
       closeSync(fd);

@@ -1,14 +1,17 @@
 /** Prepares everything that an apply puts into the project, in a folder on the project's own filesystem. */
-import { closeSync, constants, fchmodSync, linkSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { Anchor, within } from '../../lib/anchor.ts';
+import { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import { type Stat, statOf } from '../../lib/stat.ts';
+import { createAt, linkAt } from '../../lib/sys.ts';
 import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { hashOf, openRegular, using } from '../tree/content.ts';
-import { type EntryLocation, type Folders, pathOf } from '../tree/folders.ts';
-import { give, holding, holdingNew, interfered, type Owner, setMode, statsOf } from '../tree/held.ts';
+import { type EntryLocation, type Folders, folderEntry, lookAt, pathOf } from '../tree/folders.ts';
+import { give, given, holdingNew, interfered, type Owner, setMode } from '../tree/held.ts';
 import type { Reader } from '../tree/reader.ts';
+import { typeOf } from '../tree/tree.ts';
 import type { ApplyStep } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
@@ -27,6 +30,8 @@ export class Stage {
   readonly #made = new Map<BytePath, Swap>();
   /** By the inode number of the original file. */
   readonly #restored = new Map<string, EntryLocation>();
+  /** Folders of what an apply took away and kept, by path. */
+  readonly #kept = new Map<string, Anchor>();
 
   /** The owner of new entries. */
   constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
@@ -45,6 +50,10 @@ export class Stage {
       return result;
     });
     return [...prepared, ...late.reverse()];
+  }
+
+  close(): void {
+    for (const folder of this.#kept.values()) folder.close();
   }
 
   #prepareOne(step: ApplyStep, slot: number): JournalStep {
@@ -73,9 +82,9 @@ export class Stage {
     const made = this.#made.get(to) ?? null;
     const other = was === null ? { folder: this.#folder, name: `${made!.slot}` } : this.#project.locate(to);
     if (other === null) throw changedMeanwhile([to]);
-    if (!linked(pathOf(other), pathOf(location))) return this.#makeFile(step, location);
+    if (!linked(other, location)) return this.#makeFile(step, location);
     const expected = was ?? made!.put!;
-    const isIt = holding(location, (fd) => isUntouched(statsOf(fd), expected)) ?? false;
+    const isIt = isUntouched(lookAt(location), expected);
     const hash = made?.hash ?? using(openRegular(location.folder, location.name), hashOf)?.sha256 ?? null;
     if (!isIt || hash !== (make.sha256 ?? hash)) throw changedMeanwhile([to]);
     return { put: expected, hash };
@@ -83,29 +92,33 @@ export class Stage {
 
   /** The same inode if possible, otherwise an equal copy. Files that were one are one again. */
   #restore(location: EntryLocation, kept: string, was: Stamp): Stamp {
+    const from = this.#keptAt(kept);
     const other = this.#restored.get(was.ino);
     this.#restored.set(was.ino, location);
-    const sources = other === undefined ? [kept] : [kept, pathOf(other)];
-    if (!sources.some((source) => linked(source, pathOf(location))))
-      within(Anchor.reach(dirname(kept)), (folder) =>
-        copyAs({ folder, name: fromText(basename(kept)) }, location, was),
-      );
-    const put = holding(location, (fd) => stampOf(statsOf(fd), null));
-    if (put?.type !== was.type) throw interfered(location);
-    return { ...put, target: was.target };
+    const sources = other === undefined ? [from] : [from, other];
+    if (!sources.some((source) => linked(source, location))) copyAs(from, location, was);
+    const put = lookAt(location);
+    if (put === null || typeOf(put) !== was.type) throw interfered(location);
+    return { ...stampOf(put, null), target: was.target };
+  }
+
+  #keptAt(kept: string): EntryLocation {
+    const path = dirname(kept);
+    const folder = this.#kept.get(path) ?? Anchor.reach(path);
+    this.#kept.set(path, folder);
+    return { folder, name: fromText(basename(kept)) };
   }
 
   #makeFile({ path, old, make }: Making, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
-    const fd = openSync(pathOf(location), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const mode = make.mode & 0o777;
+    const fd = createAt(folderEntry(location), mode);
     try {
       const { bytes, sha256 } = this.#reader.copy(make.source, fd);
       if (bytes !== make.sizeBytes || sha256 !== (make.sha256 ?? sha256))
         throw new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
           hint: 'Try again.',
         });
-      give(fd, old ?? this.#owner);
-      fchmodSync(fd, make.mode & 0o777);
-      return { put: stampOf(statsOf(fd), null), hash: sha256 };
+      return { put: stampOf(withMode(fd, mode, given(fd, old ?? this.#owner)), null), hash: sha256 };
     } finally {
       closeSync(fd);
     }
@@ -117,7 +130,7 @@ function makeFolder(location: EntryLocation, mode: number, owner: Owner): Stamp 
   return holdingNew(location, 'folder', (fd) => {
     give(fd, owner);
     setMode(fd, mode | 0o300);
-    return stampOf(statsOf(fd), null);
+    return stampOf(statOf(fd), null);
   });
 }
 
@@ -125,14 +138,21 @@ function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stam
   symlinkSync(toBytes(target), pathOf(location));
   return holdingNew(location, 'link', (fd) => {
     give(fd, owner);
-    return { ...stampOf(statsOf(fd), null), target };
+    return { ...stampOf(statOf(fd), null), target };
   });
 }
 
+/** The umask has a say in the mode of a new file, and a change of its owner takes bits away. */
+function withMode(fd: number, mode: number, stats: Stat): Stat {
+  if (Number(stats.mode & 0o7777n) === mode) return stats;
+  fchmodSync(fd, mode);
+  return statOf(fd);
+}
+
 /** False: the file cannot have another name. */
-export function linked(file: string | Buffer, name: string | Buffer): boolean {
+export function linked(file: EntryLocation, name: EntryLocation): boolean {
   try {
-    linkSync(file, name);
+    linkAt(folderEntry(file), folderEntry(name));
     return true;
   } catch (error) {
     if (['EXDEV', 'EPERM', 'EMLINK', 'EOPNOTSUPP'].some((code) => isErrno(error, code))) return false;

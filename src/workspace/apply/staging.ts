@@ -5,9 +5,10 @@
 import { mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import { statOf } from '../../lib/stat.ts';
 import { fromText } from '../../model/byte-path.ts';
 import { pathOf } from '../tree/folders.ts';
-import { holdingNew, setMode, statsOf } from '../tree/held.ts';
+import { holdingNew, setMode } from '../tree/held.ts';
 import { unlessGone } from '../tree/tree.ts';
 import type { Journal } from './journal.ts';
 
@@ -19,7 +20,7 @@ export function makeStaging({ project, staging }: Where): void {
     const location = { folder, name: fromText(staging) };
     mkdirSync(pathOf(location), 0o700);
     holdingNew(location, 'folder', (fd) => {
-      if ((statsOf(fd).mode & 0o7777n) !== 0o700n) setMode(fd, 0o700);
+      if ((statOf(fd).mode & 0o7777n) !== 0o700n) setMode(fd, 0o700);
     });
   });
 }

@@ -13,6 +13,7 @@ import { commitSteps } from './commit-steps.ts';
 import {
   type Journal,
   type JournalStep,
+  moveKept,
   readJournal,
   removeKept,
   type Swap,
@@ -25,21 +26,25 @@ import { inOrder } from './steps-of.ts';
 type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };
 
-/** Returns the paths that were undone. */
-export function undoApply(folder: string): BytePath[] {
+/**
+ * Returns the paths that were undone. What the journal kept is moved into the empty folder `trash`, on the same filesystem, for
+ * the caller to remove; without one it is removed here.
+ */
+export function undoApply(folder: string, trash: string | null = null): BytePath[] {
   const journal = readJournal(folder);
   if (journal.state !== 'done') throw new Fault('conflict', `this apply is ${journal.state}, so it cannot be undone`);
   const steps = new Undoing(folder, journal).steps();
   commitSteps(inOrder(steps), journal.project, undoFolder(folder), null);
-  completeUndo(folder);
+  completeUndo(folder, journal, trash);
   return [...new Set(journal.steps.map(({ path }) => path))].sort();
 }
 
 /** What remains to do after the project is restored. */
-export function completeUndo(folder: string): void {
-  writeJournal(folder, { ...readJournal(folder), state: 'undone' });
+export function completeUndo(folder: string, journal = readJournal(folder), trash: string | null = null): void {
+  writeJournal(folder, { ...journal, state: 'undone' });
   crashPoint('apply:undo-marked');
-  removeKept(folder);
+  if (trash === null) removeKept(folder);
+  else moveKept(folder, trash);
 }
 
 class Undoing {

@@ -1,6 +1,7 @@
 /** The three versions of one path, and what can be said about their bytes. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, PlannedPath } from '../../model/change.ts';
+import { isSame } from '../change/base-log.ts';
 import { isBinary } from '../tree/content.ts';
 import type { Reader, Source } from '../tree/reader.ts';
 import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
@@ -27,8 +28,7 @@ export class Versions implements Sameness {
   }
 
   projectIsBase(): boolean {
-    // The base is the project's file itself, and its size is still that of the base.
-    if (this.#isBaseInProject() && this.project?.from === null) return true;
+    if (this.project?.from === null && this.#isUntouched()) return true;
     const [project, lost] = [this.project?.source ?? null, this.change.beforeContent];
     if (lost?.at === 'lost' && lost.sha256 && project) return this.#reader.hash(project) === lost.sha256;
     return this.#same(project, this.#base());
@@ -74,11 +74,21 @@ export class Versions implements Sameness {
 
   /** Null: it is no longer stored. A base that is the project itself is lost when the owner changes the file. */
   #base(): Source | null {
-    const { before, beforeContent, path } = this.change;
-    if (!this.#isBaseInProject()) return sourceOf(beforeContent, path);
-    const now = this.#layer.onDisk(path)?.entry;
-    const moved = now?.type !== 'file' || now.sizeBytes !== before?.sizeBytes || now.mode !== before.mode;
-    return moved ? null : sourceOf(beforeContent, path);
+    const { beforeContent, path } = this.change;
+    return this.#isBaseInProject() && !this.#isUntouched() ? null : sourceOf(beforeContent, path);
+  }
+
+  /** The project still has the very file that was the base. */
+  #isUntouched(): boolean {
+    const { before, beforeFile } = this.change;
+    const now = this.#layer.onDisk(this.change.path);
+    if (now === null || now.identity === null || now.entry.mode !== before?.mode) return false;
+    if (beforeFile === undefined) return this.#isBaseInProject() && now.entry.sizeBytes === before.sizeBytes;
+    // Another name for the file changes its `ctime`; only the base that can be read elsewhere is compared then.
+    return isSame(
+      beforeFile,
+      this.#isBaseInProject() ? { ...now.identity, ctimeNs: beforeFile.ctimeNs } : now.identity,
+    );
   }
 
   #isBaseInProject(): boolean {

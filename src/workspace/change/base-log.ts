@@ -5,8 +5,8 @@
  * (`compact.ts`) when it is much longer than its content. The writer holds the lock of the workspace.
  */
 
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
@@ -14,6 +14,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import type { BaseLog, BaseOrigin, BaseRecord, Identity } from './change.ts';
+import { LogLines } from './log-lines.ts';
 
 interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly path: BytePath;
@@ -49,7 +50,14 @@ export function identityOf(stat: Stat): Identity {
 }
 
 export function isSame(one: Identity, other: Identity): boolean {
-  return (Object.keys(one) as (keyof Identity)[]).every((key) => one[key] === other[key]);
+  if (one.ino !== other.ino || one.mtimeNs !== other.mtimeNs || one.ctimeNs !== other.ctimeNs) return false;
+  return one.sizeBytes === other.sizeBytes && one.dev === other.dev;
+}
+
+/** The same of what was not made plain data yet. */
+export function isSameFile(one: Stat, other: Stat): boolean {
+  if (one.ino !== other.ino || one.mtimeNs !== other.mtimeNs || one.ctimeNs !== other.ctimeNs) return false;
+  return one.size === other.size && one.dev === other.dev;
 }
 
 export function contentInLog(file: string, record: BaseRecord): Content | null {
@@ -70,6 +78,15 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   }
 }
 
+export type LogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'lookAt'>;
+
+/** For a log of that length, all of it complete; null: it has another length by now. */
+export function endOfLog(place: WorkspacePlace, wholeBytes: number): LogEnd | null {
+  const file = logFile(place);
+  const isIt = statSync(file, { throwIfNoEntry: false })?.size === wholeBytes;
+  return isIt ? { file, wholeBytes, lookAt: null } : null;
+}
+
 function openIfThere(file: string): number | null {
   try {
     return openSync(file, 'r');
@@ -82,7 +99,7 @@ function openIfThere(file: string): number | null {
 type Extent = Pick<BaseLog, 'lookedNs' | 'wholeBytes' | 'lookAt'>;
 
 function readRecords(fd: number, records: Map<BytePath, BaseRecord>, hiding: Set<BytePath>): Extent {
-  const reader = new Lines(fd);
+  const reader = new LogLines(fd);
   let [lookedNs, lookAt]: [bigint | null, number | null] = [null, null];
   for (let wholeBytes = 0; ; wholeBytes = reader.position) {
     const header = parse(reader.line());
@@ -148,57 +165,17 @@ function isHeader({ path, origin, lengthBytes }: Header): boolean {
   return typeof path === 'string' && typeof origin === 'string' && (lengthBytes === null || lengthBytes >= 0);
 }
 
-/** Reads lines with content between them, in large pieces. */
-class Lines {
-  readonly #fd: number;
-  readonly #endBytes: number;
-  #piece = Buffer.alloc(0);
-  #pieceAt = 0;
-  position = 0;
-
-  constructor(fd: number) {
-    this.#fd = fd;
-    this.#endBytes = fstatSync(fd).size;
-  }
-
-  line(): string | null {
-    for (let want = 1024 * 1024; ; want *= 8) {
-      const from = this.position - this.#pieceAt;
-      const newline = from < this.#piece.length ? this.#piece.indexOf(10, from) : -1;
-      if (newline >= 0) {
-        this.position = this.#pieceAt + newline + 1;
-        return this.#piece.toString('utf8', from, newline);
-      }
-      if (this.#pieceAt + this.#piece.length >= this.#endBytes && from <= this.#piece.length) return null;
-      this.#load(want);
-    }
-  }
-
-  /** False: less is left, or no newline follows. */
-  skip(bytes: number): boolean {
-    this.position += bytes;
-    if (this.position >= this.#endBytes) return false;
-    const from = this.position - this.#pieceAt;
-    if (from >= this.#piece.length) this.#load(4096);
-    this.position += 1;
-    return this.#piece[this.position - 1 - this.#pieceAt] === 10;
-  }
-
-  #load(bytes: number): void {
-    const piece = Buffer.alloc(Math.min(bytes, this.#endBytes - this.position));
-    this.#piece = piece.subarray(0, readSync(this.#fd, piece, 0, piece.length, this.position));
-    this.#pieceAt = this.position;
-  }
-}
-
 /** What to record about one path. */
 export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
   readonly content: Buffer | null;
   readonly apply?: string | null;
   readonly hardLink?: BytePath | null;
-  /** If the content itself is not kept. */
+  /** Of the content; absent or null: it is not known yet. */
   readonly sha256?: string | null;
 }
+
+/** Of larger files only the identity in the project is recorded. */
+export const keptBytes = 4 * 1024 * 1024;
 
 const flushBytes = 16 * 1024 * 1024;
 
@@ -207,12 +184,15 @@ export class BaseLogWriter {
   readonly #fd: number;
   #pieces: Buffer[] = [];
   #pendingBytes = 0;
+  /** Where the next piece goes in the file. */
+  #positionBytes: number;
   #wrote = false;
   #isOnlyLooked = false;
   readonly #lookAt: number | null;
 
-  constructor(log: BaseLog) {
+  constructor(log: LogEnd) {
     this.#lookAt = log.lookAt;
+    this.#positionBytes = log.wholeBytes;
     this.#fd = openSync(
       log.file,
       constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
@@ -221,12 +201,16 @@ export class BaseLogWriter {
     if (fstatSync(this.#fd).size > log.wholeBytes) ftruncateSync(this.#fd, log.wholeBytes);
   }
 
-  record(path: BytePath, kept: Kept): void {
+  /** Returns the record as a reader of the log finds it, without the one before it. */
+  record(path: BytePath, kept: Kept): BaseRecord {
     const { origin, entry, identity, content } = kept;
-    const sha256 = content ? createHash('sha256').update(content).digest('hex') : (kept.sha256 ?? null);
+    const sha256 = kept.sha256 ?? (content && hash('sha256', content, 'hex'));
     const { apply = null, hardLink = null } = kept;
     this.#header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply, hardLink });
+    const offset = this.#positionBytes;
     if (content !== null) this.#push(content, newline);
+    const inLog = content && { offset, lengthBytes: content.length };
+    return { origin, entry, identity, sha256, content: inLog, apply, hardLink, previous: null };
   }
 
   forget(path: BytePath): void {
@@ -266,7 +250,10 @@ export class BaseLogWriter {
   }
 
   #push(...pieces: Buffer[]): void {
-    for (const piece of pieces) this.#pendingBytes += piece.length;
+    for (const { length } of pieces) {
+      this.#pendingBytes += length;
+      this.#positionBytes += length;
+    }
     this.#pieces.push(...pieces);
     if (this.#pendingBytes >= flushBytes) this.#flush();
   }

@@ -6,201 +6,126 @@
  * of what the project has taken over. For each workspace one thread at a time calls them.
  */
 
-import { fstatSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Content, Entry } from '../../model/change.ts';
-import {
-  hashOf,
-  openBelow,
-  openContent,
-  openRegular,
-  type Part,
-  readChunk,
-  sameBytes,
-  using,
-} from '../tree/content.ts';
+import type { Change, Content } from '../../model/change.ts';
+import { hashOf, openBelow, openContent, sameBytes, using } from '../tree/content.ts';
 import { Folders } from '../tree/folders.ts';
-import { Reader } from '../tree/reader.ts';
-import { entryAt, look, unlessGone } from '../tree/tree.ts';
+import { Reader, reading } from '../tree/reader.ts';
+import { unlessGone } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { BaseLogWriter, contentInLog, identityOf, isSame, type Kept, readBaseLog, withoutApply } from './base-log.ts';
-import type { BaseLog, BaseRecord, Identity } from './change.ts';
-import { isHiddenInGit } from './changes.ts';
+import {
+  BaseLogWriter,
+  contentInLog,
+  endOfLog,
+  identityOf,
+  isSame,
+  type Kept,
+  keptBytes,
+  type LogEnd,
+  readBaseLog,
+  withoutApply,
+} from './base-log.ts';
+import type { BaseLog, BaseRecord, Changes, Identity, Skipping } from './change.ts';
+import { ChangeList, exceptApplied, listChanges } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
-import { baseInTree, isEqual, projectIdentity } from './compare.ts';
+import { projectIdentity } from './compare.ts';
 import { indexFolder } from './index-layer.ts';
-import { type BaseFolder, type Clock, clockOf, hidesBase, isProven, tickNs, walkOverlay } from './overlay.ts';
-import { pathLimit } from './path-limit.ts';
-
-/** Of larger files only the identity in the project is recorded. */
-const keptBytes = 4 * 1024 * 1024;
-/** How much of the files in deleted folders one look hashes, to recognise them if the owner writes them again. */
-const hashedBytes = 32 * 1024 * 1024;
+import { Look } from './look.ts';
+import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from './overlay.ts';
 
 export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;
-  const beganNs = BigInt(Date.now()) * 1_000_000n - tickNs;
   withWriter(place, (writer, log) => {
-    const clock = clockOf(place, log);
-    const limit = pathLimit();
-    for (const path of log.records.keys()) limit(path);
-    const hiding = new Hiding(place, log);
-    let budget = hashedBytes;
-    const complete = walkOverlay(place, log, (walked, baseFolder) => {
-      const kept = keptOf(place, log, clock, walked, baseFolder);
-      hiding.see(walked, baseFolder, kept);
-      if (kept === null) return;
-      limit(walked.path);
-      const isHashed = wantsHash(kept) && kept.entry!.sizeBytes <= budget;
-      if (isHashed) budget -= kept.entry!.sizeBytes;
-      writer.record(walked.path, isHashed ? { ...kept, sha256: hashIn(walked) } : kept);
-    });
-    if (!complete) return;
-    for (const path of hiding.paths) writer.hides(path);
-    writer.looked(beganNs);
+    const look = new Look(place, log, writer);
+    if (walkOverlay(place, log, (walked, baseFolder) => look.see(walked, baseFolder))) look.finish();
   });
 }
 
-/** Paths that hide what the base has below them. They are noted only if every path below them has a record. */
-class Hiding {
-  readonly #place: WorkspacePlace;
-  readonly #log: BaseLog;
-  readonly #found: BytePath[] = [];
-  #moving = false;
-
-  constructor(place: WorkspacePlace, log: BaseLog) {
-    this.#place = place;
-    this.#log = log;
-  }
-
-  get paths(): readonly BytePath[] {
-    return this.#moving ? [] : this.#found;
-  }
-
-  see(walked: WalkedPath, { hidden }: BaseFolder, kept: Kept | null): void {
-    if (walked.beforeIn === null || hidden || isHiddenInGit(this.#place, walked)) return;
-    const { records, hiding } = this.#log;
-    if (kept === null && !records.has(walked.path)) this.#moving = true;
-    else if (!hiding.has(walked.path) && hidesBase(this.#place, walked)) this.#found.push(walked.path);
-  }
+/** A look, and the list of changes as it would be after it, in one walk. */
+export function keepAndList(place: WorkspacePlace, skipping?: () => Skipping): Changes {
+  if (place.kind !== 'overlay' || !place.live) return listChanges(place, skipping?.());
+  let listed: Changes | null = null;
+  const logBytes = withWriter(place, (writer, log) => {
+    const look = new Look(place, log, writer);
+    const records = new Map(log.records);
+    const after: BaseLog = { ...log, records, lookedNs: look.beganNs };
+    const list = new ChangeList(place, after, clockOf(place, after));
+    const visit = (walked: WalkedPath, [before, now]: readonly BaseFolder[]) => {
+      const record = look.see(walked, before!);
+      if (record !== null) records.set(walked.path, record);
+      list.visitOverlay(walked, now!);
+    };
+    const skips = skipping?.();
+    const complete = walkOverlayBy(place, [log, after], visit, skips && exceptApplied(log, skips));
+    if (!complete) return;
+    look.finish();
+    listed = { ...list.finish(), skipped: skips?.found ?? [] };
+  });
+  // Null: something was moved during the walk.
+  return listed === null ? listChanges(place, skipping?.()) : { ...(listed as Changes), logBytes };
 }
 
-function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): void {
+/** Returns the length of the log after it. */
+function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): number {
   const found = readBaseLog(place);
   const log = compactBaseLog(found) ? readBaseLog(place) : found;
+  return writing(log, (writer) => work(writer, log));
+}
+
+function writing(log: LogEnd, work: (writer: BaseLogWriter) => void): number {
   const writer = new BaseLogWriter(log);
   try {
-    work(writer, log);
+    work(writer);
   } finally {
     writer.close();
   }
+  return statSync(log.file).size;
 }
 
-const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content: null };
-const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
-
-/** Null: there is nothing to record, or the path changed during the look, and the next look will see it. */
-function keptOf(
-  place: WorkspacePlace,
-  log: BaseLog,
-  clock: Clock,
-  walked: WalkedPath,
-  baseFolder: BaseFolder,
-): Kept | null {
-  // In a folder that the agent made: the base has nothing there.
-  if (walked.beforeIn === null || isHiddenInGit(place, walked)) return null;
-  const record = log.records.get(walked.path);
-  if (record !== undefined && record.origin !== 'unknown') return completed(record, walked);
-  if (record === undefined && baseFolder.hidden && !isPutBack(place, walked))
-    return walked.after === null ? null : absent;
-  const proven = record === undefined && !baseFolder.hidden && isProven(place, clock, walked, baseFolder);
-  if (!proven && !isTheSameNow(place, walked)) return record === undefined ? unknown : null;
-  return walked.before === null ? absent : fromProject(walked);
-}
-
-/** It equals the base although its folder is hidden: a discard has put it back. */
-function isPutBack(place: WorkspacePlace, walked: WalkedPath): boolean {
-  return walked.after !== null && walked.before !== null && isTheSameNow(place, walked);
-}
-
-/** The project has the agent's version already, whatever was there before. */
-function isTheSameNow(place: WorkspacePlace, walked: WalkedPath): boolean {
-  const after = walked.after && walked.afterIn && entryAt(walked.afterIn, walked.name, walked.after);
-  const base = baseInTree(place, walked, true);
-  return base !== undefined && (walked.after === null) === (after === null) && isEqual(place, walked, after, base);
-}
-
-/** A file that was deleted when it was recorded exists again: now its content is kept too. */
-function completed(record: BaseRecord, walked: WalkedPath): Kept | null {
-  const { origin, entry, identity, content } = record;
-  if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(walked, entry)) return null;
-  if (identity === null || walked.before === null || !isSame(identity, identityOf(walked.before))) return null;
-  return fromProject(walked);
-}
-
-function fromProject(walked: WalkedPath): Kept | null {
-  const [before, beforeIn] = [walked.before!, walked.beforeIn!];
-  const entry = entryAt(beforeIn, walked.name, before);
-  if (entry === null) return null;
-  const content = wantsContent(walked, entry) ? readWhole(walked) : null;
-  const identity = identityOf(before);
-  const now = look(beforeIn, walked.name);
-  if (now === null || !isSame(identity, identityOf(now)) || (content === null && wantsContent(walked, entry)))
-    return null;
-  return { origin: 'project', entry, identity, content };
-}
-
-/** Not for files of a deleted folder: they may be many, and nothing is merged with a deletion. */
-function wantsContent({ after, whiteout }: WalkedPath, entry: Entry): boolean {
-  return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
-}
-
-function wantsHash({ origin, entry, content }: Kept): boolean {
-  return origin === 'project' && entry?.type === 'file' && content === null && entry.sizeBytes <= keptBytes;
-}
-
-function hashIn(walked: WalkedPath): string | null {
-  return reading(walked, (part) => hashOf(part).sha256);
-}
-
-function readWhole(walked: WalkedPath): Buffer | null {
-  return reading(walked, (part) => {
-    const bytes = Buffer.alloc(part.lengthBytes);
-    return readChunk(part, 0, bytes) === bytes.length ? bytes : null;
-  });
-}
-
-/** Null: it is no longer the file that was seen. */
-function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) => T | null): T | null {
-  const isIt = ({ fd }: Part) => isSame(identityOf(before!), identityOf(fstatSync(fd, { bigint: true })));
-  return using(openRegular(beforeIn!, name), (part) => {
-    const found = isIt(part) ? read(part) : null;
-    return isIt(part) ? found : null;
-  });
+export interface Settling {
+  /** Has what was applied, as far as it remembers it. */
+  readonly reader: Reader;
+  /** The length of the log, if the caller knows that it is complete, so that it need not be read. */
+  readonly logBytes?: number | undefined;
 }
 
 /**
- * An apply has taken over the agent's version of these paths: from now on it is their base. The content is read
+ * An apply has taken over the agent's version of these paths: from now on it is their base. The content may be read
  * again, so the caller makes sure that nothing has changed it since.
  */
-export function settleBases(place: WorkspacePlace, changes: readonly Change[], apply: string): void {
-  const reader = new Reader();
-  try {
-    withWriter(place, (writer) => {
-      for (const change of changes) {
-        // A name that only shows through now equals the base.
-        if (place.live && isInIndex(place, change)) continue;
-        writer.record(change.path, { ...settled(place, change, reader), apply });
-      }
-    });
-  } finally {
-    reader.close();
-  }
+export function settleBases(
+  place: WorkspacePlace,
+  changes: readonly Change[],
+  apply: string,
+  settling?: Settling,
+): void {
+  if (settling) settle(place, changes, apply, settling);
+  else reading((reader) => settle(place, changes, apply, { reader }));
 }
 
-function isInIndex(place: WorkspacePlace, { afterContent }: Change): boolean {
-  return afterContent?.at === 'tree' && afterContent.root === indexFolder(place);
+function settle(
+  place: WorkspacePlace,
+  changes: readonly Change[],
+  apply: string,
+  { reader, logBytes }: Settling,
+): void {
+  const index = indexFolder(place);
+  const write = (writer: BaseLogWriter) => {
+    for (const change of changes) {
+      // A name that only shows through now equals the base.
+      if (place.live && isIn(index, change)) continue;
+      writer.record(change.path, { ...settled(place, change, reader), apply });
+    }
+  };
+  const end = logBytes === undefined ? null : endOfLog(place, logBytes);
+  if (end) writing(end, write);
+  else withWriter(place, write);
+}
+
+function isIn(index: string, { afterContent }: Change): boolean {
+  return afterContent?.at === 'tree' && afterContent.root === index;
 }
 
 function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {
@@ -208,7 +133,10 @@ function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {
   const none = { origin: 'applied', entry: after, identity: null, content: null, hardLink } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
   if (after.sizeBytes > keptBytes) return { ...none, ...seenIn(place, path, afterContent) };
-  const content = reader.read({ from: 'content', content: afterContent, path }, keptBytes);
+  const source = { from: 'content', content: afterContent, path } as const;
+  const copied = reader.remembered(source);
+  if (copied) return { ...none, content: copied.bytes, sha256: copied.sha256 };
+  const content = reader.read(source, keptBytes);
   return { ...none, content: content?.length === after.sizeBytes ? Buffer.from(content) : null };
 }
 

@@ -18,12 +18,32 @@
  * - A working copy has one writer at a time: the caller holds its lock for everything but `listChanges`.
  */
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Content, Entry } from '../../model/change.ts';
+import type { Change, Content, Entry, FileIdentity } from '../../model/change.ts';
+import type { WalkedPath } from '../tree/walk.ts';
 
 export interface Changes {
   readonly changes: readonly Change[];
   /** Paths that differ inside `.git` folders and are not listed. */
   readonly hiddenInGit: number;
+  /** The length of the base log after the look that listed these changes. Absent: there was none. */
+  readonly logBytes?: number | undefined;
+  /** Of these only the folder itself is listed. */
+  readonly skipped?: readonly Skipped[];
+}
+
+/** A folder of the agent that is not listed, since it is left out as a whole. */
+export interface Skipped {
+  readonly path: BytePath;
+  /** In it, at any depth. */
+  readonly files: number;
+  /** There are more than were counted. */
+  readonly more: boolean;
+}
+
+/** Which folders that the base does not have a walk leaves out. */
+export interface Skipping {
+  skips(walked: WalkedPath): boolean;
+  readonly found: readonly Skipped[];
 }
 
 /** What the agent's change of one path was made on. */
@@ -33,6 +53,8 @@ export interface Base {
   readonly known: boolean;
   /** Of a file's content, if it is known. */
   readonly sha256: string | null;
+  /** Of the project's file, if it is known to equal this. */
+  readonly identity: Identity | null;
 }
 
 export type BaseOrigin =
@@ -45,14 +67,7 @@ export type BaseOrigin =
   /** The owner changed it before a look could record it. */
   | 'unknown';
 
-/** Identifies one state of a file: two that are equal have the same inode and the same times. */
-export interface Identity {
-  readonly dev: string;
-  readonly ino: string;
-  readonly sizeBytes: string;
-  readonly mtimeNs: string;
-  readonly ctimeNs: string;
-}
+export type Identity = FileIdentity;
 
 export interface BaseRecord {
   readonly origin: BaseOrigin;

@@ -3,36 +3,41 @@
 import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, Entry } from '../../model/change.ts';
+import { foldersAbove } from '../tree/folders.ts';
 import { entryAt } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { readBaseLog } from './base-log.ts';
-import type { Base, BaseLog, BaseRecord, Changes } from './change.ts';
-import { baseInLog, baseInTree, isEqual } from './compare.ts';
+import type { Base, BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
+import { baseInLog, baseInTree, isEqual, noBase } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
 import { HardLinks } from './hard-links.ts';
 import { indexFolder, walkIndex } from './index-layer.ts';
-import { clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
+import { type BaseFolder, type Clock, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
-export function listChanges(place: WorkspacePlace): Changes {
+export function listChanges(place: WorkspacePlace, skipping?: Skipping): Changes {
   const log = readBaseLog(place);
-  const list = new ChangeList(place, log);
-  if (place.kind === 'copy') walkCopy(place, (walked) => list.visit(walked, () => !place.live, false));
-  else {
-    const clock = clockOf(place, log);
-    walkOverlay(place, log, (walked, baseFolder) =>
-      list.visit(walked, () => !place.live || isProven(place, clock, walked, baseFolder), baseFolder.hidden),
-    );
-    walkIndex(place, (walked) => list.visit(walked, () => !place.live || isProvenInIndex(clock, walked), false));
-  }
-  return list.finish();
+  const list = new ChangeList(place, log, place.kind === 'copy' ? null : clockOf(place, log));
+  const skips = skipping && exceptApplied(log, skipping);
+  if (place.kind === 'copy') walkCopy(place, (walked) => list.visit(walked, () => !place.live, false), skips);
+  else walkOverlay(place, log, (walked, baseFolder) => list.visitOverlay(walked, baseFolder), skips);
+  return { ...list.finish(), skipped: skipping?.found ?? [] };
 }
 
-class ChangeList {
+/** What was applied is the base of its path, so folders with such paths are walked: otherwise these would count as deleted. */
+export function exceptApplied(log: BaseLog, skipping: Skipping): Skipping {
+  const folders = foldersAbove(appliedPaths(log));
+  return { found: skipping.found, skips: (walked) => !folders.has(walked.path) && skipping.skips(walked) };
+}
+
+/** Collects the changes from a walk. */
+export class ChangeList {
   readonly #place: WorkspacePlace;
   readonly #log: BaseLog;
+  /** Null: not an overlay. */
+  readonly #clock: Clock | null;
   readonly #afterRoot: string;
   readonly #changes: Change[] = [];
   readonly #applied: Set<BytePath>;
@@ -41,11 +46,17 @@ class ChangeList {
   #hiddenInGit = 0;
   #originals: ReadonlyMap<string, BaseRecord> | undefined;
 
-  constructor(place: WorkspacePlace, log: BaseLog) {
+  constructor(place: WorkspacePlace, log: BaseLog, clock: Clock | null) {
     this.#place = place;
     this.#log = log;
+    this.#clock = clock;
     this.#afterRoot = afterRoot(place);
     this.#applied = new Set(appliedPaths(log));
+  }
+
+  visitOverlay(walked: WalkedPath, baseFolder: BaseFolder): void {
+    const isKnown = () => !this.#place.live || isProven(this.#place, this.#clock!, walked, baseFolder);
+    this.visit(walked, isKnown, baseFolder.hidden);
   }
 
   /** `hidden`: a path without a record was never visible to the agent. */
@@ -66,6 +77,7 @@ class ChangeList {
   }
 
   finish(): Changes {
+    if (this.#clock !== null) this.#visitIndex(this.#clock);
     for (const path of this.#applied) this.#deletedSince(path);
     const changes = this.#links.complete(this.#changes, (path, base, after, content) =>
       this.#changeOf(path, base, after, content),
@@ -74,13 +86,18 @@ class ChangeList {
     return { changes, hiddenInGit: this.#hiddenInGit };
   }
 
+  #visitIndex(clock: Clock): void {
+    const { live } = this.#place;
+    walkIndex(this.#place, (walked) => this.visit(walked, () => !live || isProvenInIndex(clock, walked), false));
+  }
+
   #baseOf(walked: WalkedPath, isKnown: () => boolean, hidden: boolean): Base | undefined {
     const record =
       this.#log.records.get(walked.path) ?? (walked.afterName === undefined ? undefined : this.#ofOriginal(walked));
     const counts =
       record !== undefined && record.origin !== 'unknown' && (this.#place.live || record.origin === 'applied');
     if (counts) return baseInLog(this.#place, this.#log, walked.path, record);
-    if (record === undefined && hidden) return { entry: null, content: null, known: true, sha256: null };
+    if (record === undefined && hidden) return { ...noBase, known: true };
     return baseInTree(this.#place, walked, record === undefined && isKnown());
   }
 
@@ -117,6 +134,7 @@ class ChangeList {
       hardLink: null,
       beforeContent: base.content,
       afterContent: after?.type === 'file' ? content : null,
+      ...(base.identity === null ? {} : { beforeFile: base.identity }),
       baseKnown: base.known,
     };
   }

@@ -16,19 +16,21 @@ export function baseInTree(
   { before, beforeIn, name }: WalkedPath,
   known: boolean,
 ): Base | undefined {
-  if (before === null || beforeIn === null) return { entry: null, content: null, known, sha256: null };
+  if (before === null || beforeIn === null) return { ...noBase, known };
   const entry = entryAt(beforeIn, name, before);
   if (entry === null) return undefined;
   const content: Content | null = entry.type === 'file' ? { at: 'tree', root: place.base } : null;
-  return { entry, content, known, sha256: null };
+  return { entry, content, known, sha256: null, identity: content && place.live ? identityOf(before) : null };
 }
+
+export const noBase = { entry: null, content: null, sha256: null, identity: null } as const;
 
 /** What was recorded. */
 export function baseInLog(place: WorkspacePlace, log: BaseLog, path: BytePath, record: BaseRecord): Base {
-  const { entry, sha256 } = record;
-  if (entry?.type !== 'file') return { entry, content: null, known: true, sha256 };
+  const { entry, sha256, identity } = record;
+  if (entry?.type !== 'file') return { entry, content: null, known: true, sha256, identity: null };
   const content = contentInLog(log.file, record) ?? contentInProject(place, path, record);
-  return { entry, content, known: true, sha256 };
+  return { entry, content, known: true, sha256, identity };
 }
 
 function contentInProject(place: WorkspacePlace, path: BytePath, { identity, sha256 }: BaseRecord): Content {

@@ -7,13 +7,14 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Anchor } from '../../lib/anchor.ts';
+import { type Stat, statOf } from '../../lib/stat.ts';
 import { fileHandle, readMark } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { look } from '../tree/tree.ts';
 import { type WalkedPath, type WalkRules, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import type { BaseLog } from './change.ts';
+import type { BaseLog, Skipping } from './change.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
 /** What is known about a folder of a live base. */
@@ -32,22 +33,50 @@ export interface BaseFolder {
 export const tickNs = 10_000_000n;
 
 /** False: something was moved during the walk and may have been missed. */
-export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: WalkRules<BaseFolder>['visit']): boolean {
-  const { ctimeNs } = lstatSync(place.base, { bigint: true });
-  const baseFolder = () => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false });
-  return walk(join(place.folder, 'upper'), place.base, baseFolder, stepsOf(place, log, visit));
+export function walkOverlay(
+  place: WorkspacePlace,
+  log: BaseLog,
+  visit: WalkRules<BaseFolder>['visit'],
+  skipping?: Skipping,
+): boolean {
+  return walkOverlayBy(place, [log], (walked, [baseFolder]) => visit(walked, baseFolder!), skipping);
 }
 
-function stepsOf(place: WorkspacePlace, log: BaseLog, visit: WalkRules<BaseFolder>['visit']): WalkRules<BaseFolder> {
-  const clock = clockOf(place, log);
+/** The same for several versions of the log: `visit` gets what follows from each of them. */
+export function walkOverlayBy(
+  place: WorkspacePlace,
+  logs: readonly BaseLog[],
+  visit: WalkRules<readonly BaseFolder[]>['visit'],
+  skipping?: Skipping,
+): boolean {
+  const { ctimeNs } = lstatSync(place.base, { bigint: true });
+  const root = logs.map(() => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false }));
+  const skips = (walked: WalkedPath) => skipping?.skips(walked) ?? false;
+  return walk(join(place.folder, 'upper'), place.base, () => root, { ...stepsOf(place, logs, visit), skips });
+}
+
+function stepsOf(
+  place: WorkspacePlace,
+  logs: readonly BaseLog[],
+  visit: WalkRules<readonly BaseFolder[]>['visit'],
+): WalkRules<readonly BaseFolder[]> {
+  const views = logs.map((log) => ({ log, clock: clockOf(place, log) }));
   return {
     isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
-    visit: (walked, baseFolder) => {
+    visit: (walked, baseFolders) => {
       refuseForeign(place, walked);
-      visit(walked, baseFolder);
+      visit(walked, baseFolders);
     },
-    inside: (walked, around) => (place.live ? baseFolderInside(place, log, clock, walked, around) : around),
+    inside: (walked, around) => {
+      if (!place.live || !walked.before?.isDirectory()) return around;
+      let found: boolean | undefined;
+      const isCopied = () => {
+        found ??= isCopyOf(place, walked);
+        return found;
+      };
+      return views.map((view, n) => baseFolderInside(view, isCopied, walked, around[n]!));
+    },
   };
 }
 
@@ -84,23 +113,41 @@ export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
 }
 
 function baseFolderInside(
-  place: WorkspacePlace,
-  log: BaseLog,
-  clock: Clock,
-  walked: WalkedPath,
+  { log, clock }: { readonly log: BaseLog; readonly clock: Clock },
+  isCopied: () => boolean,
+  { path, before, beforeIn, after }: WalkedPath,
   around: BaseFolder,
 ): BaseFolder {
-  const { before, after } = walked;
-  if (!before?.isDirectory()) return around;
-  const kept = log.records.get(walked.path)?.identity ?? null;
-  const isKept = kept !== null && kept.ino === `${before.ino}` && kept.dev === `${before.dev}`;
-  const isCopied = isCopyOf(place, walked);
+  const { ino, dev, ctimeNs } = before!;
+  const kept = log.records.get(path)?.identity ?? null;
+  const isKept = kept !== null && kept.ino === `${ino}` && kept.dev === `${dev}`;
+  const isOld = ctimeNs < clock.lookedNs || isKept;
   return {
-    steady: around.steady && (before.ctimeNs < clock.lookedNs || isKept || isCopied),
-    ctimeNs: before.ctimeNs,
-    enteredNs: isCopied && clock.original ? after!.birthtimeNs : around.enteredNs,
-    hidden: around.hidden || log.hiding.has(walked.path),
+    steady: around.steady && (isOld || isCopied() || isUnmoved(clock, beforeIn!)),
+    ctimeNs,
+    enteredNs: enteredAt(clock, isCopied, after, around),
+    hidden: around.hidden || log.hiding.has(path),
   };
+}
+
+/** A time before the last look proves nothing that the look does not, so most folders need not be compared with the base's. */
+function enteredAt(
+  { original, lookedNs }: Clock,
+  isCopied: () => boolean,
+  after: Stat | null,
+  around: BaseFolder,
+): bigint {
+  if (!original || after === null) return around.enteredNs;
+  if (after.birthtimeNs <= lookedNs) return 0n;
+  return isCopied() ? after.birthtimeNs : around.enteredNs;
+}
+
+/**
+ * Every entry of this folder of the base is the one that it was at the last look, changed or not: putting another in its place
+ * changes the time of the folder. Read after the entry itself, so that nothing comes between.
+ */
+function isUnmoved({ lookedNs }: Clock, folder: Anchor): boolean {
+  return statOf(folder.fd).ctimeNs < lookedNs;
 }
 
 /**

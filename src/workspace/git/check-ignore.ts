@@ -5,35 +5,90 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BytePath, fromBytes, toBytes } from '../../model/byte-path.ts';
+import { type BytePath, fromBytes, isText, toBytes, toText } from '../../model/byte-path.ts';
 import { readContent } from '../tree/content.ts';
-import { gitFault, gitOutput, runGit } from './git.ts';
-import { type ProjectGit, withOwnerFolder } from './project-git.ts';
+import { type Git, gitFault, gitOutput, runGit, runGitNow } from './git.ts';
+import { inReadFolder, openProjectGit, withReadFolder } from './project-git.ts';
 
 export const maxRulesBytes = 1024 * 1024;
 
 /** Names of folders end with a slash. `rules` are lines of a `.gitignore` at the top, besides those of the project. */
 export async function checkIgnore(
-  git: ProjectGit,
+  git: Git,
   names: readonly BytePath[],
   rules: readonly string[],
 ): Promise<Set<BytePath>> {
-  const matched = await withOwnerFolder(git, (folder) => {
-    const [tree, excludes] = [join(folder, 'tree'), join(folder, 'rules')];
-    writeFileSync(excludes, rules.join('\n'), { mode: 0o644, encoding: 'latin1' });
-    copyRules(git.cwd, names, tree);
-    return match(git, names, tree, excludes);
-  });
+  const matched = await withReadFolder(git, (folder) => match(git, prepared(git, names, rules, folder)));
   return matched.size === 0 ? matched : withoutTracked(git, matched);
 }
 
-/** A name after `./` is never taken for a pathspec such as `:!name`. */
-async function match(git: ProjectGit, names: readonly BytePath[], tree: string, excludes: string) {
+interface Prepared {
+  readonly tree: string;
+  readonly args: readonly string[];
+  readonly input: Buffer;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Writes the rules into a folder. */
+function prepared(git: Git, names: readonly BytePath[], rules: readonly string[], folder: string): Prepared {
+  const [tree, excludes] = [join(folder, 'tree'), join(folder, 'rules')];
+  writeFileSync(excludes, rules.join('\n'), { mode: 0o644, encoding: 'latin1' });
+  copyRules(git.cwd, names, tree);
   const args = ['-c', `core.excludesFile=${excludes}`, 'check-ignore', '--no-index', '-z', '--stdin'];
-  const { exitCode, stdout, stderr } = await runGit({ ...git, cwd: tree }, args, {
-    input: toBytes(names.map((name) => `./${name}`).join('\0')),
-    env: { GIT_WORK_TREE: tree },
+  return { tree, args, input: inputOf(names), env: { GIT_WORK_TREE: tree } };
+}
+
+/** A name after `./` is never taken for a pathspec such as `:!name`. */
+function inputOf(names: readonly BytePath[]): Buffer {
+  return toBytes(names.map((name) => `./${name}`).join('\0'));
+}
+
+/**
+ * Which of these folders git ignores with everything in them, at once: for a walk, which cannot wait. They are made in the work tree:
+ * a name with a slash at its end would also match `out/*`, from which `!out/kept` may be an exception. A failure of git counts as
+ * none, and tracked files are not considered.
+ */
+export function ignoredFolders(git: Git, folders: readonly BytePath[], rules: readonly string[]): Set<BytePath> {
+  const { exitCode, stdout } = inReadFolder(git, (folder) => {
+    const names = folders.map((name) => `${name}/`);
+    const { tree, args, env } = prepared(git, names, rules, folder);
+    for (const name of folders) mkdirSync(below(tree, name), { recursive: true, mode: 0o755 });
+    return runGitNow({ ...git, cwd: tree }, args, { input: inputOf(folders), env });
   });
+  return new Set(exitCode === 0 ? namesIn(stdout).map((name) => name.slice('./'.length)) : []);
+}
+
+/** Whether the index may have something in this folder. */
+export function areTracked(git: Git, folder: BytePath): boolean {
+  if (isNowhereIn(readIndex(git), folder)) return false;
+  // Arguments are text.
+  if (!isText(folder)) return true;
+  const env = { GIT_WORK_TREE: git.cwd, GIT_LITERAL_PATHSPECS: '1' };
+  const { exitCode, stdout } = runGitNow(git, ['ls-files', '--cached', '-z', '--', toText(folder)], { env });
+  return exitCode !== 0 || stdout.length > 0;
+}
+
+const maxIndexBytes = 64 * 1024 ** 2;
+
+/** Null: it is not where it usually is, too large, or reached by a link. */
+function readIndex(git: Git): Buffer | null {
+  return readContent({ at: 'tree', root: git.cwd }, '.git/index', maxIndexBytes);
+}
+
+/**
+ * The index has no path below this folder, for certain: versions 2 and 3 have all paths in full, except for those of another file
+ * (extension `link`) and of folders that are not checked out (`sdir`). Reading it is quicker than starting git.
+ */
+function isNowhereIn(index: Buffer | null, folder: BytePath): boolean {
+  if (index === null || index.length < 12 || index.toString('latin1', 0, 4) !== 'DIRC') return false;
+  if (![2, 3].includes(index.readUInt32BE(4))) return false;
+  return ![`${folder}/`, 'link', 'sdir'].some((part) => index.includes(part, 12, 'latin1'));
+}
+
+/** A repository that git cannot read ignores nothing. */
+async function match(git: Git, { tree, args, input, env }: Prepared): Promise<Set<BytePath>> {
+  const { exitCode, stdout, stderr } = await runGit({ ...git, cwd: tree }, args, { input, env });
+  if (exitCode > 1 && (await openProjectGit(git.cwd)) === null) return new Set();
   if (exitCode > 1) throw gitFault(args.slice(2), stderr);
   return new Set(namesIn(stdout).map((name) => name.slice('./'.length)));
 }
@@ -57,7 +112,7 @@ function below(folder: string, path: BytePath): Buffer {
   return Buffer.concat([Buffer.from(`${folder}/`), toBytes(path)]);
 }
 
-async function withoutTracked(git: ProjectGit, matched: Set<BytePath>): Promise<Set<BytePath>> {
+async function withoutTracked(git: Git, matched: Set<BytePath>): Promise<Set<BytePath>> {
   const listed = await gitOutput(git, ['ls-files', '--cached', '-z'], { env: { GIT_WORK_TREE: git.cwd } });
   const folders = new Set<BytePath>();
   for (const path of namesIn(listed)) {

@@ -20,6 +20,8 @@ export interface StoreInput {
   readonly folder: string;
   /** Keep large files too. */
   readonly whole?: boolean;
+  /** Aborted: the store is no longer wanted, and opening it fails. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Facts {
@@ -114,7 +116,10 @@ async function importAll(git: Git, draft: Draft): Promise<void> {
 }
 
 function* instructions(draft: Draft): Generator<Buffer> {
-  for (const change of draft.input.changes) yield* blobsOf(draft, change);
+  for (const change of draft.input.changes) {
+    draft.input.signal?.throwIfAborted();
+    yield* blobsOf(draft, change);
+  }
   for (const { name, lines } of [draft.before, draft.after]) {
     const head = `commit refs/carrel/${name}\ncommitter carrel <> 0 +0000\ndata 0\n`;
     yield Buffer.from(head + lines.join(''), 'latin1');
@@ -131,9 +136,9 @@ function* blobsOf(draft: Draft, change: Change): Generator<Buffer> {
     return;
   }
   const spill = draft.input.whole === true ? join(draft.input.folder, 'spill') : null;
-  const source = (side: string) => ({ path, spill: spill && `${spill}.${side}` });
-  const old = before && load(draft.reader, { ...source('before'), entry: before, content: change.beforeContent });
-  const now = after && load(draft.reader, { ...source('after'), entry: after, content: change.afterContent });
+  const [oldSpill, newSpill] = spill === null ? [null, null] : [`${spill}.before`, `${spill}.after`];
+  const old = before && load(draft.reader, { path, spill: oldSpill, entry: before, content: change.beforeContent });
+  const now = after && load(draft.reader, { path, spill: newSpill, entry: after, content: change.afterContent });
   const chosen = choose(draft, change, old, now);
   if (chosen.before !== null) yield* blob(draft, draft.before, path, before!, chosen.before);
   if (chosen.after !== null) yield* blob(draft, draft.after, path, after!, chosen.after);

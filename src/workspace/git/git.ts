@@ -2,7 +2,7 @@
  * Runs git by argv without anything of the daemon's environment: no configuration of the machine or the user, no hooks,
  * no prompts, no network. The output of git is bytes.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { collect } from '../../lib/collect.ts';
 import { spawnFault } from '../../lib/run.ts';
@@ -136,6 +136,26 @@ export async function runGit(git: Git, args: readonly string[], options: GitRunO
   return { exitCode, stdout: output, stderr };
 }
 
+const nowMs = 10_000;
+
+/** Runs git while this thread waits, for a few names. */
+export function runGitNow(
+  git: Git,
+  args: readonly string[],
+  { input, env }: { readonly input?: Buffer; readonly env: Readonly<Record<string, string>> },
+): Omit<GitRan, 'stderr'> {
+  const { status, stdout } = spawnSync('git', [...git.args, ...args], {
+    cwd: git.cwd,
+    env: { ...plainEnv, ...git.env, ...env },
+    input: input ?? '',
+    timeout: nowMs,
+    maxBuffer: defaultMaxBytes,
+    ...(git.uid === undefined ? {} : { uid: git.uid }),
+    ...(git.gid === undefined ? {} : { gid: git.gid }),
+  });
+  return { exitCode: status ?? 127, stdout: stdout ?? Buffer.alloc(0) };
+}
+
 /** Runs git and returns its output; a failure is a Fault with that code and the message of git. */
 export async function gitOutput(
   git: Git,
@@ -206,6 +226,7 @@ const shortEscapes: Readonly<Record<number, string>> = {
 
 /** A name in double quotes, as C and git write it: printable ASCII only. */
 export function quoted(name: BytePath): string {
+  if (isPlain(name)) return `"${name}"`;
   let text = '"';
   for (const byte of toBytes(name))
     text +=
@@ -216,5 +237,9 @@ export function quoted(name: BytePath): string {
 
 /** A name as git prints it: quoted only where it has to be. */
 export function quoteName(name: BytePath): string {
-  return /^[ !#-[\]-~]*$/.test(name) ? name : quoted(name);
+  return isPlain(name) ? name : quoted(name);
+}
+
+function isPlain(name: BytePath): boolean {
+  return /^[ !#-[\]-~]*$/.test(name);
 }

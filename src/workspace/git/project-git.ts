@@ -2,7 +2,7 @@
  * Git in the project's repository. It belongs to the owner of the project, so git runs with the owner's account, and everything
  * that could run a program is off, whatever its configuration: hooks, monitors, filters, pagers and transports.
  */
-import { chownSync, fstatSync, lstatSync, mkdtempSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, chownSync, fstatSync, lstatSync, mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor } from '../../lib/anchor.ts';
 import { removeTree } from '../../lib/file.ts';
@@ -33,9 +33,15 @@ const settings = [
 
 /** Null: the project has no repository. One of a folder above does not count. */
 export async function openProjectGit(project: string): Promise<ProjectGit | null> {
+  const git = gitIn(project);
+  return git && opened(git);
+}
+
+/** The same without a look whether git can read the repository. */
+export function gitIn(project: string): Git | null {
   const folder = join(project, '.git');
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return null;
-  return open(project, folder, statSync(project));
+  return gitAt(project, folder, statSync(project));
 }
 
 /** The same by an open folder, so that a path that changes meanwhile does not matter. */
@@ -43,15 +49,18 @@ export async function withProjectGit<T>(project: string, work: (git: ProjectGit 
   const folder = Anchor.reach(project);
   try {
     const isThere = folder.look('.git') !== null;
-    return await work(isThere ? await open(folder.path, '.git', fstatSync(folder.fd)) : null);
+    return await work(isThere ? await opened(gitAt(folder.path, '.git', fstatSync(folder.fd))) : null);
   } finally {
     folder.close();
   }
 }
 
-async function open(cwd: string, gitFolder: string, owner: Stats): Promise<ProjectGit | null> {
+function gitAt(cwd: string, gitFolder: string, owner: Stats): Git {
   const args = ['--no-pager', `--git-dir=${gitFolder}`, ...settings.flatMap((setting) => ['-c', setting])];
-  const git: Git = { cwd, args, env: {}, ...asOwner(owner) };
+  return { cwd, args, env: {}, ...asOwner(owner) };
+}
+
+async function opened(git: Git): Promise<ProjectGit | null> {
   const { exitCode, stdout } = await runGit(git, ['rev-parse', '--show-object-format']);
   if (exitCode !== 0) return null;
   return { ...git, oidLength: stdout.toString().trim() === 'sha256' ? 64 : 40 };
@@ -68,12 +77,37 @@ function asOwner({ uid, gid }: Stats): { uid?: number; gid?: number } {
   return process.getuid?.() !== 0 || uid === 0 ? {} : { uid, gid };
 }
 
-/** A temporary folder for git that the owner of the project can reach and write. */
+/** A temporary folder that git writes to as the owner of the project, who can do so, too: the daemon itself writes nothing there. */
 export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => Promise<T>): Promise<T> {
   return withNew(ownersScratch(), (folder) => {
     if (uid !== undefined) chownSync(folder, uid, gid ?? uid);
     return work(folder);
   });
+}
+
+/** A temporary folder that the daemon writes and git reads: the owner of the project cannot put a link where a file is going to be written. */
+export function withReadFolder<T>(git: Git, work: (folder: string) => Promise<T>): Promise<T> {
+  return withNew(ownersScratch(), (folder) => {
+    letRead(git, folder);
+    return work(folder);
+  });
+}
+
+/** The same for work that does not wait. */
+export function inReadFolder<T>(git: Git, work: (folder: string) => T): T {
+  const folder = mkdtempSync(ownersScratch());
+  try {
+    letRead(git, folder);
+    return work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function letRead({ uid, gid }: Git, folder: string): void {
+  if (uid === undefined) return;
+  chownSync(folder, 0, gid ?? uid);
+  chmodSync(folder, 0o750);
 }
 
 async function withNew<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ export interface Notable {
 /** What a review does not show. */
 export interface LeftOut {
   readonly hiddenInGit: number;
-  readonly ignored: { readonly files: number; readonly places: readonly BytePath[] };
+  readonly ignored: { readonly files: number; readonly more: boolean; readonly places: readonly BytePath[] };
 }
 
 /** The modes that the usual umasks give; any other is noted. */
@@ -34,8 +34,10 @@ export function notes({ changes, missing }: Notable): string[] {
   });
 }
 
-export function leftOut({ hiddenInGit, ignored: { files, places } }: LeftOut): string[] {
-  const lines = files === 0 ? [] : [`${ignoredText(files, places.map(quoteName))}, not shown without --ignored`];
+export function leftOut({ hiddenInGit, ignored }: LeftOut): string[] {
+  const { files, more, places } = ignored;
+  const text = () => ignoredText(ignored, places.map(quoteName));
+  const lines = files === 0 && !more ? [] : [`${text()}, not shown without --ignored`];
   if (hiddenInGit === 1) lines.push('1 path inside .git differs and is not shown');
   if (hiddenInGit > 1) lines.push(`${hiddenInGit} paths inside .git differ and are not shown`);
   return lines;

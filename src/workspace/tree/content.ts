@@ -1,7 +1,8 @@
 /** The content of files in trees that others may be changing, and in logs. No link is followed, no FIFO blocks. */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
+import { statOf } from '../../lib/stat.ts';
 import { nextData, openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
@@ -55,11 +56,11 @@ export function hashOf(part: Part): Copied {
 
 /** The whole of a regular file in an open folder. */
 export function openRegular(folder: Anchor, name: BytePath): Part | null {
-  const fd = unlessGone(() => openAt({ folderFd: folder.fd, name: toBytes(name) }, readOnly));
+  const fd = unlessGone(() => openAt({ folderFd: folder.fd, name }, readOnly));
   if (fd === null) return null;
-  const stat = fstatSync(fd);
-  const isSparse = stat.blocks * 512 < stat.size;
-  if (stat.isFile()) return { fd, offset: 0, lengthBytes: stat.size, isSparse };
+  const stat = statOf(fd);
+  const lengthBytes = Number(stat.size);
+  if (stat.isFile()) return { fd, offset: 0, lengthBytes, isSparse: stat.blocks * 512 < lengthBytes };
   closeSync(fd);
   return null;
 }
@@ -144,7 +145,7 @@ export function earlierLog(file: string): string {
 export function readKept(fd: number, content: Content & { at: 'log' }): Buffer {
   const bytes = Buffer.allocUnsafe(content.lengthBytes);
   const length = readChunk({ ...content, fd }, 0, bytes);
-  const sha256 = createHash('sha256').update(bytes.subarray(0, length)).digest('hex');
+  const sha256 = hash('sha256', bytes.subarray(0, length), 'hex');
   if (sha256 !== content.sha256) throw damaged(content);
   return bytes;
 }

@@ -4,7 +4,8 @@
  */
 import { Anchor } from '../../lib/anchor.ts';
 import { type Stat, statIn } from '../../lib/stat.ts';
-import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { NamedEntry } from '../../lib/sys.ts';
+import { type BytePath, isAscii, toBytes } from '../../model/byte-path.ts';
 import { enter } from './tree.ts';
 
 /** Well below the usual limit of 1024 descriptors. */
@@ -61,13 +62,18 @@ export class Folders {
   }
 }
 
+/** For system calls that take a folder and a name. */
+export function folderEntry({ folder, name }: EntryLocation): NamedEntry {
+  return { folderFd: folder.fd, name };
+}
+
 export function lookAt({ folder, name }: EntryLocation): Stat | null {
-  return statIn({ folderFd: folder.fd, name: toBytes(name) });
+  return statIn({ folderFd: folder.fd, name });
 }
 
 /** Valid in this process only. A string for ASCII names, since Node handles strings faster than buffers. */
 export function pathOf({ folder, name }: EntryLocation): string | Buffer {
-  return /^[\x00-\x7f]*$/.test(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
+  return isAscii(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
 }
 
 export function parentOf(path: BytePath): BytePath {

@@ -2,18 +2,10 @@
  * Entries in folders that an agent may write to too, each held open while it is changed. If something else takes its name
  * meanwhile, above all a link, that is not touched.
  */
-import {
-  type BigIntStats,
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-} from 'node:fs';
+import { chmodSync, chownSync, closeSync, constants, openSync, readdirSync } from 'node:fs';
 import { O_PATH } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import { type Stat, statOf } from '../../lib/stat.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
@@ -37,7 +29,7 @@ export function holding<T>(location: EntryLocation, work: (fd: number) => T): T 
  */
 export function holdingNew<T>(location: EntryLocation, type: EntryType, work: (fd: number) => T): T {
   const done = holding(location, (fd) => {
-    const isNew = typeOf(statsOf(fd)) === type && (type !== 'folder' || isEmpty(fd));
+    const isNew = typeOf(statOf(fd)) === type && (type !== 'folder' || isEmpty(fd));
     return isNew ? { value: work(fd) } : null;
   });
   if (done === null) throw interfered(location);
@@ -54,24 +46,26 @@ export function interfered({ name }: EntryLocation): Fault {
   });
 }
 
-export function statsOf(fd: number): BigIntStats {
-  return fstatSync(fd, { bigint: true });
-}
-
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** Without root the owner stays the account of the daemon. */
-export function give(fd: number, { uid, gid }: Owner): void {
-  const stats = statsOf(fd);
-  if (Number(stats.uid) === uid && Number(stats.gid) === gid) return;
+export function give(fd: number, owner: Owner): void {
+  given(fd, owner);
+}
+
+/** The same, and returns what it is then. */
+export function given(fd: number, { uid, gid }: Owner): Stat {
+  const stats = statOf(fd);
+  if (Number(stats.uid) === uid && Number(stats.gid) === gid) return stats;
   try {
     chownSync(byDescriptor(fd), uid, gid);
   } catch (error) {
     if (!isErrno(error, 'EPERM') && !isErrno(error, 'EINVAL')) throw error;
   }
+  return statOf(fd);
 }
 
 /** Not for a link, which has no mode. */

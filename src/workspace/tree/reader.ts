@@ -1,7 +1,7 @@
 /** Reads the content of many files and keeps their folders open. */
 
-import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -26,9 +26,17 @@ export type Source =
   | { readonly from: 'bytes'; readonly bytes: Uint8Array };
 type Elsewhere = Source & { from: 'content' };
 
+/** Larger files are read again. */
+const rememberedFileBytes = 64 * 1024;
+const rememberedBytes = 64 * 1024 * 1024;
+
+export type Remembered = Omit<Copied, 'bytes'> & { readonly bytes: Buffer };
+
 export class Reader {
   readonly #trees = new Map<string, Folders>();
   readonly #logs = new Map<string, number>();
+  readonly #copied = new Map<string, Remembered>();
+  #freeBytes = rememberedBytes;
 
   /** Null: it is longer than the limit, not a file any more, or lost. */
   read(source: Source, maxBytes: number): Uint8Array | null {
@@ -45,13 +53,28 @@ export class Reader {
   /** Copies all of it into an empty file. */
   copy(source: Source, toFd: number): Copied {
     if (source.from === 'bytes') return write(source.bytes, toFd);
-    const copied = using(this.#open(source), (part) => copyPart(part, toFd));
+    const copied = using(this.#open(source), (part) =>
+      part.lengthBytes > rememberedFileBytes ? copyPart(part, toFd) : this.#copySmall(source, part, toFd),
+    );
     if (copied === null) throw new Fault('conflict', `${toText(source.path)} went away while it was being read`);
     return copied;
   }
 
+  /** What `copy` read from there, if it was small. */
+  remembered(source: Elsewhere): Remembered | null {
+    return this.#copied.get(keyOf(source)) ?? null;
+  }
+
+  #copySmall(source: Elsewhere, part: Part, toFd: number): Copied {
+    const bytes = Buffer.allocUnsafe(part.lengthBytes);
+    const copied = write(bytes.subarray(0, readChunk(part, 0, bytes)), toFd);
+    this.#freeBytes -= copied.bytes;
+    if (this.#freeBytes >= 0) this.#copied.set(keyOf(source), { ...copied, bytes: bytes.subarray(0, copied.bytes) });
+    return copied;
+  }
+
   hash(source: Source): string | null {
-    if (source.from === 'bytes') return createHash('sha256').update(source.bytes).digest('hex');
+    if (source.from === 'bytes') return hash('sha256', source.bytes, 'hex');
     return using(this.#open(source), hashOf)?.sha256 ?? null;
   }
 
@@ -70,6 +93,7 @@ export class Reader {
     for (const fd of this.#logs.values()) closeSync(fd);
     this.#trees.clear();
     this.#logs.clear();
+    this.#copied.clear();
   }
 
   #sameAs(bytes: Uint8Array, other: Source): boolean {
@@ -103,7 +127,22 @@ export class Reader {
   }
 }
 
+/** Calls `work` with a reader and closes it. */
+export function reading<T>(work: (reader: Reader) => T): T {
+  const reader = new Reader();
+  try {
+    return work(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+function keyOf({ content, path }: Elsewhere): string {
+  const at = content.at === 'log' ? `${content.file}\0${content.offset}` : content.at;
+  return content.at === 'tree' ? `${content.root}\0${content.path ?? path}` : at;
+}
+
 function write(bytes: Uint8Array, fd: number): Copied {
-  writeFileSync(fd, bytes);
-  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+  return { bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') };
 }

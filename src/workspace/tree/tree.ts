@@ -93,7 +93,7 @@ const folderOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFO
 
 /** Null: it is not a folder, or not any more. Like `Anchor.enter`, in half the time. */
 export function enter(from: Anchor, name: BytePath): Anchor | null {
-  return unlessGone(() => Anchor.of(openAt({ folderFd: from.fd, name: toBytes(name) }, folderOnly)));
+  return unlessGone(() => Anchor.of(openAt({ folderFd: from.fd, name }, folderOnly)));
 }
 
 function identityOf({ fd }: Anchor): string {
@@ -114,7 +114,7 @@ export function unlessGone<T>(look: () => T): T | null {
 }
 
 export function look(folder: Anchor, name: BytePath): Stat | null {
-  return statIn({ folderFd: folder.fd, name: toBytes(name) });
+  return statIn({ folderFd: folder.fd, name });
 }
 
 /** Null: it is of another type by now. */

@@ -3,6 +3,7 @@
  * working copy has itself and every path of the base that it hides; what only shows through is not visited.
  */
 import type { Anchor } from '../../lib/anchor.ts';
+import { namesOf } from '../../lib/folder-names.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { checkCancelled } from '../cancel.ts';
@@ -29,6 +30,8 @@ export interface WalkRules<T> {
   /** The base's folder does not show through this one. */
   isOpaque(folder: Anchor): boolean;
   visit(walked: WalkedPath, inside: T): void;
+  /** True: the entries of this folder, which the base does not have, are not visited. */
+  skips?(walked: WalkedPath): boolean;
   /** The value that `visit` gets for the entries of this folder. */
   inside(walked: WalkedPath, around: T): T;
 }
@@ -108,6 +111,7 @@ function descend<T>(
 ): Frame<T> | null {
   const [wantAfter, wantBefore] = [walked.after?.isDirectory() ?? false, walked.before?.isDirectory() ?? false];
   if (!wantAfter && !wantBefore) return null;
+  if (!wantBefore && steps.skips?.(walked)) return null;
   const inside = steps.inside(walked, top.inside);
   const inAfter = wantAfter && after.down(walked.name);
   // A folder that vanished before it was entered hides nothing.
@@ -127,8 +131,8 @@ function frame<T>(
   steps: WalkRules<T>,
 ): Frame<T> {
   const opaque = at.opaque || (at.after && steps.isOpaque(after.here!));
-  const own = at.after ? after.here!.list() : [];
-  const hidden = at.before && opaque ? before.here!.list() : [];
+  const own = at.after ? namesOf(after.here!.fd) : [];
+  const hidden = at.before && opaque ? namesOf(before.here!.fd) : [];
   const names = own.length === 0 ? hidden : hidden.length === 0 ? own : [...new Set([...own, ...hidden])];
   return { path, names, next: 0, ...at, opaque, inside };
 }

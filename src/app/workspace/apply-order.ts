@@ -1,0 +1,25 @@
+/** What a request to apply asks of the job that does it. */
+import type { ApplyRequest } from '../../api/workspace.ts';
+import type { ApplyOptions } from '../../workspace/apply/apply.ts';
+import type { Source } from '../../workspace/take-over.ts';
+import { bytePaths, type Opened } from './workspaces.ts';
+
+export function sourcesOf(opened: readonly Opened[]): Source[] {
+  return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
+}
+
+export function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
+  return dryRun || ask !== undefined;
+}
+
+/** `pickScratch`: for the versions that are made of the picked parts. */
+export type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
+
+export function orderOf(opened: readonly Opened[], project: string, request: Taking) {
+  const { ignored = false, pick: picks, pickScratch } = request;
+  return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };
+}
+
+function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {
+  return { resolution: resolution ?? null, allow, ...(paths ? { paths: bytePaths(paths) } : {}) };
+}
