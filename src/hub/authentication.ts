@@ -15,6 +15,8 @@ export interface TokenRequest {
   readonly authorization: string | undefined;
   /** Path and query, as the client sent them. */
   readonly url: string;
+  /** The values of the header in which the proxy names a sandbox. They are true only at a socket that the proxy alone can open. */
+  readonly caller?: readonly string[] | undefined;
 }
 
 export interface Identity {

@@ -1,6 +1,6 @@
 /** What a spoke may answer about code. */
 import { z } from 'zod';
-import { type CodeMethods, codeStatuses, severities } from '../model/code.ts';
+import { type CodeMethods, codeStatuses, type FilePlaces, severities } from '../model/code.ts';
 
 const text = z.string();
 const count = z.int().min(0);
@@ -14,9 +14,29 @@ function page<T extends z.ZodType>(item: T) {
   return z.object({ ...answer, items: z.array(item), more: z.boolean() });
 }
 
+/** Checked without a copy: an answer may have a thousand places. Fields besides these are not shown. */
+function areFiles(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isFile);
+}
+
+function isFile(value: unknown): boolean {
+  const { path, places } = (value ?? {}) as Partial<FilePlaces>;
+  return typeof path === 'string' && Array.isArray(places) && places.every(isPlace);
+}
+
+function isPlace(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const [line, column, endLine, endColumn, shown] = value as unknown[];
+  return isCount(line) && isCount(column) && isCount(endLine) && isCount(endColumn) && typeof shown === 'string';
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 export const codeResults: { readonly [M in keyof CodeMethods]: z.ZodType<CodeMethods[M][1]> } = {
   'code/setup': z.strictObject({}),
-  'code/locate': page(z.object({ ...range, text })),
+  'code/locate': z.object({ ...answer, items: z.custom<readonly FilePlaces[]>(areFiles), more: z.boolean() }),
   'code/hover': z.object({ ...answer, text: text.nullable() }),
   'code/symbols': page(symbol),
   'code/search': z.object({

@@ -15,8 +15,10 @@ import { defaultGroups, type ProjectGrant, type ToolGroup } from '../model/hub-t
 
 /** On whose behalf tools are called. Checked on every call, whatever the connection offered before. */
 export interface Caller {
-  /** The id of a token, for the audit log and for limits. */
+  /** The id of a token, or one for a sandbox, for the audit log and for limits. */
   readonly name: string;
+  /** The name of the sandbox that calls. */
+  readonly sandbox?: string;
   readonly projects: ProjectGrant;
   readonly groups: readonly ToolGroup[];
 }

@@ -5,6 +5,7 @@ import { convertedOnce } from './converted-schema.ts';
 import type { Tool, ToolCall } from './hub.ts';
 import { Progress } from './progress.ts';
 import { askOf, requiredFor, Unanswered, verifyState } from './question.ts';
+import { resultOf } from './result-text.ts';
 
 export interface McpParts {
   readonly version: string;
@@ -71,7 +72,7 @@ async function answered(
   const report = (message: string) => progress.report(message);
   try {
     const result = await parts.call(tool, input, { signal, report, ask: askOf(server, context) });
-    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
+    return resultOf({ ...result });
   } catch (error) {
     return error instanceof Unanswered ? requiredFor(error.question) : refusal(asFault(error));
   } finally {

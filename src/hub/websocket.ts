@@ -13,6 +13,7 @@ import { AnsweringTransport } from './answering.ts';
 import type { Identity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
+import { messageText } from './result-text.ts';
 
 export const subprotocol = 'mcp';
 
@@ -196,7 +197,7 @@ class SocketTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#socket.send(JSON.stringify(message), (error) => {
+      this.#socket.send(messageText(message), (error) => {
         if (error) return reject(error);
         resolve();
         this.deliver();

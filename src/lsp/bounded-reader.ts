@@ -1,6 +1,7 @@
 /** Messages of a language server, each after a header with its length. One that is too long or malformed ends the reading with an error. */
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
+import { parseMessage } from './location-list.ts';
 
 const maxHeaderBytes = 4096;
 export const maxMessageBytes = 32 * 1024 * 1024;
@@ -40,7 +41,7 @@ export class BoundedReader extends AbstractMessageReader {
     if (this.#length === null || this.#bytes < this.#length) return null;
     const body = this.#take(this.#length);
     this.#length = null;
-    const message: unknown = JSON.parse(body.toString('utf8'));
+    const message = parseMessage(body.toString('utf8'));
     if (typeof message !== 'object' || message === null) throw new Error('a message is not an object');
     return message as Message;
   }

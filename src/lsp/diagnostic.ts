@@ -17,6 +17,7 @@ export interface Diagnostic {
 }
 
 const maxTextLength = 100_000;
+const maxDocuments = 1000;
 const base = open({ range });
 
 /** Also the forms that servers should not use: a missing severity, and null where a field should be left out. */
@@ -40,14 +41,29 @@ function markup(message: unknown): unknown {
 /** For those who wait for what a server pushes. */
 export class Published {
   #waiting: readonly Waiting[] = [];
+  /** By document, the oldest first. */
+  readonly #latest = new Map<string, readonly unknown[]>();
 
   /** `textDocument/publishDiagnostics`. What is not understood is dropped: the one who waits gets no answer. */
   take(params: unknown): void {
     const { uri: about, version, diagnostics } = (params ?? {}) as Record<string, unknown>;
+    if (typeof about === 'string' && Array.isArray(diagnostics)) this.#keep(about, diagnostics);
     const isMeant = (one: Waiting) => one.uri === about && (typeof version !== 'number' || version >= one.version);
     const meant = this.#waiting.filter(isMeant);
     this.#waiting = this.#waiting.filter((one) => !isMeant(one));
     for (const { resolve } of meant) resolve(diagnostics);
+  }
+
+  /** What was sent last about a document. */
+  latest(about: string): readonly unknown[] {
+    return this.#latest.get(about) ?? [];
+  }
+
+  #keep(about: string, diagnostics: readonly unknown[]): void {
+    this.#latest.delete(about);
+    if (diagnostics.length === 0) return;
+    this.#latest.set(about, diagnostics);
+    if (this.#latest.size > maxDocuments) this.#latest.delete(this.#latest.keys().next().value!);
   }
 
   /** What is sent next about a document, of that version or a newer one if the server says which. */

@@ -3,7 +3,14 @@ import { basename, extname } from 'node:path';
 import { clangdArguments, indexArgument } from './clangd-index.ts';
 import type { ServerSpec } from './lsp.ts';
 
-const renames = { preferences: { useAliasesForRenames: false } };
+/**
+ * A rename at a use would otherwise become `import { a as b }`. Types of packages are those that the project has: fetching others would
+ * start npm, in a sandbox that mostly has no network.
+ */
+const chosen = {
+  preferences: { useAliasesForRenames: false },
+  tsserver: { automaticTypeAcquisition: { enabled: false } },
+};
 
 const typescript = {
   ...{ '.ts': 'typescript', '.mts': 'typescript', '.cts': 'typescript', '.tsx': 'typescriptreact' },
@@ -31,8 +38,7 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
       install: 'npm install --save-dev typescript@7',
       // The progress that it reports when a load is slow does not always end.
       loadsFirst: true,
-      // A rename at a use would otherwise become `import { a as b }`.
-      settings: { 'js/ts': renames, typescript: renames, javascript: renames },
+      settings: { 'js/ts': chosen, typescript: chosen, javascript: chosen },
     },
     {
       name: 'pyright',
@@ -63,6 +69,7 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
       name: 'rust-analyzer',
       languages: { '.rs': 'rust' },
       commands: [['rust-analyzer']],
+      checksWith: 'flycheck',
       install: 'rustup component add rust-analyzer',
     },
     {

@@ -77,6 +77,8 @@ export interface ServerSpec {
   readonly readsLate?: boolean;
   /** It answers only when it has loaded all that the answer needs, so that its progress has no bearing on an answer. */
   readonly loadsFirst?: boolean;
+  /** It checks saved files besides, with progress whose token has this text, and pushes what it finds. */
+  readonly checksWith?: string;
   readonly initializationOptions?: unknown;
   /** What the server gets when it asks for its configuration, by section. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;

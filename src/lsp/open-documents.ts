@@ -17,13 +17,16 @@ export class OpenDocuments {
   readonly #notify: Notify;
   readonly #languageOf: (path: string) => string;
   readonly #uriOf: (path: string) => string;
+  readonly #saves: boolean;
   /** The least recently used first. */
   readonly #open = new Map<string, Open>();
 
-  constructor(notify: Notify, uriOf: (path: string) => string, languageOf: (path: string) => string) {
+  /** `saves`: a change is also sent as saved. */
+  constructor(notify: Notify, uriOf: (path: string) => string, languageOf: (path: string) => string, saves = true) {
     this.#notify = notify;
     this.#uriOf = uriOf;
     this.#languageOf = languageOf;
+    this.#saves = saves;
   }
 
   paths(): string[] {
@@ -59,7 +62,7 @@ export class OpenDocuments {
     const change = { textDocument: { uri, version }, contentChanges: [{ text }] };
     this.#notify('textDocument/didChange', again ? { ...change, forceRebuild } : change);
     // Saving would make clangd drop what it was forced to look at.
-    if (!again) this.#notify('textDocument/didSave', { textDocument: { uri }, text });
+    if (this.#saves && !again) this.#notify('textDocument/didSave', { textDocument: { uri }, text });
   }
 
   close(path: string): void {

@@ -12,6 +12,7 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { BoundedReader } from './bounded-reader.ts';
 import { clientCapabilities } from './capabilities.ts';
+import { Checks } from './checks.ts';
 import { Published } from './diagnostic.ts';
 import { languageOf } from './known.ts';
 import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
@@ -22,7 +23,7 @@ import { uriOf } from './uri.ts';
 import { Watchers } from './watchers.ts';
 import { WholeWriter } from './whole-writer.ts';
 import { within } from './within.ts';
-import { Work } from './work.ts';
+import { type ProgressParams, Work } from './work.ts';
 
 /** The server sent no answer because something changed; the request can be repeated. */
 const repeatable = [-32801, -32802];
@@ -48,12 +49,14 @@ export class Server {
   readonly #connection: MessageConnection;
   readonly #watchers = new Watchers();
   readonly #published = new Published();
+  readonly #checks: Checks | null;
   #broken: string | undefined;
 
   constructor(spec: ServerSpec, command: readonly string[], root: string) {
     this.spec = spec;
     this.#root = root;
     this.work = new Work(command.includes(spec.indexesWith ?? '') ? indexingBeginsMs : 0);
+    this.#checks = spec.checksWith === undefined ? null : new Checks(spec.checksWith);
     this.process = new ServerProcess(command, root);
     const { stdin, stdout } = this.process;
     this.#connection = createMessageConnection(new BoundedReader(stdout), new WholeWriter(stdin));
@@ -62,6 +65,7 @@ export class Server {
       (method, params) => this.#notify(method, params),
       (path) => uriOf(root, path),
       (path) => languageOf(spec, path) ?? 'plaintext',
+      this.#checks === null,
     );
     this.#listen();
     this.ready = this.#initialize();
@@ -84,24 +88,40 @@ export class Server {
   /** What the server finds wrong in a document, as it sends it. */
   async diagnose(document: Document, signal: AbortSignal): Promise<unknown> {
     const uri = uriOf(this.#root, document.path);
-    if (this.capabilities.diagnosticProvider) {
-      const pulled = await this.request('textDocument/diagnostic', { textDocument: { uri } }, signal);
-      return (pulled as { items?: unknown } | null)?.items;
-    }
+    if (this.capabilities.diagnosticProvider) return this.#pull(uri, signal);
     const version = this.documents.update(document, true);
     return Promise.race([this.#published.next(uri, version, signal), this.#lost()]);
+  }
+
+  /** What it pushes about a check arrives before the answer to a request after the check. */
+  async #pull(uri: string, signal: AbortSignal): Promise<unknown> {
+    const pulled = await this.request('textDocument/diagnostic', { textDocument: { uri } }, signal);
+    const items = (pulled as { items?: unknown } | null)?.items;
+    return this.#checks && Array.isArray(items) ? [...items, ...this.#published.latest(uri)] : items;
+  }
+
+  /** Null: diagnostics are complete. Otherwise a check runs or is started, and resolves when it has ended. */
+  checked({ path }: Document): Promise<void> | null {
+    if (this.#checks === null || this.#checks.areDone) return null;
+    const textDocument = { uri: uriOf(this.#root, path) };
+    return Promise.race([
+      this.#checks.done(() => this.#notify('textDocument/didSave', { textDocument })),
+      this.#lost(),
+    ]);
   }
 
   /** Sends the document if the server does not have it as it is. */
   async update(document: Document, signal: AbortSignal): Promise<void> {
     const before = this.documents.versionOf(document.path);
     const version = this.documents.update(document);
+    if (version !== before) this.#checks?.changed();
     if (!this.spec.readsLate || version === before) return;
     await Promise.race([this.#published.next(uriOf(this.#root, document.path), version, signal), this.#lost()]);
   }
 
   /** Makes changes of files known: the text of those that are open, the names of those that the server watches. */
   announce(changes: Changes, read: ReadDocument): void {
+    this.#checks?.changed();
     for (const path of this.documents.paths()) if (changes.has(path)) this.#refresh(path, read);
     const wanted = [...changes].filter(([path]) => this.#isWanted(path));
     if (wanted.length === 0) return;
@@ -166,8 +186,10 @@ export class Server {
       this.#broken = `its output is not understood: ${error.message}`;
       this.process.kill();
     });
-    connection.onNotification('$/progress', (params: unknown) => this.work.progress(params));
-    connection.onNotification('experimental/serverStatus', (params: unknown) => this.work.status(params));
+    connection.onNotification('$/progress', (params: unknown) => this.#progress((params ?? {}) as ProgressParams));
+    connection.onNotification('experimental/serverStatus', (params: unknown) => {
+      this.#checks?.loaded(this.work.status(params));
+    });
     connection.onNotification('textDocument/publishDiagnostics', (params: unknown) => this.#published.take(params));
     connection.onRequest('workspace/configuration', (params: unknown) => this.#settings(params));
     connection.onRequest('workspace/workspaceFolders', () => this.#folders());
@@ -177,6 +199,10 @@ export class Server {
     connection.onRequest('workspace/applyEdit', () => ({ applied: false }));
     connection.onRequest(() => null);
     connection.listen();
+  }
+
+  #progress(params: ProgressParams): void {
+    if (!this.#checks?.progress(params)) this.work.progress(params);
   }
 
   #register(params: unknown): null {

@@ -1,6 +1,7 @@
 /** The language servers of a project, with the state of the files on disk. */
 import { isFault } from '../model/fault.ts';
 import { commandOf } from './command.ts';
+import { Documents } from './documents.ts';
 import { languageOf } from './known.ts';
 import type { Answer, CallOptions, Document, LanguageServers, ReadDocument, ServerSpec } from './lsp.ts';
 import { Pool, poolLimits } from './pool.ts';
@@ -16,7 +17,11 @@ export interface ServersParts {
   readonly read: ReadDocument;
 }
 
-type Ask = (server: Server, document: Document, signal: AbortSignal) => Promise<unknown>;
+interface Ask {
+  (server: Server, document: Document, signal: AbortSignal): Promise<unknown>;
+  /** What the answer lacks as long as this has not resolved; null: nothing. */
+  readonly lacks?: (server: Server, document: Document) => Promise<void> | null;
+}
 
 const memoryCheckMs = 5000;
 /** Package managers write one of these at the end of an installation. */
@@ -26,6 +31,7 @@ export class Servers implements LanguageServers {
   readonly #parts: ServersParts;
   readonly #pool: Pool;
   readonly #texts: Texts;
+  readonly #documents: Documents;
   #specs: readonly ServerSpec[];
   #tree: TreeWatch | undefined;
   #checkedAt = 0;
@@ -34,7 +40,9 @@ export class Servers implements LanguageServers {
     this.#parts = parts;
     this.#specs = parts.specs;
     this.#pool = new Pool(parts.root, limits);
-    this.#texts = new Texts(parts.read, (path) => this.#tree?.has(path) ?? false);
+    const isWatched = (path: string) => this.#tree?.has(path) ?? false;
+    this.#texts = new Texts(parts.read, isWatched);
+    this.#documents = new Documents(parts.root, parts.read, isWatched);
   }
 
   configure(specs: readonly ServerSpec[]): void {
@@ -49,7 +57,9 @@ export class Servers implements LanguageServers {
   }
 
   diagnose(path: string, options: CallOptions): Promise<Answer> {
-    return this.#answer(path, options, (server, document, signal) => server.diagnose(document, signal));
+    const ask = (server: Server, document: Document, signal: AbortSignal) => server.diagnose(document, signal);
+    const lacks = (server: Server, document: Document) => server.checked(document);
+    return this.#answer(path, options, Object.assign(ask, { lacks }));
   }
 
   lines(path: string): readonly string[] {
@@ -86,7 +96,7 @@ export class Servers implements LanguageServers {
 
   async #once(path: string, signal: AbortSignal, timeout: AbortSignal, ask: Ask): Promise<Answer> {
     await this.#sync(this.#watched());
-    const document = this.#parts.read(path);
+    const document = this.#documents.read(path);
     const server = this.#pool.serverFor(document.path, this.#specs);
     server.busy += 1;
     try {
@@ -115,6 +125,7 @@ export class Servers implements LanguageServers {
     const changes: Changes = await tree.flush();
     if (changes.size === 0) return;
     this.#texts.drop(changes.keys());
+    this.#documents.drop(changes.keys());
     // Servers do not look at every installed file again.
     if ([...changes.keys()].some((path) => installed.test(path))) await this.#pool.stopAll();
     for (const server of this.#pool.all()) server.announce(changes, this.#parts.read);
@@ -142,13 +153,20 @@ async function answerOf(
     server.process.isTalking = false;
     for (;;) {
       last = { result: await ask(server, document, either) };
-      if (server.spec.loadsFirst || !server.work.isRunning) return { ...common, ...last, status: 'complete' };
-      await within(server.work.settled(), either);
+      const more = moreWork(server, ask.lacks?.(server, document) ?? null);
+      if (more === null) return { ...common, ...last, status: 'complete' };
+      await within(more, either);
     }
   } catch (error) {
     if (!timeout.aborted || signal.aborted) throw error;
     return { ...common, result: last?.result ?? null, status: last === undefined ? 'timed_out' : 'indexing' };
   }
+}
+
+/** Null: the answer is complete. */
+function moreWork({ spec, work }: Server, lacks: Promise<void> | null): Promise<unknown> | null {
+  const settled = spec.loadsFirst || !work.isRunning ? null : work.settled();
+  return settled === null ? lacks : Promise.all([settled, lacks]);
 }
 
 /** The other one is used for the same files. */

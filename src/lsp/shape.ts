@@ -1,24 +1,16 @@
 /** Shapes of what servers answer. Everything else in their answers is dropped. */
 import { Fault } from '../model/fault.ts';
 import { list, Misfit, open, type Shape, text, whole } from '../model/shape.ts';
+import type { Location, Position, Range } from './location.ts';
+import { type LocationList, ParsedLocations, WrittenLocations } from './location-list.ts';
 import type { Answer } from './lsp.ts';
 
 const maxItems = 200_000;
 const maxUriLength = 5000;
-const place = whole(0, 0x7fffffff);
+const maxPlace = 0x7fffffff;
+const place = whole(0, maxPlace);
 
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
-export interface Range {
-  readonly start: Position;
-  readonly end: Position;
-}
-export interface Location {
-  readonly uri: string;
-  readonly range: Range;
-}
+export type { Location, Position, Range };
 
 export const position: Shape<Position> = open({ line: place, character: place });
 export const range: Shape<Range> = open({ start: position, end: position });
@@ -27,11 +19,31 @@ const location: Shape<Location> = open({ uri, range });
 const locationLink = open({ targetUri: uri, targetSelectionRange: range });
 
 /** A location, or a link to one. */
-export const locationOrLink: Shape<Location> = (value, path) => {
+const locationOrLink: Shape<Location> = (value, path) => {
   if (typeof value !== 'object' || value === null || !('targetUri' in value)) return location(value, path);
   const link = locationLink(value, path);
   return { uri: link.targetUri, range: link.targetSelectionRange };
 };
+
+/** One or several; null for none. Most lists are of plain locations and may have thousands, so these are checked without a copy. */
+export const locations: Shape<LocationList> = (value, path) => {
+  if (value instanceof WrittenLocations) return value;
+  const isPlain = Array.isArray(value) && value.length <= maxItems && value.every(isLocation);
+  return new ParsedLocations(isPlain ? value : listOf(locationOrLink)(value, path));
+};
+
+function isLocation(value: unknown): value is Location {
+  const { uri: where, range: at } = (value ?? {}) as Partial<Location>;
+  return typeof where === 'string' && where.length <= maxUriLength && isPosition(at?.start) && isPosition(at?.end);
+}
+
+function isPosition(value: Position | undefined): boolean {
+  return isPlace(value?.line) && isPlace(value?.character);
+}
+
+function isPlace(value: number | undefined): boolean {
+  return Number.isInteger(value) && value! >= 0 && value! <= maxPlace;
+}
 
 /** Null, which some servers send where a field should be left out, is empty text. */
 export function textOrNone(max: number): Shape<string> {

@@ -30,7 +30,7 @@ it('flush answers with all changes before it, each once', async () => {
 });
 
 it('a change right after another one, with the same size, is not lost', async () => {
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < 100; round += 1) {
     writeFileSync(join(root, 'src/a'), `${round % 10}`);
     expect(await changes()).toEqual({ 'src/a': 'changed' });
   }

@@ -1,13 +1,13 @@
 /**
- * Changes to files below a folder. `flush` answers with every change that was made before it was called: it writes a file of its own and
- * waits for the event of that, and the kernel keeps the order of events.
+ * Changes to files below a folder. `flush` answers with every change that was made before it was called: the kernel queues the event of a
+ * change before the change returns to its process, and the event loop reads all queued events whenever it polls.
  *
  * Links are not followed, and folders that tools fill for themselves are left out. Where events are not to be had, because the kernel has
  * no watches left or the filesystem does not send all events, folders are compared with what was there at the last `flush`.
  */
-import { existsSync, type FSWatcher, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate as polled } from 'node:timers/promises';
 import { isFolder, namesIn, sendsEvents, stampOf } from './tree-stamp.ts';
 
 export type ChangeKind = 'created' | 'changed' | 'deleted';
@@ -29,32 +29,21 @@ interface Folder {
 
 export class TreeWatch {
   readonly #root: string;
-  readonly #own: string;
-  readonly #ownWatch: FSWatcher;
-  readonly #flushes = new Map<string, () => void>();
   readonly #folders = new Map<string, Folder>();
   readonly #canWatch: boolean;
   #changes = new Map<string, ChangeKind>();
-  #last = 0;
 
   constructor(root: string) {
     this.#root = root;
     this.#canWatch = sendsEvents(root);
-    this.#own = mkdtempSync(join(tmpdir(), 'carrel-watch-'));
-    this.#ownWatch = watch(this.#own, (_, name) => this.#flushes.get(name ?? '')?.());
     this.#add('', false);
   }
 
   /** The changes since the last time. */
   async flush(): Promise<Changes> {
-    this.#last += 1;
-    const name = `${this.#last}`;
-    await new Promise<void>((resolve) => {
-      this.#flushes.set(name, resolve);
-      writeFileSync(join(this.#own, name), '');
-    });
-    this.#flushes.delete(name);
-    rmSync(join(this.#own, name), { force: true });
+    // The first ends the poll that may run now, and may have looked before the change; there is a whole one before the second.
+    await polled();
+    await polled();
     for (const [path, folder] of [...this.#folders]) if (folder.watcher === null) this.#compare(path, folder);
     const changes = this.#changes;
     this.#changes = new Map();
@@ -76,9 +65,7 @@ export class TreeWatch {
   }
 
   dispose(): void {
-    this.#ownWatch.close();
     for (const { watcher } of this.#folders.values()) watcher?.close();
-    rmSync(this.#own, { recursive: true, force: true });
   }
 
   /** `report`: what is in it is new. */

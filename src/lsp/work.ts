@@ -1,3 +1,12 @@
+/** Of `$/progress`, unchecked. */
+export interface ProgressParams {
+  readonly token?: string | number;
+  readonly value?: { readonly kind?: unknown };
+}
+
+export const isBegin = ({ value }: ProgressParams) => value?.kind === 'begin';
+export const isEnd = ({ value }: ProgressParams) => value?.kind === 'end';
+
 /** What a server says about work in the background, such as indexing: work-done progress, and the status of rust-analyzer. */
 export class Work {
   readonly #running = new Set<string | number>();
@@ -17,21 +26,22 @@ export class Work {
   }
 
   /** `$/progress` */
-  progress(params: unknown): void {
-    const { token, value } = (params ?? {}) as { token?: string | number; value?: { kind?: unknown } };
+  progress(params: ProgressParams): void {
+    const { token } = params;
     if (token === undefined) return;
-    if (value?.kind === 'begin') {
+    if (isBegin(params)) {
       this.#running.add(token);
       this.#isExpected = false;
     }
-    if (value?.kind === 'end') this.#running.delete(token);
+    if (isEnd(params)) this.#running.delete(token);
     this.#wake();
   }
 
-  /** `experimental/serverStatus` */
-  status(params: unknown): void {
+  /** `experimental/serverStatus`. Answers with whether it has loaded the project. */
+  status(params: unknown): boolean {
     this.#isQuiescent = (params as { quiescent?: unknown } | null)?.quiescent !== false;
     this.#wake();
+    return this.#isQuiescent;
   }
 
   /** Resolves when nothing runs. */

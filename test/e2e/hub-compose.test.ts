@@ -1,16 +1,19 @@
-/** A rendered fleet with its hub, brought up by the real docker-compose as it stands: an MCP client reaches the projects in their containers. */
+/**
+ * A rendered fleet with its hub, brought up by the real docker-compose as it stands: an MCP client reaches the projects in their containers. And
+ * projects of this machine's own hub with an image each.
+ */
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Client } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TokenView } from '../../src/api/hub.ts';
 import type { BuiltView } from '../../src/api/image.ts';
 import { run } from '../../src/lib/run.ts';
 import { openClient } from '../fixtures/mcp-port.ts';
 import { image } from '../harness/dockerd.ts';
-import { Installation } from '../harness/installation.ts';
+import { Installation, isServed, until } from '../harness/installation.ts';
 import { NetworkedDockerd } from '../harness/networked-dockerd.ts';
 
 const agent = 1000;
@@ -26,7 +29,7 @@ beforeAll(async () => {
   carrel = new Installation(null, dockerd);
   folder = carrel.folder('fleet');
   chmodSync(folder, 0o755);
-  for (const id of ['app', 'api']) {
+  for (const id of ['app', 'api', 'own']) {
     const project = join(folder, id);
     mkdirSync(project);
     writeFileSync(join(project, 'a.ts'), `export const ${id} = 1;\n`);
@@ -122,15 +125,54 @@ it('a revoked token ends the connection of its project, until another one is in 
   await client.close();
 });
 
+describe('a project with an image', () => {
+  const toolchain = 'toolchain:latest';
+  const callHere = (tool: string, input: object) => carrel.run(['--json', 'hub', 'call', tool, JSON.stringify(input)]);
+  const answer = async (tool: string, input: object) =>
+    JSON.parse((await callHere(tool, { project: 'own', ...input })).stdout) as unknown;
+
+  beforeAll(async () => {
+    const context = carrel.folder('toolchain');
+    writeFileSync(join(context, 'toolchain'), 'own\n');
+    const from = 'COPY --from=carrel-hub:latest /opt/carrel';
+    const copies = [`${from}/node /opt/carrel/node`, `${from}/bin/node ${process.execPath}`, `${from}/path/rg /bin/rg`];
+    const lines = [`FROM ${image}`, ...copies, 'COPY toolchain /etc/toolchain'];
+    writeFileSync(join(context, 'Dockerfile'), lines.join('\n'));
+    await dockerd.docker('build', '-t', toolchain, context);
+    carrel.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}, ${toolchain}]\n`);
+    await carrel.ok('project', 'add', join(folder, 'own'), '--image', toolchain, '--test', 'cat /etc/toolchain');
+  });
+
+  it('is read, searched, understood and tested with the programs of the image', async () => {
+    expect(await answer('read_file', { path: 'a.ts' })).toMatchObject({ content: 'export const own = 1;\n' });
+    expect(await answer('search_text', { pattern: 'own' })).toMatchObject({ matches: [{ line: 1 }] });
+    const symbols = await answer('get_document_symbols', { path: 'a.ts' });
+    expect(symbols).toMatchObject({ status: 'complete', server: 'typescript', symbols: [{ name: 'own' }] });
+    const tests = await callHere('run_tests', { projects: ['own'] });
+    expect(JSON.parse(tests.stdout)).toMatchObject({ passed: true, results: [{ stdout: 'own\n' }] });
+    expect(await carrel.show('hub-own')).toMatchObject({ engine: 'docker', image: { name: toolchain } });
+  });
+
+  it('runs again after its container was killed', async () => {
+    await dockerd.docker('kill', (await dockerd.docker('ps', '-q', '--filter', `ancestor=${toolchain}`)).trim());
+    await expect.poll(() => answer('health_check', {}), { timeout: 20_000 }).toMatchObject({ healthy: true });
+  });
+
+  it('is refused with the reason where the image has no Node, or is not allowed', async () => {
+    await carrel.ok('project', 'add', join(folder, 'api'), '--image', image);
+    const refused = (stderr: RegExp) => ({ stderr: expect.stringMatching(stderr) as string });
+    expect(await callHere('health_check', { project: 'api' })).toMatchObject(refused(/no Node\.js in this sandbox/));
+    await carrel.ok('project', 'add', join(folder, 'app'), '--image', 'other');
+    expect(await callHere('health_check', { project: 'app' })).toMatchObject(refused(/not among the images/));
+    const elsewhere = ['project', 'add', '--mode', 'elsewhere', '--name', 'far', '--image', image];
+    expect(await carrel.run(elsewhere)).toMatchObject({ exitCode: 2, ...refused(/has no image/) });
+  });
+});
+
 it('the projects register again after a restart of the hub, whose tokens stay valid', async () => {
   const secret = await token('*');
   await dockerd.docker('restart', '--time', '5', 'shop_hub_1');
-  const health = () =>
-    fetch(new URL('/health', mcp)).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(health, { timeout: 20_000 }).toBe(true);
+  await until(() => isServed(new URL('/health', mcp)), 'the hub to answer');
   const client = await openClient(mcp, 'HTTP', true, secret);
   for (const id of ['app', 'api']) await isAnswering(client, id);
   await client.close();

@@ -62,20 +62,13 @@ describe.each([
 it('the Inspector of MCP lists and calls tools', async () => {
   const node = join(packages, `node-linux-${process.arch}`, 'bin/node');
   const inspector = join(packages, '.bin/mcp-inspector');
-  const common = [
-    inspector,
-    '--cli',
-    await address(),
-    '--transport',
-    'http',
-    '--header',
-    `Authorization: Bearer ${token}`,
-  ];
-  const ask = async (...args: string[]) => {
+  const common = [inspector, '--cli', await address(), '--header', `Authorization: Bearer ${token}`];
+  const over = async (transport: string, ...args: string[]) => {
     const env = { ...process.env, HOME: carrel.home, PATH: `${join(node, '..')}:${process.env.PATH}` };
-    const { stdout } = await promisify(execFile)(node, [...common, ...args], { env });
+    const { stdout } = await promisify(execFile)(node, [...common, '--transport', transport, ...args], { env });
     return JSON.parse(stdout);
   };
+  const ask = (...args: string[]) => over('http', ...args);
   const { tools } = await ask('--method', 'tools/list');
   expect(tools.map(({ name }: { name: string }) => name)).toContain('read_file');
   const called = await ask(
@@ -88,6 +81,8 @@ it('the Inspector of MCP lists and calls tools', async () => {
     'path=name',
   );
   expect(called.structuredContent).toMatchObject({ content: 'shop\n' });
+  // It has no WebSocket: there the official client and claude are the clients of other authors.
+  await expect(over('ws', '--method', 'tools/list')).rejects.toThrow(/Valid types are: sse, http, stdio/);
 });
 
 it('the daemon gives its address, and up says what another port needs', async () => {

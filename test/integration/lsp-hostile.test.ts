@@ -72,6 +72,12 @@ it('an answer during work in the background is indexing', async () => {
   expect(await ask(1500)).toMatchObject({ status: 'indexing', items: [] });
 });
 
+it('diagnostics of a server that never runs its checks are not complete', async () => {
+  const spec = { ...specOf('unchecked'), checksWith: 'flycheck' };
+  servers = new Servers({ root, specs: [spec], read: (path) => readDocument(root, path) });
+  expect(await servers.diagnose('a.x', { signal, timeoutMs: 1000 })).toMatchObject({ status: 'indexing', result: [] });
+});
+
 it('an answer of a server that loads first is complete, also while it reports progress', async () => {
   const spec = { ...specOf('indexing'), loadsFirst: true };
   servers = new Servers({ root, specs: [spec], read: (path) => readDocument(root, path) }, poolLimits());

@@ -1,14 +1,16 @@
 /** Language servers of real projects: their answers are those of the server alone, and are never stale. */
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeMethods } from '../../src/agent/spoke/code.ts';
 import { readDocument } from '../../src/agent/spoke/document.ts';
 import { knownServers } from '../../src/lsp/known.ts';
+import { WrittenLocations } from '../../src/lsp/location-list.ts';
 import { Servers } from '../../src/lsp/servers.ts';
 import type { CodeMethods, CodePosition } from '../../src/model/code.ts';
 import { BareServer } from '../fixtures/bare-server.ts';
+import { isRepeated } from '../harness/machine.ts';
 
 const modules = resolve('node_modules');
 const signal = new AbortController().signal;
@@ -51,10 +53,10 @@ class Project {
     return run(this.root, asked, { signal, servers: this.servers });
   }
 
-  async locate(kind: 'definition' | 'references', at: CodePosition): Promise<string[]> {
-    const { status, items } = await this.call('code/locate', { kind, at, ...page });
+  async locate(kind: 'definition' | 'references', at: CodePosition, skip = 0): Promise<string[]> {
+    const { status, items } = await this.call('code/locate', { kind, at, ...page, skip });
     expect(status).toBe('complete');
-    return items.map(({ path, line, column }) => `${path}:${line}:${column}`);
+    return items.flatMap(({ path, places }) => places.map(([line, column]) => `${path}:${line}:${column}`));
   }
 
   async problems(path: string): Promise<string[]> {
@@ -63,7 +65,7 @@ class Project {
     return items.filter(({ severity }) => severity === 'error').map(({ line, message }) => `${line}: ${message}`);
   }
 
-  /** What the server alone says, in the same form. */
+  /** What the server alone says, in the same form. `atLeast`: it answers with fewer places until it has read the project. */
   async bare(
     command: readonly string[],
     method: string,
@@ -71,19 +73,23 @@ class Project {
     languageId: string,
     line: number,
     column: number,
+    atLeast = 0,
   ) {
     const server = await BareServer.start(this.root, command);
     try {
       await server.open(path, languageId);
       const position = { line: line - 1, character: column - 1 };
       const params = { position, context: { includeDeclaration: true } };
-      const found = await server.request<{ uri: string; range: { start: { line: number; character: number } } }[]>(
-        path,
-        method,
-        params,
-      );
+      const ask = () =>
+        server.request<{ uri: string; range: { start: { line: number; character: number } } }[] | null>(
+          path,
+          method,
+          params,
+        );
+      let found = await ask();
+      while ((found?.length ?? 0) < atLeast) found = await ask();
       const root = server.uri('.');
-      return found
+      return found!
         .map(({ uri, range: { start } }) => `${uri.slice(root.length + 1)}:${start.line + 1}:${start.character + 1}`)
         .sort();
     } finally {
@@ -91,6 +97,25 @@ class Project {
     }
   }
 }
+
+it('the TypeScript language server fetches no types of packages', async () => {
+  const project = new Project({
+    'package.json': '{"dependencies":{"lodash":"4"}}',
+    'main.js': "const chunk = require('lodash');\nchunk();\n",
+    'bin/npm': '#!/bin/sh\necho "$@" >> "$(dirname "$0")/ran"\n',
+  });
+  chmodSync(join(project.root, 'bin/npm'), 0o755);
+  const path = process.env.PATH;
+  process.env.PATH = `${join(project.root, 'bin')}:${path}`;
+  try {
+    await project.locate('definition', { path: 'main.js', line: 2, column: 1 });
+    await project.problems('main.js');
+    await project.servers.dispose();
+  } finally {
+    process.env.PATH = path;
+  }
+  expect(readdirSync(join(project.root, 'bin'))).toEqual(['npm']);
+});
 
 describe('the TypeScript language server', () => {
   const mainText =
@@ -115,6 +140,26 @@ describe('the TypeScript language server', () => {
     }
   });
 
+  it('answers with a list so long that only a page of it is parsed as the server alone does', async () => {
+    const names = Array.from({ length: 40 }, (_, number) => `src/use-${number}.ts`);
+    const uses = "import { price } from './price';\nexport const both = [price(1), price(2)];\n";
+    const long = new Project({
+      'tsconfig.json': '{"include":["src"]}',
+      'src/price.ts': 'export const price = (count: number) => count;\n',
+      ...Object.fromEntries(names.map((name) => [name, uses])),
+    });
+    const command = knownServers('/nowhere', modules)[0]!.commands[1]!;
+    const at = { path: 'src/price.ts', line: 1, column: 14 };
+    const bare = await long.bare(command, 'textDocument/references', at.path, 'typescript', at.line, at.column);
+    expect(bare).toHaveLength(121);
+    const context = { position: { line: 0, character: 13 }, context: { includeDeclaration: true } };
+    const { result } = await long.servers.request(at.path, 'textDocument/references', context, { signal, ...page });
+    expect(result).toBeInstanceOf(WrittenLocations);
+    const pages = await Promise.all([0, 100].map((skip) => long.locate('references', at, skip)));
+    expect(pages.map(({ length }) => length)).toEqual([100, 21]);
+    expect(pages.flat().sort()).toEqual(bare);
+  });
+
   it('answers every kind of question', async () => {
     const at = { path: 'src/main.ts', line: 4, column: 22 };
     expect(await project.call('code/hover', { at, ...page })).toMatchObject({
@@ -124,11 +169,11 @@ describe('the TypeScript language server', () => {
     });
     const priced = { path: 'src/cart.ts', symbol: 'Priced/total' };
     expect((await project.call('code/locate', { kind: 'implementation', at: priced, ...page })).items).toMatchObject([
-      { path: 'src/cart.ts', line: 5 },
+      { path: 'src/cart.ts', places: [[5, expect.any(Number), 5, expect.any(Number), expect.any(String)]] },
     ]);
     const cart = { path: 'src/main.ts', line: 4, column: 15 };
     expect((await project.call('code/locate', { kind: 'typeDefinition', at: cart, ...page })).items).toMatchObject([
-      { path: 'src/cart.ts', line: 4, text: 'export class Cart implements Priced {' },
+      { path: 'src/cart.ts', places: [[4, 14, 4, 18, 'export class Cart implements Priced {']] },
     ]);
     expect(
       (await project.call('code/symbols', { path: 'src/cart.ts', ...page })).items.map(({ name, kind, line }) => [
@@ -181,7 +226,7 @@ describe('the TypeScript language server', () => {
     const at = { path: 'src/cart.ts', symbol: 'Cart/total' };
     const texts = async () => {
       const { items } = await project.call('code/locate', { kind: 'references', at, ...page });
-      return items.filter(({ path }) => path === 'src/main.ts').map(({ text }) => text);
+      return items.filter(({ path }) => path === 'src/main.ts').flatMap(({ places }) => places.map((one) => one[4]));
     };
     expect(await texts()).toEqual(['  return new Cart().total(1);']);
     project.reads.length = 0;
@@ -294,13 +339,62 @@ describe('the C language server', () => {
   });
 });
 
+/** Their servers and toolchains are too large for every run: with CARREL_TEST_ALL they have to be on PATH. */
+describe.each(
+  isRepeated
+    ? [
+        {
+          server: 'gopls',
+          languageId: 'go',
+          files: {
+            'go.mod': 'module shop\n\ngo 1.19\n',
+            'cart.go': 'package main\n\nfunc total(count int) int {\n\treturn count\n}\n',
+            'main.go': 'package main\n\nfunc main() {\n\tvar x string = total(1)\n\t_ = x\n}\n',
+          },
+          at: { path: 'main.go', line: 4, column: 18 },
+          places: ['cart.go:3:6', 'main.go:4:17'],
+          problem: /^4: cannot use total\(1\)/,
+        },
+        {
+          server: 'rust-analyzer',
+          languageId: 'rust',
+          files: {
+            'Cargo.toml': '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+            'src/cart.rs': 'pub fn total(count: i32) -> i32 {\n    count\n}\n',
+            'src/main.rs': 'mod cart;\n\nfn main() {\n    let x: bool = cart::total(1);\n}\n',
+          },
+          at: { path: 'src/main.rs', line: 4, column: 26 },
+          places: ['src/cart.rs:1:8', 'src/main.rs:4:25'],
+          problem: /^4: mismatched types/,
+        },
+      ]
+    : [],
+)('$server', ({ server, languageId, files, at, places, problem }) => {
+  it('answers as the server alone does, finds what is wrong, and knows of a change', async () => {
+    const project = new Project(files, server);
+    expect(await project.locate('references', at)).toEqual(places);
+    const asked = [at.path, languageId, at.line, at.column, places.length] as const;
+    expect(await project.bare([server], 'textDocument/references', ...asked)).toEqual(places);
+    expect(await project.locate('definition', at)).toEqual(places.slice(0, 1));
+    expect(await project.problems(at.path)).toMatchObject([expect.stringMatching(problem)]);
+    project.write(
+      at.path,
+      files[at.path as keyof typeof files]!.replace(/string|bool/, languageId === 'go' ? 'int' : 'i32'),
+    );
+    expect(await project.problems(at.path)).toEqual([]);
+    const [definition = '', line = ''] = places[0]!.split(':');
+    project.write(definition, `\n${files[definition as keyof typeof files]}`);
+    expect(await project.locate('definition', at)).toEqual([places[0]!.replace(`:${line}:`, `:${Number(line) + 1}:`)]);
+  });
+});
+
 it.each([['a.sh', 'price() {\n  echo "$1"\n}\nprice 2\n', 'bash', 4]])(
   '%s is answered by %s',
   async (path, text, server, line) => {
     const project = new Project({ [path]: text });
     const answer = await project.call('code/locate', { kind: 'references', at: { path, line, column: 2 }, ...page });
     expect(answer).toMatchObject({ status: 'complete', server });
-    expect(answer.items.map((one) => one.line)).toEqual([1, 4]);
+    expect(answer.items.flatMap(({ places }) => places.map(([at]) => at))).toEqual([1, 4]);
   },
 );
 

@@ -6,7 +6,8 @@ import { pathOf } from '../../lsp/uri.ts';
 import type { CallDirection, Calls, CodeCaller, CodePage } from '../../model/code.ts';
 import { open, type Shape, type Shaped, text, whole } from '../../model/shape.ts';
 import type { CodeCall } from './code-call.ts';
-import { answerOf, optionsOf, pageOf, positionOf, rangeOf, withText } from './code-position.ts';
+import { linesOf, textAt } from './code-place.ts';
+import { answerOf, optionsOf, pageOf, positionOf, rangeOf } from './code-position.ts';
 
 const item = open({ name: text({ max: 10_000 }), kind: whole(0, 1000), uri, selectionRange: range });
 type Item = Shaped<typeof item>;
@@ -25,7 +26,9 @@ export async function callsOf(root: string, asked: Calls, call: CodeCall): Promi
   if (first === undefined) return { ...answerOf(prepared), items: [], more: false };
   const answer = await call.servers.request(at.path, `callHierarchy/${direction}Calls`, { item: first }, options);
   const { items, more } = pageOf(callersOf(root, answer, direction), asked);
-  return { ...answerOf(answer), items: withText(call.servers, items), more };
+  const read = linesOf(call.servers);
+  const shown = items.map((one) => ({ ...one, text: textAt(read(one.path), one.line - 1) }));
+  return { ...answerOf(answer), items: shown, more };
 }
 
 /** One for each place of a call. */

@@ -1,15 +1,12 @@
 /** Places in documents: from what a client names to what a server needs, and back. */
 import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
-import { type Location, type Position, type Range, resultOf } from '../../lsp/shape.ts';
+import { type Position, type Range, resultOf } from '../../lsp/shape.ts';
 import { documentSymbols, namePosition, symbolsAt } from '../../lsp/symbol.ts';
-import { pathOf } from '../../lsp/uri.ts';
-import type { CodeAnswer, CodePlace, CodePosition, CodeRange } from '../../model/code.ts';
+import type { CodeAnswer, CodePosition, CodeRange } from '../../model/code.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { CodeCall } from './code-call.ts';
 import { readDocument } from './document.ts';
-
-const maxTextLength = 200;
 
 export async function positionOf(
   root: string,
@@ -47,7 +44,7 @@ export function optionsOf({ timeoutMs }: { readonly timeoutMs: number }, { signa
   return { signal, timeoutMs };
 }
 
-interface Paging {
+export interface Paging {
   readonly limit: number;
   readonly skip: number;
 }
@@ -59,38 +56,4 @@ export function pageOf<T>(all: readonly T[], { limit, skip }: Paging): { items: 
 export function rangeOf(path: string, { start, end }: Range): CodeRange {
   const { line, character } = start;
   return { path, line: line + 1, column: character + 1, endLine: end.line + 1, endColumn: end.character + 1 };
-}
-
-/** Sorted by path and place, each once. */
-export function placesOf(root: string, locations: readonly Location[]): CodePlace[] {
-  const places = locations.map(({ uri, range }) => ({ ...rangeOf(pathOf(root, uri), range), text: '' }));
-  places.sort((a, b) => compare(a.path, b.path) || a.line - b.line || a.column - b.column || a.endLine - b.endLine);
-  return places.filter((place, index) => !isSame(place, places[index - 1]));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function isSame(a: CodePlace, b: CodePlace | undefined): boolean {
-  return b !== undefined && a.path === b.path && a.line === b.line && a.column === b.column && a.endLine === b.endLine;
-}
-
-/** With the line that each is in. */
-export function withText<T extends CodePlace>(servers: LanguageServers, places: readonly T[]): T[] {
-  const known = new Map<string, readonly string[]>();
-  return places.map((place) => {
-    const lines = known.get(place.path) ?? linesAt(servers, place.path);
-    known.set(place.path, lines);
-    return { ...place, text: (lines[place.line - 1] ?? '').replace(/\r$/, '').slice(0, maxTextLength) };
-  });
-}
-
-/** None where it cannot be read, and outside of the project, where a server may name any file. */
-function linesAt(servers: LanguageServers, path: string): readonly string[] {
-  try {
-    return servers.lines(path);
-  } catch {
-    return [];
-  }
 }

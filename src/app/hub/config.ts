@@ -29,23 +29,33 @@ const serverSchema = z.strictObject({
     .meta({ description: 'What the server gets when it starts. Default: none.' }),
 });
 
+const portKeys = ['port', 'address', 'tls', 'rate'];
+/** The port belongs to the daemon, not to the hub alone (decision 50). */
+const elsewhere: z.core.$ZodErrorMap = (issue) => {
+  const key = issue.code === 'unrecognized_keys' ? issue.keys.find((one) => portKeys.includes(one)) : undefined;
+  return key && `${key} is not known here: the port is set by http: {${key}: …}`;
+};
+
 const schema = z
-  .strictObject({
-    languageServers: z.record(z.string().regex(serverNamePattern), serverSchema).meta({
-      description:
-        'Language servers by name, for the tools about code: the command in the sandbox, and the language id of each type of file. They are preferred to known ones; one with the name of a known one replaces it. Default: none.',
-      examples: [{ ruby: { command: ['ruby-lsp'], files: { '.rb': 'ruby' } } }],
-    }),
-    idleMinutes: z
-      .number()
-      .min(0.01)
-      .max(7 * 24 * 60)
-      .meta({
-        description: 'The sandbox of a project stops when no tool used it for so long.',
-        default: defaultIdleMinutes,
-        examples: [120],
+  .strictObject(
+    {
+      languageServers: z.record(z.string().regex(serverNamePattern), serverSchema).meta({
+        description:
+          'Language servers by name, for the tools about code: the command in the sandbox, and the language id of each type of file. They are preferred to known ones; one with the name of a known one replaces it. Default: none.',
+        examples: [{ ruby: { command: ['ruby-lsp'], files: { '.rb': 'ruby' } } }],
       }),
-  })
+      idleMinutes: z
+        .number()
+        .min(0.01)
+        .max(7 * 24 * 60)
+        .meta({
+          description: 'The sandbox of a project stops when no tool used it for so long.',
+          default: defaultIdleMinutes,
+          examples: [120],
+        }),
+    },
+    { error: elsewhere },
+  )
   .partial()
   .describe('The hub.');
 

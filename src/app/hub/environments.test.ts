@@ -39,6 +39,8 @@ it('finds sandboxes that tools created for the project, and no other', () => {
     sandbox('with-credential', shop, { credentials: [{}] as never }),
     sandbox('with-service', shop, { services: [{}] as never }),
     sandbox('with-volume', shop, { volumes: [{}] as never }),
+    sandbox('with-room', shop, { rooms: [{}] as never }),
+    sandbox('with-memory', shop, { memoryScopes: [{}] as never }),
   ];
   const { environments: all } = environments([...foreign, sandbox('shop-a', shop)]);
   expect(all.names(shop)).toEqual(['shop-a']);

@@ -1,7 +1,8 @@
 /**
  * Environments: sandboxes that tools of the hub created for a project, each with a working copy of its own. A caller reaches those of the
- * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services, volumes or rooms is no environment.
+ * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services, volumes, rooms or memory is no environment.
  */
+import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
@@ -203,11 +204,12 @@ export class Environments {
 }
 
 function isEnvironment({ spec }: Sandbox, { id, folder }: Project): boolean {
-  const { labels, project, mode, desired, secrets, credentials, services, volumes, rooms } = spec;
+  const { labels, project, mode, desired, secrets, credentials, services } = spec;
   if (labels[environmentLabel] !== id || project !== folder || mode !== 'overlay') return false;
-  return (
-    desired !== 'removed' && [secrets, credentials, services, volumes, rooms].every((given = []) => given.length === 0)
-  );
+  if (desired === 'removed') return false;
+  // A share may come with the project.
+  const grants = agentGrantFields.map((field) => spec[field]);
+  return [secrets, credentials, services, ...grants].every((given = []) => given.length === 0);
 }
 
 /** With the id before it: a name that is taken says nothing about sandboxes of other projects. */

@@ -181,11 +181,12 @@ export class Spoke {
 
   async #running(): Promise<Sandbox> {
     const { sandboxes } = this.#parts;
-    const { id, folder } = this.#project;
+    const { id, folder, image } = this.#project;
     const mode = this.#project.mode === 'overlay' ? 'overlay' : 'bind';
     const name = spokeName(id);
     const found = await this.#sandbox();
-    if (found === null) await sandboxes.create({ name, project: folder, mode, command: [idlePath] });
+    const toolchain = image ? { image, engine: 'docker' as const } : {};
+    if (found === null) await sandboxes.create({ name, project: folder, mode, command: [idlePath], ...toolchain });
     else if (!this.#isOwn(found)) {
       throw new Fault('conflict', `the sandbox ${name} is not the one of project ${id}`, {
         hint: `carrel rm ${name}, or give the project another id`,

@@ -51,8 +51,10 @@ export interface HubParts {
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
   /** What they do is logged by the routes that they call. */
-  actsOf(caller: Caller): Pick<ToolScope, 'environments' | 'swarms' | 'rooms' | 'memory'>;
+  actsOf(caller: Caller): Acts;
 }
+
+type Acts = Pick<ToolScope, 'environments' | 'swarms' | 'rooms' | 'memory'>;
 
 /** Groups whose tools call routes, which log each act; a room is the record of its posts. */
 const loggedElsewhere: readonly ToolGroup[] = ['environment', 'swarm', 'rooms'];
@@ -143,8 +145,22 @@ export class UserHub {
     const isNamed = (id: string) => caller.projects === '*' || caller.projects.includes(id);
     const list = () => projects.all().filter(({ id }) => isNamed(id));
     const find = (id: string) => (isNamed(id) ? projects.get(id) : null) ?? missing(id, list());
+    // Most calls need none of them.
+    let known: Acts | undefined;
+    const acts = () => (known ??= this.#parts.actsOf(caller));
     return {
-      ...this.#parts.actsOf(caller),
+      get environments() {
+        return acts().environments;
+      },
+      get swarms() {
+        return acts().swarms;
+      },
+      get rooms() {
+        return acts().rooms;
+      },
+      get memory() {
+        return acts().memory;
+      },
       mayApply: caller.groups.includes('apply'),
       list,
       find,
@@ -160,7 +176,7 @@ export class UserHub {
     };
   }
 
-  /** Null where nothing is changed. The line names the token, whatever the outcome. */
+  /** Null where nothing is changed. The line names the token or the sandbox, whatever the outcome. */
   #begin(caller: Caller, { name, group, changes }: HubTool, input: object): OpenAct | null {
     const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run || loggedElsewhere.includes(group)) return null;
@@ -168,7 +184,7 @@ export class UserHub {
     const { user, audit } = this.#parts;
     const openAct = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });
     if (caller.name === socketCaller.name) return openAct;
-    const detail = { token: caller.name };
+    const detail = caller.sandbox === undefined ? { token: caller.name } : { sandbox: caller.sandbox };
     return { end: (outcome, found) => openAct.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
   }
 }
@@ -222,7 +238,7 @@ function missing(id: string, known: readonly Project[]): never {
 }
 
 /** Paths of an environment are those of its working copy, which the hub does not see. */
-function shownAtHub({ group }: HubTool, input: object, answer: object): object {
-  if (group !== 'files' && group !== 'code') return answer;
+function shownAtHub({ group, namesHubPaths }: HubTool, input: object, answer: object): object {
+  if (namesHubPaths || (group !== 'files' && group !== 'code')) return answer;
   return hubResult('project' in input ? String(input.project) : '', answer);
 }

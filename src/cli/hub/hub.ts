@@ -26,6 +26,12 @@ const commands: readonly CommandEntry[] = [
         summary: 'language servers that may be used, separated by commas, such as ts,python; left out, by type of file',
       },
       {
+        flags: '--image <IMAGE>',
+        field: 'image',
+        summary:
+          'the image of its sandbox, on a Docker Engine, with a toolchain of its own; left out, the programs of the host',
+      },
+      {
         flags: '--mode <MODE>',
         field: 'mode',
         summary:
@@ -34,14 +40,16 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     completes: 'files',
+    examples: ['project add .', 'project add ~/shop --name shop --test "npm test"'],
     load: () => import('./project-add.ts'),
   },
-  { name: 'project ls', summary: 'list projects', load: () => import('./project-ls.ts') },
+  { name: 'project ls', summary: 'list projects', examples: ['project ls'], load: () => import('./project-ls.ts') },
   {
     name: 'project show',
     summary: 'show one project',
     args: '<ID>',
     completes: 'projects',
+    examples: ['project show shop'],
     load: () => import('./project-show.ts'),
   },
   {
@@ -50,6 +58,7 @@ const commands: readonly CommandEntry[] = [
     args: '<ID>',
     completes: 'projects',
     options: [{ flags: '-f, --force', summary: 'also if its sandbox has changes that were not applied' }],
+    examples: ['project rm shop'],
     load: () => import('./project-rm.ts'),
   },
   {
@@ -65,6 +74,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--all', summary: 'with rm: revoke all tokens and replace the key that signs them' },
     ],
     completes: ['ls', 'rm'],
+    examples: ['hub token --project shop --tools read --expires 2027-01-01', 'hub token ls'],
     load: () => import('./hub-token.ts'),
   },
   {
@@ -78,6 +88,7 @@ const commands: readonly CommandEntry[] = [
       },
       { flags: '--tools <GROUPS>', field: 'groups', summary: toolsText },
     ],
+    examples: ['hub serve', 'hub serve --project shop'],
     load: () => import('./hub-serve.ts'),
   },
   {
@@ -89,18 +100,26 @@ const commands: readonly CommandEntry[] = [
       { flags: '--project <IDS>', summary: 'only these projects, separated by commas (default all)' },
       { flags: '--tools <GROUPS>', summary: toolsText },
     ],
+    examples: ['hub connect --client claude-code --write'],
     load: () => import('./hub-connect.ts'),
   },
   {
     name: 'hub spoke',
     summary: 'print the program that connects a project elsewhere to the hub: one file for Node 20 or newer',
+    examples: ['hub spoke'],
     load: () => import('./hub-spoke.ts'),
   },
-  { name: 'hub tools', summary: 'list the tools of the hub', load: () => import('./hub-tools.ts') },
+  {
+    name: 'hub tools',
+    summary: 'list the tools of the hub',
+    examples: ['hub tools'],
+    load: () => import('./hub-tools.ts'),
+  },
   {
     name: 'hub call',
     summary: 'call one tool with JSON, such as read_file \'{"project":"shop","path":"README.md"}\'',
     args: '<TOOL> [JSON]',
+    examples: ['hub call list_projects', 'hub call read_file \'{"project":"shop","path":"README.md"}\''],
     load: () => import('./hub-call.ts'),
   },
 ];

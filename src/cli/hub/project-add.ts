@@ -9,14 +9,15 @@ interface Options {
   readonly name?: string;
   readonly test?: string;
   readonly lang?: string;
+  readonly image?: string;
   readonly mode?: ProjectMode;
 }
 
 export default async function projectAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
-  const { name, test, lang, mode } = options;
+  const { name, test, lang, image, mode } = options;
   const languages = lang?.split(',').filter((word) => word !== '');
   const folder = args[0] === undefined ? undefined : resolve(args[0]);
-  const body: ProjectRequest = { folder, id: name, test, languages, mode };
+  const body: ProjectRequest = { folder, id: name, test, languages, image, mode };
   const view = await connect(context).call('POST /v1/projects', { body });
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.id));

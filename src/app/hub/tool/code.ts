@@ -1,6 +1,13 @@
 /** Tools that ask language servers. */
 import { z } from 'zod';
-import { type CodeAnswer, type CodePage, type CodeRange, codeStatuses, type LocateKind } from '../../../model/code.ts';
+import {
+  type CodeAnswer,
+  type CodePage,
+  type CodeRange,
+  codeStatuses,
+  type FilePlaces,
+  type LocateKind,
+} from '../../../model/code.ts';
 import { Fault } from '../../../model/fault.ts';
 import {
   cursor,
@@ -14,6 +21,7 @@ import {
   type ToolScope,
   tool,
 } from './tool.ts';
+import { hubPath } from './view.ts';
 
 const timeoutMs = 30_000;
 const reads = { group: 'code', changes: false, destroys: false } as const;
@@ -129,9 +137,12 @@ function locating(name: string, kind: LocateKind, description: string): HubTool 
     description,
     input: z.strictObject({ ...at, ...pages }),
     output: listing('locations', z.object({ ...range, text })),
+    namesHubPaths: true,
     run: async (input, scope, call) => {
       const asked = { kind, at: positionOf(input, scope), ...pageOf(input) };
-      return listed('locations', await scope.call(input.project, 'code/locate', asked, call), asked.skip, ranged);
+      const { items, ...rest } = await scope.call(input.project, 'code/locate', asked, call);
+      const located = items.flatMap((file) => placesIn(input.project, file));
+      return listed('locations', { ...rest, items: located }, asked.skip, (one) => one);
     },
   });
 }
@@ -168,14 +179,14 @@ function positionOf({ project: id, path: given, line, column, symbol: name }: At
   return { path: inProject(scope.find(id), given), line, column, symbol: name };
 }
 
-const shownNames: ReadonlyMap<string, string> = new Map([
-  ['endLine', 'end_line'],
-  ['endColumn', 'end_column'],
-]);
+/** The path is translated once: an answer may have thousands of places in a few files. */
+function placesIn(id: string, { path: where, places }: FilePlaces): object[] {
+  const shownPath = hubPath(id, where);
+  return places.map(([line, column, endLine, endColumn, shown]) => {
+    return { path: shownPath, line, column, end_line: endLine, end_column: endColumn, text: shown };
+  });
+}
 
-/** Key by key: an object made by leaving fields out of another takes ten times as long, and an answer may have thousands. */
-function ranged<T extends CodeRange>(item: T): object {
-  const shown: Record<string, unknown> = {};
-  for (const key of Object.keys(item)) shown[shownNames.get(key) ?? key] = item[key as keyof T];
-  return shown;
+function ranged<T extends CodeRange>({ path: where, line, column, endLine, endColumn, ...rest }: T): object {
+  return { path: where, line, column, end_line: endLine, end_column: endColumn, ...rest };
 }

@@ -27,7 +27,7 @@ class Applies {
     return {
       ...{ apply: request.dryRun || isBlocked ? null : 'a1', blocked: isBlocked ? 'gated' : null },
       ...{ paths: this.#paths, plan: `plan ${request.allow}`, hiddenInGit: 0, commits: [], warnings: [] },
-      ignored: { files: 0, places: [] },
+      ignored: { files: 0, more: false, places: [] },
       ...{ branch: null, always: [] },
     };
   }

@@ -38,7 +38,10 @@ export interface ProjectChange {
   readonly change: FileChange;
 }
 
-export type HubTool = Tool<ToolScope>;
+export interface HubTool extends Tool<ToolScope> {
+  /** Its result has the hub's paths; those of other tools are translated. */
+  readonly namesHubPaths?: true;
+}
 
 interface Declaration<I extends z.ZodObject> extends Omit<HubTool, 'input' | 'run'> {
   readonly input: I;

@@ -20,25 +20,34 @@ export function hubText(id: string, text: string): string {
 
 /**
  * The result of a tool, for the client: `path`, `from`, `to` and `paths` name the hub's view, and messages, too. What names its project
- * itself is in that one. A path that begins with `/` is one of the sandbox, outside of the project.
+ * itself is in that one. A path that begins with `/` is one of the sandbox, outside of the project. The result is changed, not copied: it
+ * may have thousands of places.
  */
 export function hubResult(id: string, result: object): object {
-  const project = 'project' in result && typeof result.project === 'string' ? result.project : id;
-  // No list of entries: an answer may have thousands of such objects.
-  const shown: Record<string, unknown> = {};
-  for (const key of Object.keys(result)) shown[key] = hubValue(project, key, result[key as keyof typeof result]);
-  return shown;
+  const fields = result as Record<string, unknown>;
+  const project = typeof fields.project === 'string' ? fields.project : id;
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (typeof value === 'string') fields[key] = hubString(project, key, value);
+    else if (Array.isArray(value)) showEach(project, key, value);
+    else if (typeof value === 'object' && value !== null) hubResult(project, value);
+  }
+  return result;
 }
 
-function hubValue(id: string, key: string, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => hubValue(id, key, one));
-  if (typeof value === 'object' && value !== null) return hubResult(id, value);
-  if (typeof value !== 'string') return value;
+function showEach(id: string, key: string, values: unknown[]): void {
+  for (const [index, value] of values.entries()) {
+    if (typeof value === 'string') values[index] = hubString(id, key, value);
+    else if (typeof value === 'object' && value !== null) hubResult(id, value);
+  }
+}
+
+function hubString(id: string, key: string, value: string): string {
   if (pathKeys.has(key)) return hubPath(id, value);
   return key === 'message' ? hubText(id, value) : value;
 }
 
-function hubPath(id: string, path: string): string {
+export function hubPath(id: string, path: string): string {
   if (path.startsWith('/')) return path;
   return isUneven.test(path) ? posix.join(atHub(id), path) : `${atHub(id)}/${path}`;
 }
