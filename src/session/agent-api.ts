@@ -9,6 +9,7 @@ import { parseBounded } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { asFault, consequences, Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { agentApiPort } from '../model/session.ts';
+import { ApiConnections } from './api-connections.ts';
 import { EventStream, type SentEvent } from './event-stream.ts';
 
 export interface Call {
@@ -25,26 +26,43 @@ const maxAnswerBytes = 8 * 1024 ** 2;
 const answerMs = 60_000;
 
 export class AgentApi {
-  readonly #dial: () => Promise<Socket>;
+  readonly #kept: ApiConnections;
+  /** For what takes long and cannot be repeated here. */
+  readonly #single: ApiConnections;
   readonly #token: string;
   readonly #answerMs: number;
 
   constructor(dial: () => Promise<Socket>, token: string, longestMs = answerMs) {
-    this.#dial = dial;
+    this.#kept = new ApiConnections(dial, true);
+    this.#single = new ApiConnections(dial, false);
     this.#token = token;
     this.#answerMs = longestMs;
   }
 
   /** The answer as JSON. A refusal is thrown as the Fault it is; no connection, and none any more, is `unavailable`. */
   async call({ method, path, body }: Call): Promise<unknown> {
-    const sent = body === undefined ? Readable.from([]) : Readable.from([JSON.stringify(body)]);
-    return this.#json(await this.#open(method, path, AbortSignal.timeout(this.#answerMs), sent));
+    const sent = body === undefined ? '' : JSON.stringify(body);
+    const signal = AbortSignal.timeout(this.#answerMs);
+    for (;;) {
+      const request = this.#request(method, path, signal, this.#kept);
+      try {
+        return await this.#json(await opened(request, sent));
+      } catch (error) {
+        // One that was kept may have ended while the request was on its way. Requests can be repeated: their ids are made before.
+        if (!request.reusedSocket || !isFault(error, 'unavailable') || error instanceof Refusal) throw error;
+      }
+    }
+  }
+
+  /** The connections that are kept for the next request. */
+  close(): void {
+    this.#kept.destroy();
   }
 
   /** Replaces the log of a session. */
   async restore(id: string, lines: AsyncIterable<string>): Promise<void> {
-    const body = Readable.from(withNewlines(lines));
-    await this.#json(await this.#open('POST', `/sessions/${id}/restore`, AbortSignal.timeout(this.#answerMs), body));
+    const request = this.#request('POST', `/sessions/${id}/restore`, AbortSignal.timeout(this.#answerMs));
+    await this.#json(await opened(request, Readable.from(withNewlines(lines))));
   }
 
   /** Events of all sessions after these positions, as they come, several at a time. Resolves when the program has accepted. */
@@ -53,7 +71,8 @@ export class AgentApi {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.#answerMs);
     try {
-      const response = await this.#open('GET', path, AbortSignal.any([signal, late.signal]), Readable.from([]));
+      const request = this.#request('GET', path, AbortSignal.any([signal, late.signal]));
+      const response = await opened(request, '');
       if (response.statusCode !== 200) await this.#json(response);
       return sentBy(response);
     } finally {
@@ -61,25 +80,15 @@ export class AgentApi {
     }
   }
 
-  async #open(method: string, path: string, signal: AbortSignal, body: Readable): Promise<IncomingMessage> {
-    const socket = await this.#dial();
-    if (signal.aborted) {
-      socket.destroy();
-      throw lost(signal.reason);
-    }
-    const request = httpRequest({
-      ...{ method, path, signal, createConnection: () => socket, maxHeaderSize: 16 * 1024 },
+  #request(method: string, path: string, signal: AbortSignal, agent = this.#single): ClientRequest {
+    return httpRequest({
+      ...{ method, path, signal, agent, maxHeaderSize: 16 * 1024 },
       headers: {
         host: `127.0.0.1:${agentApiPort}`,
         authorization: `Bearer ${this.#token}`,
         ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
       },
     });
-    const response = answered(request);
-    response.catch(() => {});
-    // Errors of either side are those of the request.
-    pipeline(body, request, () => {});
-    return response;
   }
 
   async #json(response: IncomingMessage): Promise<unknown> {
@@ -92,9 +101,19 @@ export class AgentApi {
     } catch (error) {
       throw isFault(error) ? error : lost(error);
     } finally {
-      response.destroy();
+      // A whole answer leaves the connection for the next request.
+      if (!response.complete) response.destroy();
     }
   }
+}
+
+/** Errors of the body are those of the response. */
+function opened(request: ClientRequest, body: string | Readable): Promise<IncomingMessage> {
+  const response = answered(request);
+  response.catch(() => {});
+  if (typeof body === 'string') request.end(body);
+  else pipeline(body, request, () => {});
+  return response;
 }
 
 async function* withNewlines(lines: AsyncIterable<string>): AsyncIterable<string> {
@@ -104,7 +123,7 @@ async function* withNewlines(lines: AsyncIterable<string>): AsyncIterable<string
 function answered(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    request.on('error', (error) => reject(lost(error)));
+    request.on('error', (error) => reject(isFault(error) ? error : lost(error)));
   });
 }
 

@@ -45,7 +45,7 @@ describe('carrel session', () => {
     expect(refused).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/busy.*\n.*--queue/) });
     await carrel.ok('session', 'send', box, '--queue', 'say queued');
     expect(await carrel.ok('session', 'show', box, '--last', '0')).toContain('working, 1 queued');
-    await carrel.ok('session', 'cancel', box);
+    expect(await carrel.json('session', 'cancel', box)).toMatchObject({ sandbox: box });
     await until(async () => (await carrel.ok('session', 'show', box)).endsWith('\nqueued\n'), 'the queued prompt');
   });
 
@@ -59,7 +59,7 @@ describe('carrel session', () => {
     expect(await session('answer', box, 'y')).toMatchObject({ exitCode: 5 });
     await carrel.ok('session', 'send', box, 'ask colour: red, blue');
     await state('waiting');
-    await carrel.ok('session', 'answer', box, 'blue');
+    expect(await carrel.json('session', 'answer', box, 'blue')).toMatchObject({ content: { answer: 'blue' } });
     await until(async () => (await carrel.ok('session', 'show', box)).includes('You answered: blue'), 'the answer');
     expect(readdirSync(project)).toEqual(['a.txt']);
   });
@@ -77,17 +77,28 @@ describe('carrel session', () => {
     expect(numbers).toEqual(numbers.map((_, index) => seq + index));
   });
 
+  it('SESSION_FILE, MESSAGES_FILE and the names in the home lead to the files of the newest session', async () => {
+    const inside = (script: string) => carrel.ok('exec', box, '--', 'sh', '-c', script);
+    const { sessionId, createdAt } = await show();
+    for (const file of ['$SESSION_FILE', '$HOME/.config/carrel/agent-session.json'])
+      expect(JSON.parse(await inside(`cat "${file}"`))).toMatchObject({ sessionId, cwd: '/workspace', createdAt });
+    const first = { role: 'user', parts: [{ type: 'text', text: 'list files' }] };
+    for (const file of ['$MESSAGES_FILE', '$HOME/.config/carrel/agent-messages.json'])
+      expect(JSON.parse(await inside(`cat "${file}"`))[0]).toMatchObject(first);
+  });
+
   it('fork, close and rm: a closed session stays readable and is not the newest open one', async () => {
     const [first] = await list();
-    const fork = (await carrel.ok('session', 'fork', box, '--title', 'copy')).trim();
+    const { sessionId: fork } = await carrel.json<SessionView>('session', 'fork', box, '--title', 'copy');
     expect((await list()).map(({ title }) => title).toSorted()).toEqual(['copy', null]);
-    await carrel.ok('session', 'close', box, '--session', fork.slice(-8).toLowerCase());
+    const closed = await carrel.json<SessionView>('session', 'close', box, '--session', fork.slice(-8).toLowerCase());
+    expect(closed).toMatchObject({ sessionId: fork, state: 'closed' });
     expect(await list()).toMatchObject([{ sessionId: first!.sessionId }]);
     expect(await carrel.ok('session', 'ls', '-a')).toMatch(/closed +\d+s +copy/);
     expect(await carrel.ok('session', 'show', box, '--session', fork)).toContain('forked from');
     expect(await session('send', box, '--session', fork, 'say no')).toMatchObject({ exitCode: 6 });
     expect(await piped('say no', box, '--session', fork)).toMatchObject({ exitCode: 6 });
-    await carrel.ok('session', 'rm', box, '--session', fork);
+    expect(await carrel.json('session', 'rm', box, '--session', fork)).toMatchObject({ sessionId: fork });
     expect(await session('show', box, '--session', fork)).toMatchObject({ exitCode: 5 });
   });
 });

@@ -1,14 +1,15 @@
-/** Sessions whose processes are killed at random, that have many clients, and whose agent is hostile. */
+/** Sessions that have many clients, and whose agent is hostile. */
 import { copyFileSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NewSessionToken } from '../../src/api/session.ts';
 import type { SessionEvent } from '../../src/model/session.ts';
+import { hashOf } from '../../src/session/tokens.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { problemsOf, Talk } from '../harness/session.ts';
-import { Campaign } from '../harness/session-campaign.ts';
 
 const carrel = new Installation();
 const project = carrel.folder('project');
@@ -32,29 +33,6 @@ beforeAll(async () => {
   await carrel.list();
 });
 afterAll(() => carrel.dispose());
-
-describe('kill -9 between any two events', () => {
-  const rounds = isRepeated ? 500 : 20;
-
-  it(`loses, doubles and reorders nothing in ${rounds} rounds`, { timeout: rounds * 9000 }, async () => {
-    const first = await create('killed');
-    const talks = [first, ...(await Promise.all([1, 2].map(() => Talk.in(carrel, 'killed', 'scripted'))))];
-    const campaign = new Campaign(carrel, (await carrel.show('killed')).id, talks, seed);
-    try {
-      for (let round = 0; round < rounds; round += 1) {
-        await campaign.round(round).catch((error: Error) => {
-          throw new Error(`round ${round} of seed ${seed}: ${error.message}`, { cause: error });
-        });
-      }
-      expect(await campaign.problems(), `seed ${seed}`).toEqual([]);
-      expect(Object.values(campaign.killed).every((times) => times > 0)).toBe(true);
-      console.log(`killed with seed ${seed}: ${JSON.stringify(campaign.killed)}`);
-    } finally {
-      campaign.close();
-    }
-    await carrel.ok('rm', '--force', 'killed');
-  });
-});
 
 describe('a hostile agent', () => {
   let talk: Talk;
@@ -106,6 +84,48 @@ describe('a hostile agent', () => {
     }
     await victim.answer(pendingId, 'yes');
     await victim.until('idle');
+  });
+
+  const seen = () => carrel.ok('exec', 'hostile', '--', 'cat', '/workspace/seen');
+
+  it('that ends the agent API and listens at its port itself is ended, and a new agent API goes on', async () => {
+    const before = await Promise.all([talk.events(), victim.events()]);
+    await talk.prompt('usurp here');
+    await until(async () => (await talk.show()).turnId === null, 'the turn to be interrupted');
+    await talk.say('say back');
+    expect(await said(talk)).toBe('back');
+    for (const [at, one] of [talk, victim].entries())
+      expect((await one.events()).slice(0, before[at]!.length)).toEqual(before[at]);
+    expect(await seen()).toMatch(/^listens\n$/);
+  });
+
+  it('that hides a program at the port gets no token and forges nothing; the daemon names the program', async () => {
+    await carrel.ok('port', 'add', 'hostile', '3002');
+    const { token, url } = await carrel.json<NewSessionToken>('session', 'token', 'hostile');
+    const status = async () =>
+      (await fetch(`${url}/sessions`, { headers: { Authorization: `Bearer ${token}` } })).status;
+    expect(await status()).toBe(200);
+    const before = await Promise.all([talk.events(), victim.events()]);
+    // Its answer waits for an agent API.
+    const prompted = talk.prompt('usurp apart').catch(() => {});
+    await until(async () => (await seen()).split('listens').length > 2, 'the program to listen');
+    expect(await status()).toBe(200);
+    const refused = await carrel.run(['session', 'send', 'hostile', '--session', victim.id, 'say x']);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      75,
+      expect.stringContaining('port 3002 of hostile is held by another program'),
+    ]);
+    const got = await seen();
+    expect(got).toContain('GET /sessions');
+    expect(got).not.toContain(token);
+    expect(got.split('Bearer ').slice(1)).toEqual([expect.stringContaining(hashOf(token))]);
+    for (const [at, one] of [talk, victim].entries())
+      expect((await one.events()).slice(0, before[at]!.length)).toEqual(before[at]);
+    await carrel.ok('exec', 'hostile', '--', 'pkill', '-9', '-f', 'const server');
+    await prompted;
+    const send = ['session', 'send', 'hostile', '--session', talk.id, '--wait', 'say again'];
+    await until(async () => (await carrel.run(send)).stdout === 'again\n', 'a new agent API');
+    expect(await status()).toBe(200);
   });
 
   it('that floods without end holds up no other sandbox, costs the daemon little, and is cancelled', async () => {

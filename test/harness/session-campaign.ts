@@ -6,10 +6,12 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../src/model/fault.ts';
 import type { SessionEvent } from '../../src/model/session.ts';
+import { SessionFold } from '../../src/model/session-fold.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { gather, type Installation, until } from './installation.ts';
-import { problemsOf, type Talk } from './session.ts';
-import { kill, processesInside } from './session-inside.ts';
+import { isQuiet, problemsOf, type Talk } from './session.ts';
+import { kill, processesBeside } from './session-inside.ts';
+import { stateOf } from './session-state.ts';
 
 const victims = ['agent', 'api', 'daemon', 'client'] as const;
 type Victim = (typeof victims)[number];
@@ -20,15 +22,16 @@ type Got = { readonly prompt: string } | { readonly answer: string; readonly opt
 export class Campaign {
   readonly killed: Record<Victim, number> = { agent: 0, api: 0, daemon: 0, client: 0 };
   readonly #carrel: Installation;
-  readonly #sandboxId: string;
+  readonly #first: string;
   readonly #random: Random;
   readonly #watched: Watched[];
   readonly #client: KilledClient;
   readonly #accepted: string[] = [];
 
-  constructor(carrel: Installation, sandboxId: string, talks: readonly Talk[], seed: number) {
+  /** `first`: the pid on the host of the first process of the sandbox. */
+  constructor(carrel: Installation, first: string, talks: readonly Talk[], seed: number) {
     this.#carrel = carrel;
-    this.#sandboxId = sandboxId;
+    this.#first = first;
     this.#random = randomFrom(seed);
     this.#watched = talks.map((talk) => new Watched(talk));
     this.#client = new KilledClient(carrel, talks[0]!);
@@ -40,15 +43,16 @@ export class Campaign {
     const from = watched.seq;
     const texts = Array.from({ length: 1 + random(2) }, (_, at) => this.#prompt(`${number}-${at}`));
     const [events, delayMs] = [1 + random(9), random(5)];
-    const sent = texts.map(([turnId, text]) => watched.talk.prompt(text, turnId, { queue: true }));
-    await watched.until((seq, isQuiet) => seq >= from + events || (seq > from && isQuiet));
+    const sent = new Sent(texts.map(([turnId, text]) => watched.talk.prompt(text, turnId, { queue: true })));
+    const arrived = watched.until((seq, isDone) => seq >= from + events || (seq > from && isDone));
+    await Promise.race([arrived, sent.failed]).catch((error: Error) => this.#explain(error, sent));
     const answering = random(2) === 0 ? this.#answerAll(watched.talk) : null;
     await pause(delayMs);
     await this.#kill(victims[number % victims.length]!);
     if (random(4) === 0) await this.#kill(victims[random(victims.length)]!);
-    this.#accepted.push(...(await Promise.all(sent)));
+    this.#accepted.push(...(await sent.all));
     await answering;
-    await this.#settle(watched);
+    await this.#settle(watched.talk).catch((error: Error) => this.#explain(error, sent));
   }
 
   /** What is wrong; empty: nothing. */
@@ -83,6 +87,13 @@ export class Campaign {
     this.#client.close();
   }
 
+  /** With the state of everything that takes part. */
+  async #explain(error: Error, sent: Sent): Promise<never> {
+    const talks = this.#watched.map(({ talk }) => talk);
+    const state = await stateOf(this.#carrel, this.#first, talks);
+    throw new Error([error.message, `prompts: ${sent}`, ...this.#watched.map(String), ...state].join('\n'));
+  }
+
   /** A turn of words, or of a question among words. */
   #prompt(name: string): [string, string] {
     const words = `words ${1 + this.#random(5)} ${this.#random(4)}`;
@@ -104,23 +115,18 @@ export class Campaign {
         () => false,
       );
     const program = victim === 'api' ? 'session/main.js\0serve' : 'agent.mjs';
-    const pids = processesInside(carrel, this.#sandboxId, program);
+    const pids = processesBeside(this.#first, program);
     return pids.length > 0 && kill(pids[this.#random(pids.length)]!);
   }
 
   /** Every question that stays is answered. */
-  async #settle(watched: Watched): Promise<void> {
-    const { talk } = watched;
-    let seen = await talk.show();
-    const isIdle = async () => {
-      seen = await talk.show();
-      if (seen.state === 'waiting') await this.#answerAll(talk);
+  async #settle(talk: Talk): Promise<void> {
+    await until(async () => {
+      const { state, turnId, queued } = await talk.show();
+      if (state === 'waiting') await this.#answerAll(talk);
       // An agent that is killed while it starts makes the session fail until the next prompt.
-      return ['idle', 'failed'].includes(seen.state) && seen.turnId === null && seen.queued === 0;
-    };
-    await until(isIdle, 'the session to be idle').catch((error: Error) => {
-      throw new Error(`${error.message}: ${JSON.stringify([seen, watched.events.slice(-8)])}`);
-    });
+      return ['idle', 'failed'].includes(state) && turnId === null && queued === 0;
+    }, `session ${talk.id} to be idle`);
   }
 
   async #answerAll(talk: Talk): Promise<void> {
@@ -133,11 +139,39 @@ export class Campaign {
   }
 }
 
+/** Prompts on their way. */
+class Sent {
+  readonly all: Promise<string[]>;
+  /** Rejects when one is refused, and else stays open. */
+  readonly failed: Promise<never>;
+  readonly #outcomes: string[];
+
+  constructor(prompts: readonly Promise<string>[]) {
+    this.#outcomes = prompts.map(() => 'not answered');
+    for (const [at, prompt] of prompts.entries())
+      prompt.then(
+        (turnId) => this.#outcomes.splice(at, 1, `${turnId} accepted`),
+        (error: Error) => this.#outcomes.splice(at, 1, `refused: ${error.message}`),
+      );
+    this.all = Promise.all(prompts);
+    this.failed = new Promise((_, reject) => this.all.catch(reject));
+    this.failed.catch(() => {});
+  }
+
+  toString(): string {
+    return this.#outcomes.join(', ');
+  }
+}
+
 /** A client that follows a session and connects again by its position. */
 class Watched {
   readonly talk: Talk;
   readonly events: SessionEvent[] = [];
+  readonly #fold = new SessionFold();
   readonly #stop = new AbortController();
+  #connections = 0;
+  /** Why the last one ended. */
+  #ended = '';
 
   constructor(talk: Talk) {
     this.talk = talk;
@@ -148,23 +182,34 @@ class Watched {
     return this.events.length;
   }
 
-  /** `isQuiet`: the agent waits for a person, or has ended its turn. */
-  async until(isEnough: (seq: number, isQuiet: boolean) => boolean): Promise<void> {
-    const quiet = ['question', 'turn.ended'];
-    await until(() => isEnough(this.seq, quiet.includes(this.events.at(-1)?.type ?? '')), 'events of the session');
+  /** `isDone`: nothing more comes by itself. */
+  async until(isEnough: (seq: number, isDone: boolean) => boolean): Promise<void> {
+    await until(() => isEnough(this.seq, isQuiet(this.#fold)), `events of session ${this.talk.id}`);
   }
 
   close(): void {
     this.#stop.abort();
   }
 
+  toString(): string {
+    const { seq, type } = this.events.at(-1) ?? {};
+    return `client of ${this.talk.id}: event ${seq} ${type}, connection ${this.#connections}, the last ended: ${this.#ended}`;
+  }
+
+  #take(event: SessionEvent): void {
+    this.events.push(event);
+    this.#fold.take(event);
+  }
+
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        for await (const event of this.talk.follow(this.events.at(-1)?.seq ?? 0, signal)) this.events.push(event);
-      } catch {
+        this.#connections += 1;
+        for await (const event of this.talk.follow(this.events.at(-1)?.seq ?? 0, signal)) this.#take(event);
+      } catch (error) {
         // The daemon is gone, ignoring: another one comes.
+        this.#ended = (error as Error).message;
         await pause(20, undefined, { signal }).catch(() => {});
       }
     }

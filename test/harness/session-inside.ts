@@ -3,9 +3,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Installation } from './installation.ts';
 
-/** Pids on the host of processes in a sandbox that have this text in their arguments. */
-export function processesInside(carrel: Installation, sandboxId: string, text: string): number[] {
-  const namespace = namespaceOf(readFileSync(join(carrel.home, 'engine/run', sandboxId, 'pid'), 'utf8').trim());
+/** The pid on the host of the first process of a sandbox on the local engine. */
+export function firstProcess(carrel: Installation, sandboxId: string): string {
+  return readFileSync(join(carrel.home, 'engine/run', sandboxId, 'pid'), 'utf8').trim();
+}
+
+/** Pids on the host of processes that are in a sandbox with this one, and have this text in their arguments. */
+export function processesBeside(first: string, text: string): number[] {
+  const namespace = namespaceOf(first);
   if (namespace === null) return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && namespaceOf(name) === namespace);
   return pids.filter((pid) => argumentsOf(pid).includes(text)).map(Number);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { SessionMessageView, SessionView } from '../../src/api/session.ts';
 import { isFault } from '../../src/model/fault.ts';
 import type { SessionEvent } from '../../src/model/session.ts';
+import type { SessionFold } from '../../src/model/session-fold.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
 import { type Installation, until } from './installation.ts';
 
@@ -109,6 +110,11 @@ export async function again<T>(carrel: Installation, act: () => Promise<T>, time
     await carrel.list().catch(() => {});
     return again(carrel, act, times - 1);
   }
+}
+
+/** No more events come by themselves: no turn is under way, or it waits for a person. Prompts in the queue may have come after its question. */
+export function isQuiet({ turns: [turn], questions }: Pick<SessionFold, 'turns' | 'questions'>): boolean {
+  return turn === undefined || questions.some(({ turnId }) => turnId === turn.turnId);
 }
 
 /** No gap, nothing twice; the end of each turn once, after its beginning, and no prompt that began twice. */

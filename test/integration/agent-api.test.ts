@@ -1,6 +1,6 @@
 /** Processes of the agent API that drive the demo agent, and are killed. */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -14,9 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => api.dispose());
 
-function runStart(): Promise<number> {
+function runStart(program = agentApiProgram): Promise<number> {
   return new Promise((resolve, reject) => {
-    const args = [agentApiProgram, 'start', JSON.stringify(api.places)];
+    const args = [program, 'start', JSON.stringify(api.places)];
     const env = { PATH: process.env.PATH, HOME: api.root };
     const child = execFile(process.execPath, args, { env }, (error, stdout) => {
       if (error) reject(error);
@@ -54,6 +54,28 @@ test('start begins one agent API, however often it is run at once', async () => 
   }
 });
 
+test('start begins another one when the one that it began is killed', async () => {
+  const program = join(api.root, 'killed-once.mjs');
+  const killed = join(api.root, 'killed');
+  const text = [
+    "import { existsSync, writeFileSync } from 'node:fs';",
+    `if (process.argv[2] === 'serve' && !existsSync('${killed}')) {`,
+    `  writeFileSync('${killed}', '');`,
+    "  process.kill(process.pid, 'SIGKILL');",
+    '}',
+    `await import('${agentApiProgram}');`,
+  ];
+  writeFileSync(program, text.join('\n'));
+  try {
+    api.use(await runStart(program));
+    expect(existsSync(killed)).toBe(true);
+    expect((await api.client.get('/health')).body).toMatchObject({ healthy: true });
+  } finally {
+    for (const pid of servers()) process.kill(pid, 'SIGTERM');
+    await soon(() => expect(servers()).toEqual([]));
+  }
+});
+
 test('a prompt runs to its end', async () => {
   await api.serve();
   const id = await api.create();
@@ -74,6 +96,36 @@ test('a tool runs after its permission was answered', async () => {
   expect(readFileSync(join(api.places.cwd, 'a.txt'), 'utf8')).toBe('hello\n');
   const again = await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: 'reject' });
   expect([again.status, again.body.code]).toEqual([409, 'conflict']);
+});
+
+test('a form of the agent is a question with a schema, and its fields are the answer', async () => {
+  await api.serve();
+  const id = await api.create();
+  const turn = await api.prompt(id, 'ask colour: red, blue');
+  const { pendingId, kind, schema } = (await api.event(id, 'question')).data;
+  expect([kind, schema]).toMatchObject(['question', { properties: { answer: { enum: ['red', 'blue'] } } }]);
+  await api.client.post(`/sessions/${id}/pending/${pendingId}`, { content: { answer: 'blue' } });
+  expect(await api.ended(id, turn)).toBe('end_turn');
+  expect(api.said(id, turn)).toContain('blue');
+});
+
+test('a mode and a model that are chosen are those of the agent, and of the agent that is started after it', async () => {
+  await api.serve();
+  const id = await api.create();
+  const unknown = await api.client.post(`/sessions/${id}/mode`, { mode: 'nosuch' });
+  expect([unknown.status, unknown.body.hint]).toEqual([400, 'It has: ask, auto, read.']);
+  const { body } = await api.client.post(`/sessions/${id}/mode`, { mode: 'auto', model: 'whole' });
+  expect(body).toMatchObject({ modes: { current: 'auto' }, models: { current: 'whole' } });
+  const pieces = (turnId: string) => api.log(id).filter((one) => one.type === 'text' && one.turnId === turnId).length;
+  for (const name of ['first', 'second']) {
+    const wrote = await api.prompt(id, `write ${name}.txt: hello`);
+    expect(await api.ended(id, wrote)).toBe('end_turn');
+    expect(existsSync(join(api.places.cwd, `${name}.txt`))).toBe(true);
+    const said = await api.prompt(id, 'say one two three');
+    expect([await api.ended(id, said), pieces(said)]).toEqual(['end_turn', 1]);
+    process.kill(api.agentPid(id), 'SIGKILL');
+  }
+  expect(api.log(id).filter(({ type }) => type === 'question')).toEqual([]);
 });
 
 test('S12 cancel ends a turn that would not end', async () => {

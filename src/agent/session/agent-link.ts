@@ -20,6 +20,8 @@ export class AgentLink {
   readonly #options: AgentLinkOptions;
   #known: AgentRecord = {};
   #driver: Promise<Driver> | null = null;
+  /** The driver has started and not ended. */
+  isReady = false;
   #idle: NodeJS.Timeout | null = null;
 
   static async open(options: AgentLinkOptions): Promise<AgentLink> {
@@ -86,9 +88,14 @@ export class AgentLink {
     };
     const starting = start(options, { ...recorder, remember });
     const forget = () => {
-      if (this.#driver === starting) this.#driver = null;
+      if (this.#driver !== starting) return;
+      this.#driver = null;
+      this.isReady = false;
     };
-    starting.then(({ ended }) => ended.then(forget), forget);
+    starting.then(({ ended }) => {
+      this.isReady = true;
+      void ended.then(forget);
+    }, forget);
     return starting;
   }
 }

@@ -15,8 +15,8 @@ export class FakeAgents {
     this.starts.push(options);
     if (this.refusal !== null) throw new Error(this.refusal);
     const choice = (current: string) => ({ current, available: ['a', 'b'].map((id) => ({ id, name: id })) });
-    await recorder.record('session.configured', { modes: choice('a'), models: choice('b'), canLoad: this.canLoad });
     await recorder.remember({ agentSessionId: `agent-${options.sessionId}` });
+    await recorder.record('session.configured', { modes: choice('a'), models: choice('b'), canLoad: this.canLoad });
     const driver = new FakeDriver(this, recorder);
     this.drivers.push(driver);
     if (this.diesAtOnce) driver.dieUnseen();

@@ -13,6 +13,17 @@ beforeEach(() => {
 
 afterEach(() => all.remove());
 
+describe('S2', () => {
+  test.each([10, 1024 ** 2 - 100])('a prompt of %i bytes for an agent that waits starts once', async (bytes) => {
+    const session = await all.create();
+    await turn(session, 'say one');
+    await session.flush();
+    const text = `say ${'x'.repeat(bytes)}`;
+    await turn(session, text);
+    expect(all.types(session.id).filter((type) => type === 'turn.started')).toHaveLength(2);
+  });
+});
+
 describe('S3', () => {
   test('a prompt for an agent that was killed while it was idle goes to the next one, once', async () => {
     const session = await all.create();

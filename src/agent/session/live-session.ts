@@ -104,7 +104,11 @@ export class LiveSession implements Session {
       const bytes = Buffer.byteLength(JSON.stringify(content));
       if (bytes > sessionLimits.promptBytes) throw full(`the prompt has ${bytes} bytes`, 'Put it into a file.');
       this.#log.requireSpace();
-      const seq = await this.#log.append('prompt', { content }, turnId);
+      const prompted = this.#log.append('prompt', { content }, turnId);
+      // For an agent that waits they share a flush. If only the first can be written, the turn writes the second one later.
+      const isNext = length === 0 && this.#agent.isReady;
+      const started = isNext ? this.#log.append('turn.started', {}, turnId).catch(() => {}) : null;
+      const [seq] = await Promise.all([prompted, started]);
       this.#turns.go();
       return { turnId, seq };
     });
@@ -198,6 +202,8 @@ export class LiveSession implements Session {
     const driver = await this.#agent.driver().catch((error: unknown) => {
       throw new Fault('unavailable', reasonOf(error));
     });
+    // What an agent that has just started can do is on its way to the log.
+    await this.#unwritten.done();
     const choice = this.fold[what];
     if (!choice?.available.some((one) => one.id === id)) {
       const hint = choice ? `It has: ${choice.available.map((one) => one.id).join(', ')}.` : `It has no ${what}.`;

@@ -19,6 +19,7 @@ async function* each(texts: readonly string[]): AsyncGenerator<string> {
 describe('S1', () => {
   test('events are numbered from 1 without gaps, and on disk before a follower sees them', async () => {
     const session = await all.create();
+    await until(session, ({ type }) => type === 'session.configured');
     const { turnId } = await ask(session, 'say a b c');
     const seqs: number[] = [];
     for await (const { event, line } of session.follow(0, AbortSignal.timeout(10_000))) {

@@ -18,8 +18,8 @@ export async function start(places: ApiPlaces, program: string, settings: string
   for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause(pollMs)) {
     const answer = await configure(places, settings);
     if (answer !== null) return answer;
-    // One that ended at once may have lost a race with another one.
-    if (child === null || child.exitCode !== null) child = launch(places, program);
+    // One that ended at once may have lost a race with another one, or was killed.
+    if (child === null || hasEnded(child)) child = launch(places, program);
   }
   throw new Fault('timeout', `the agent API did not start within ${startMs / 1000} seconds`, {
     hint: `Its log is ${logPath(places)}.`,
@@ -47,6 +47,10 @@ function portIn(answer: string): number | null {
   const { port, fault } = JSON.parse(answer) as { port?: number; fault?: FaultBody };
   if (fault) throw Fault.from(fault);
   return port ?? null;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function launch(places: ApiPlaces, program: string): ChildProcess {

@@ -135,12 +135,13 @@ export class Turns {
     if (end !== null) await this.end(turn.turnId, cancelled.aborted ? { stopReason: 'cancelled' } : end);
     this.#running = null;
     this.#parts.questions.forget();
-    await this.#parts.flush();
+    // The next turn does not wait for the views.
+    void this.#parts.flush();
   }
 
-  /** Null: it has not started, and the next agent API starts it. */
+  /** Null: the agent did not get it; the next agent API starts it, or ends it if its start is in the log. */
   async #outcome(turn: Turn, cancelled: AbortSignal): Promise<TurnEnd | null> {
-    const start = { hasStarted: false };
+    const start = { hasStarted: turn.hasStarted };
     try {
       for (let tries = 1; ; tries += 1) {
         const end = await this.#attempt(turn, cancelled, start).catch((error: unknown) => {
@@ -160,7 +161,7 @@ export class Turns {
     const isCancelled = new Promise<null>((resolve) => cancelled.addEventListener('abort', () => resolve(null)));
     const driver = cancelled.aborted ? null : await Promise.race([agent.driver(), isCancelled]);
     if (driver === null) return { stopReason: 'cancelled' };
-    if (this.#isDisposed && !start.hasStarted) return null;
+    if (this.#isDisposed) return null;
     if (!start.hasStarted) await log.append('turn.started', {}, turn.turnId);
     start.hasStarted = true;
     if (cancelled.aborted) return { stopReason: 'cancelled' };

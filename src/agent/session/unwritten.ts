@@ -26,6 +26,11 @@ export class Unwritten {
     this.#check();
   }
 
+  /** The same, whatever failed: the turn finds that out. */
+  async done(): Promise<void> {
+    await this.#last;
+  }
+
   #check(): void {
     const failure = this.#failure;
     this.#failure = null;

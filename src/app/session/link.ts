@@ -37,6 +37,8 @@ const stableMs = 10_000;
 const readyMs = 60_000;
 /** Then the wait is a second, shorter than the patience of a request. */
 const mostEnds = 3;
+/** A request makes an attempt so long after one that failed: the person may have removed the cause. */
+const againMs = 1000;
 /** A request waits as long for the next attempt. */
 const patienceMs = 5000;
 
@@ -53,6 +55,7 @@ export class Link {
   #isConnected = false;
   /** This attempt has succeeded. */
   #isFollowing = false;
+  #failedMs = 0;
   /** Why the last connection ended. */
   trouble: Fault | null = null;
 
@@ -88,8 +91,8 @@ export class Link {
   connected(): Promise<void> {
     this.open();
     if (this.#isConnected) return Promise.resolve();
-    // A program that was killed is started at once for a request; one that failed to start is not.
-    if (this.#isFollowing) this.#wait.abort();
+    // A program that was killed is started at once for a request; one that failed to start, when that was a while ago.
+    if (this.#isFollowing || this.#parts.nowMs() - this.#failedMs > againMs) this.#wait.abort();
     else if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs)
       return Promise.reject(this.trouble);
     return new Promise((resolve, reject) => {
@@ -128,6 +131,7 @@ export class Link {
       return;
     }
     const nowMs = this.#parts.nowMs();
+    this.#failedMs = nowMs;
     if (this.#isFollowing && nowMs - startedMs > stableMs) this.#backoff.succeeded();
     // One that worked and ended is started again soon, however often it ends.
     this.#backoff.failed(nowMs, this.#isFollowing && fault.code === 'unavailable' ? mostEnds : undefined);

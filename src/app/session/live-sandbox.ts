@@ -6,7 +6,7 @@ import type { CopiedSession, SessionCopies } from '../../session/session.ts';
 import { Link, type LinkParts } from './link.ts';
 
 export interface LiveParts extends Omit<LinkParts, 'copied'> {
-  readonly api: Pick<AgentApi, 'call' | 'restore' | 'events'>;
+  readonly api: Pick<AgentApi, 'call' | 'restore' | 'events' | 'close'>;
   readonly copies: SessionCopies;
   /** A turn has ended. */
   turnEnded(): void;
@@ -91,6 +91,7 @@ export class LiveSandbox {
 
   async close(): Promise<void> {
     await this.link.close();
+    this.#parts.api.close();
     await this.copies.close();
   }
 

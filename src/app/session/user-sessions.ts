@@ -21,8 +21,8 @@ import { UserTokens, type UserTokensParts } from './user-tokens.ts';
 export interface UserSessionsParts extends CreationParts, UserTokensParts {
   readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
-  /** Records what the project has when the agent begins to change its copy. */
-  turnStarts(sandbox: Sandbox): Promise<void>;
+  /** Records soon what the project has when the agent begins to change its copy. */
+  turnStarts(sandbox: Sandbox): void;
   /** Null: there is no working copy. */
   countChanges(sandbox: Sandbox): Promise<number | null>;
   nowMs(): number;
@@ -121,9 +121,8 @@ export class UserSessions {
     const { sandbox, live } = await this.#running(name, id);
     crashPoint('session.prompt');
     const call: Call = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
-    // At the same time: an agent takes longer to change its first file, and the person sees its first words sooner.
-    const [answer] = await Promise.all([live.call(call), this.#parts.turnStarts(sandbox)]);
-    const { seq } = answer as { seq?: unknown };
+    this.#parts.turnStarts(sandbox);
+    const { seq } = (await live.call(call)) as { seq?: unknown };
     crashPoint('session.prompted');
     await live.reached(id, Number(seq));
     return { turnId, seq: Number(seq) };

@@ -8,7 +8,8 @@
  * counts from the next request on; a credential that is taken away closes its connections.
  *
  * Promises:
- * - Only the host of the credential gets the header, and only over TLS that is verified by name and authority.
+ * - Only the host of the credential gets the header, and only over TLS that is verified by name and authority; over plain HTTP
+ *   where the request for the credential said `http://`, and then only at the base URL.
  * - The client's own headers of that name are removed, in any spelling; so are others that carry keys to that host.
  * - Every request is parsed strictly and written anew; only methods that APIs use pass. What could be read in two ways is
  *   refused.
@@ -22,6 +23,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
+import type { Headers } from '../../lib/http-headers.ts';
 import type { Endpoint } from '../../model/host.ts';
 
 /** The host that requests go to, and the header that the proxy adds. */
@@ -29,6 +31,8 @@ export interface Target {
   readonly name: string;
   readonly host: string;
   readonly port: number;
+  /** Left out: TLS, for a credential. */
+  readonly scheme?: 'http';
   readonly header: string;
   /** The whole value of the header. */
   readonly value: string;
@@ -36,7 +40,7 @@ export interface Target {
   readonly drops: readonly string[];
 }
 
-/** A key that a sandbox uses and never sees: only its host gets the header, over verified TLS. In memory only. */
+/** A key that a sandbox uses and never sees: only its host gets the header. In memory only. */
 export interface Credential extends Target {
   /** The key alone: a response whose head contains it is not passed on. */
   readonly secret: string;
@@ -66,6 +70,8 @@ export interface Call {
   readonly socket: Socket;
   /** What the client requested of the proxy; null at the base URL. */
   readonly asked: Endpoint | null;
+  /** The headers that pass, instead of the client's own with the header of the target. */
+  headers?(received: Headers): string[];
   /** Connects to the target: checked, limited and recorded like any other connection. No TLS yet. */
   dial(): Promise<Socket>;
   /** A stream for each way that counts what passes against the limits of the sandbox. */

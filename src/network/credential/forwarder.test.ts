@@ -1,9 +1,14 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, connect as connectPlain, createServer, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Forwarding, host } from '../../../test/fixtures/forwarding.ts';
+import { Forwarding, host, real } from '../../../test/fixtures/forwarding.ts';
 import { Door } from '../../../test/fixtures/service.ts';
 
 let to: Forwarding;
@@ -186,10 +191,36 @@ describe('a host', () => {
       502,
       {
         type: 'error',
-        error: { type: 'carrel_unavailable', message: expect.stringContaining(`no trusted connection to ${host}`) },
+        error: {
+          type: 'carrel_unavailable',
+          message: expect.stringMatching(
+            `no trusted connection to ${host}: \\w+\\. hint: .*\`authorities:\` in config\\.yaml`,
+          ),
+        },
       },
     ]);
     expect(to.received).toEqual([]);
+  });
+
+  it('without TLS gets the key where the credential names http, and a hint where it does not', async () => {
+    const got: IncomingMessage['headers'][] = [];
+    const plain = createHttpServer((request, response) => {
+      got.push(request.headers);
+      response.end('plain');
+    }).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    const { port } = plain.address() as AddressInfo;
+    for (const [change, expected] of [
+      [{ scheme: 'http', port: 80 }, /^plain$/],
+      [{ port: 4000 }, /no trusted connection.*hint: If it speaks HTTP without TLS.* http:\/\/api\.example\.org:4000/],
+    ] as const) {
+      const door = await Door.open(to.credential(change), port);
+      expect(await (await fetch(door.url, { headers: { authorization: 'mine' } })).text()).toMatch(expected);
+      await door.dispose();
+    }
+    expect(got).toEqual([expect.objectContaining({ authorization: real, host })]);
+    plain.closeAllConnections();
+    plain.close();
   });
 
   it('that does not answer is not waited for for ever, nor is a client', async () => {

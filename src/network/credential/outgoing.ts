@@ -15,7 +15,8 @@ export interface Outgoing {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** A Fault where the request must not pass. */
-export function outgoing({ target, credential, asked }: Call, request: IncomingMessage): Outgoing | Fault {
+export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault {
+  const { target, credential, asked } = call;
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
   if (credential !== null && !methods.has(method)) {
@@ -25,7 +26,7 @@ export function outgoing({ target, credential, asked }: Call, request: IncomingM
   if (asked !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);
   }
-  const headers = requestHeaders(rawHeaders, { ...target, host: authority(target) });
+  const headers = call.headers?.(rawHeaders) ?? requestHeaders(rawHeaders, { ...target, host: authority(target) });
   return { method, path: url, headers: [...headers, ...framing(request)] };
 }
 
@@ -38,9 +39,9 @@ function isFor(text: string, { host, port }: Target): boolean {
   }
 }
 
-function authority({ host, port }: Target): string {
+function authority({ host, port, scheme }: Target): string {
   const text = hostText(parseHost(host));
-  return port === 443 ? text : `${text}:${port}`;
+  return port === (scheme === 'http' ? 80 : 443) ? text : `${text}:${port}`;
 }
 
 /** Content-Length has passed already; a request with neither has no body, and some servers require a length of 0. */

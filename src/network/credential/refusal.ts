@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Fault } from '../../model/fault.ts';
 
-function bodyOf({ code, message }: Fault): string {
-  return `${JSON.stringify({ type: 'error', error: { type: `carrel_${code}`, message: `carrel: ${message}` } })}\n`;
+function bodyOf({ code, message, hint }: Fault): string {
+  const text = `carrel: ${message}${hint === undefined ? '' : `. hint: ${hint}`}`;
+  return `${JSON.stringify({ type: 'error', error: { type: `carrel_${code}`, message: text } })}\n`;
 }
 
 export function refuse(request: IncomingMessage, response: ServerResponse, status: number, fault: Fault): void {

@@ -1,4 +1,4 @@
-/** Connections from a call to its target: one at a time, with verified TLS for a credential, closed with the call. */
+/** Connections from a call to its target: one at a time, with verified TLS for a credential unless its host has none, closed with the call. */
 import { Agent, type AgentOptions } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -30,7 +30,7 @@ export class Upstream extends Agent {
 export async function openUpstream(call: Call): Promise<Duplex> {
   const { credential, target } = call;
   const socket = (await call.dial().catch((error: Error) => Promise.reject(dialFault(target, error)))).setNoDelay();
-  return credential === null ? socket : openTls(credential, socket);
+  return credential === null || credential.scheme === 'http' ? socket : openTls(credential, socket);
 }
 
 function openTls(credential: Credential, socket: Socket): Promise<Duplex> {
@@ -79,6 +79,24 @@ function dialFault({ name, host }: Target, error: Error): Fault {
   return new Fault('unavailable', `no connection to ${host} for ${name}: ${error.message}`, { cause: error });
 }
 
-function tlsFault({ host }: Credential, error: NodeJS.ErrnoException): Fault {
-  return new Fault('unavailable', `no trusted connection to ${host}: ${error.code ?? error.message}`, { cause: error });
+/** Certificates of an authority that only its owner knows. */
+const unknownIssuer = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function tlsFault({ host, port }: Credential, error: NodeJS.ErrnoException): Fault {
+  const code = error.code ?? error.message;
+  const hint = unknownIssuer.has(code)
+    ? 'If it is yours, add the file with the certificate of its authority to `authorities:` in config.yaml.'
+    : code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+      ? `If it speaks HTTP without TLS: carrel credential add NAME --host http://${host}:${port} …`
+      : undefined;
+  return new Fault('unavailable', `no trusted connection to ${host}: ${code}`, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }

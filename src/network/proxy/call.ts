@@ -8,9 +8,11 @@ import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { counted } from './relay.ts';
 
-/** The credential for that host. */
+/** The credential for that host: one that is reached over TLS, which a client inside begins. */
 export function interceptedBy({ attachment }: Attached, asked: Endpoint): Credential | null {
-  return attachment.credentials.find((one) => endpointText(endpointOf(one)) === endpointText(asked)) ?? null;
+  const isMeant = (one: Credential) =>
+    one.scheme === undefined && endpointText(endpointOf(one)) === endpointText(asked);
+  return attachment.credentials.find(isMeant) ?? null;
 }
 
 export function credentialCall(

@@ -24,6 +24,7 @@ const takenExit = 6;
 const home = process.env.CARREL_HOME;
 if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
 const folder = join(home, 'network');
+const path = join(folder, proxyFiles.socket);
 
 process.umask(0o077);
 const log = new OwnLog(join(folder, proxyFiles.log));
@@ -40,38 +41,37 @@ const lock = openSync(join(folder, proxyFiles.lock), constants.O_RDWR | constant
 if (!tryLock(lock)) process.exit(takenExit);
 leaveMounts(home);
 
-const forwarder = createForwarder();
-const serial = counter();
-const sockets = await NamespaceSockets.open();
-const attachments = new Attachments({
-  sockets,
-  front: new Front(forwarder),
-  forwarder,
-  lookUp: systemLookUp,
-  serial,
-});
-let daemon: Socket | null = null;
-let idleSinceMs = Date.now();
+void NamespaceSockets.open().then(serve);
 
-const control = createServer((socket) => {
-  // The newest connection is the living daemon's.
-  daemon?.destroy();
-  daemon = socket;
-  socket.on('error', () => socket.destroy());
-  socket.on('close', () => {
-    if (daemon === socket) daemon = null;
+function serve(sockets: NamespaceSockets): void {
+  const forwarder = createForwarder();
+  const attachments = new Attachments({
+    ...{ sockets, forwarder },
+    front: new Front(forwarder),
+    lookUp: systemLookUp,
+    serial: counter(),
   });
-  readLines(socket, (line) => void obey(line as SentOrder).then((answer) => sendLine(socket, answer)));
-});
-const path = join(folder, proxyFiles.socket);
-rmSync(path, { force: true });
-control.listen({ path: socketIn(folder).path }, () => chmodSync(path, 0o600));
-setInterval(() => {
-  if (!attachments.isIdle) idleSinceMs = Date.now();
-  else if (Date.now() - idleSinceMs > (daemon === null ? idleMs.alone : idleMs.withDaemon)) leave();
-}, lookMs);
+  let daemon: Socket | null = null;
+  let idleSinceMs = Date.now();
+  const control = createServer((socket) => {
+    // The newest connection is the living daemon's.
+    daemon?.destroy();
+    daemon = socket;
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      if (daemon === socket) daemon = null;
+    });
+    readLines(socket, (line) => void obey(attachments, line as SentOrder).then((answer) => sendLine(socket, answer)));
+  });
+  rmSync(path, { force: true });
+  control.listen({ path: socketIn(folder).path }, () => chmodSync(path, 0o600));
+  setInterval(() => {
+    if (!attachments.isIdle) idleSinceMs = Date.now();
+    else if (Date.now() - idleSinceMs > (daemon === null ? idleMs.alone : idleMs.withDaemon)) leave();
+  }, lookMs);
+}
 
-async function obey(order: SentOrder): Promise<Answer> {
+async function obey(attachments: Attachments, order: SentOrder): Promise<Answer> {
   const { serial } = order;
   try {
     if (order.verb !== 'hello') await attachments.obey(order);

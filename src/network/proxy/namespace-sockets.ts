@@ -61,7 +61,7 @@ export class NamespaceSockets {
       this.#worker.postMessage({ serial, ...order } satisfies SocketOrder);
     });
     if ('fd' in answer) return answer.fd;
-    throw faultOf(answer.error, order.port);
+    throw socketFault(answer.error, order.port);
   }
 
   #fail(message: string): void {
@@ -75,7 +75,7 @@ export class NamespaceSockets {
   }
 }
 
-function faultOf({ code, message }: { code: string; message: string }, port: number): Fault {
+export function socketFault({ code, message }: { code: string; message: string }, port: number): Fault {
   if (code === 'ESRCH' || code === 'ENOENT') return new Fault('not_ready', 'the sandbox is gone');
   if (code === 'EADDRINUSE') return new Fault('conflict', `port ${port} is taken inside the sandbox`);
   if (code === 'EPERM' || code === 'EACCES') {
@@ -83,7 +83,8 @@ function faultOf({ code, message }: { code: string; message: string }, port: num
       hint: 'The engine runs it under an account that this daemon has no power over; use --engine local.',
     });
   }
-  if (code === 'ECONNREFUSED' || code === 'ETIMEDOUT')
+  // Reset: the program ended between the connection and its acceptance.
+  if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'].includes(code))
     return new Fault('unavailable', `no program accepts connections at port ${port} of the sandbox`);
   return new Fault('internal', `cannot make a socket inside the sandbox: ${message}`);
 }

@@ -1,8 +1,11 @@
 /** Ports of the host that are forwarded to servers inside a sandbox. */
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, Socket } from 'node:net';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { PortForward } from '../../model/network.ts';
+import { agentApiPort } from '../../model/session.ts';
+import type { Forwarder } from '../credential/credential.ts';
+import { agentApiCall } from './agent-api-port.ts';
 import type { Meter } from './meter.ts';
 import type { NamespaceSockets } from './namespace-sockets.ts';
 import { relay } from './relay.ts';
@@ -14,6 +17,7 @@ export interface InsideOf {
   readonly init: ProcessRef;
   readonly sockets: NamespaceSockets;
   readonly meter: Meter;
+  readonly forwarder: Forwarder;
 }
 
 export class ForwardedPort {
@@ -43,15 +47,23 @@ export class ForwardedPort {
   async #take(client: Socket, port: number, inside: InsideOf): Promise<void> {
     client.on('error', () => client.destroy());
     this.#keep(client);
+    // A connection that is kept for the next request has to end when the server ends it.
+    const whole = () => this.#dial(port, inside, (fd) => new Socket({ fd, readable: true, writable: true }));
+    if (port === agentApiPort) return inside.forwarder.answer(agentApiCall(client, inside.meter, whole));
     try {
-      const server = adopt(await connectInside(inside, port));
-      server.on('error', () => server.destroy());
-      this.#keep(server);
+      const server = await this.#dial(port, inside, adopt);
       relay(client, server, { meter: inside.meter, onBytes: () => {} });
     } catch {
       // No server listens inside: the client sees a closed connection, ignoring.
       client.destroy();
     }
+  }
+
+  async #dial(port: number, inside: InsideOf, open: (fd: number) => Socket): Promise<Socket> {
+    const server = open(await connectInside(inside, port));
+    server.on('error', () => server.destroy());
+    this.#keep(server);
+    return server;
   }
 
   #keep(socket: Socket): void {

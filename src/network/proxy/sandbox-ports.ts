@@ -66,7 +66,8 @@ export class SandboxPorts {
     const key = keyOf(forward);
     if (this.#forwarded.has(key)) return;
     const { meter, attachment } = this.attached;
-    const inside = { meter, init: attachment.init, sockets: this.#parts.sockets };
+    const { sockets, forwarder } = this.#parts;
+    const inside = { meter, init: attachment.init, sockets, forwarder };
     const opened = await ForwardedPort.open(forward, inside);
     if (this.#isClosed) opened.close();
     else this.#forwarded.set(key, opened);

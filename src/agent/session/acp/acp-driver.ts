@@ -6,7 +6,7 @@ import { type ContentBlock, type EventData, type StopReason, stopReasons } from 
 import { AgentLost, type Driver, type DriverOptions, type Recorder } from '../driver.ts';
 import { startTime } from '../process-state.ts';
 import type { ApiSettings } from '../session.ts';
-import { AgentProcess, type Place } from './agent-process.ts';
+import { AgentProcess, type ProcessPlace } from './agent-process.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
 import { openSession } from './opening.ts';
 import { Peer } from './peer.ts';
@@ -41,7 +41,7 @@ export class AcpDriver implements Driver {
     const spec = agents[options.agent];
     if (!spec) throw new Fault('invalid', `the agent ${options.agent} is not among those of this sandbox any more`);
     const { env, secretsFolder, folder } = parts;
-    const place: Place = { env, secretsFolder, cwd: options.cwd, folder: join(folder, options.sessionId) };
+    const place: ProcessPlace = { env, secretsFolder, cwd: options.cwd, folder: join(folder, options.sessionId) };
     const driver = new AcpDriver(new AgentProcess(spec, place), spec, recorder);
     try {
       await driver.#open(options, spec, mcpServers);

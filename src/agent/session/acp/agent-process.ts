@@ -18,7 +18,7 @@ const lastWords = 2000;
 
 type Environment = Readonly<Record<string, string>>;
 
-export interface Place {
+export interface ProcessPlace {
   readonly cwd: string;
   readonly env: Environment;
   readonly secretsFolder: string;
@@ -31,7 +31,7 @@ export class AgentProcess {
   readonly #name: string;
   readonly #words = new LastLines(lastWords);
 
-  constructor(spec: AcpSpec, { cwd, env, secretsFolder, folder }: Place) {
+  constructor(spec: AcpSpec, { cwd, env, secretsFolder, folder }: ProcessPlace) {
     const key = keyEnv(findKey(spec, env, secretsFolder));
     const own = { ...env, ...anyKeys(spec, secretsFolder), ...key, [sessionMark]: folder };
     requireProgram(spec.command, own);

@@ -3,19 +3,25 @@ import type { AgentRecord } from '../driver.ts';
 import { openSession } from './opening.ts';
 import type { Peer } from './peer.ts';
 
-const mcpServers = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];
+type Json = Record<string, unknown>;
+const mcpServers: Json[] = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];
 const options = { sessionId: 's', agent: 'demo', cwd: '/workspace', hasHistory: false };
 
 /** The requests that open a session of an agent that can load them. */
-async function requestsFor(known: AgentRecord): Promise<unknown[]> {
+async function requestsFor(known: AgentRecord, servers: Json[] = mcpServers, can: object = {}): Promise<unknown[]> {
   const sent: unknown[] = [];
   const request = async (method: string, params: object) => {
-    if (method === 'initialize') return { agentCapabilities: { loadSession: true } };
+    if (method === 'initialize') return { agentCapabilities: { loadSession: true, ...can } };
     sent.push([method, params]);
     return { sessionId: 'new' };
   };
   const peer = { request } as unknown as Peer;
-  await openSession({ peer, spec: { kind: 'acp', command: ['demo'] }, options: { ...options, known }, mcpServers });
+  await openSession({
+    peer,
+    spec: { kind: 'acp', command: ['demo'] },
+    options: { ...options, known },
+    mcpServers: servers,
+  });
   return sent;
 }
 
@@ -24,5 +30,14 @@ test('an agent gets the MCP servers with a new session and with one that it load
   expect(await requestsFor({})).toEqual([['session/new', { cwd, mcpServers }]]);
   expect(await requestsFor({ agentSessionId: 'known' })).toEqual([
     ['session/load', { sessionId: 'known', cwd, mcpServers }],
+  ]);
+});
+
+test('an agent gets addresses of MCP servers only if it says that it takes them', async () => {
+  const servers = [...mcpServers, { type: 'http', name: 'hub', url: 'http://127.0.0.1:17008/mcp', headers: [] }];
+  const cwd = '/workspace';
+  expect(await requestsFor({}, servers)).toEqual([['session/new', { cwd, mcpServers }]]);
+  expect(await requestsFor({}, servers, { mcpCapabilities: { http: true } })).toEqual([
+    ['session/new', { cwd, mcpServers: servers }],
   ]);
 });

@@ -1,6 +1,7 @@
 /** Opens the session of an agent: the one it knows, a fork of another one, or a new one. */
 import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
+import { usableServers } from '../../../model/mcp.ts';
 import { authRequired, wayIn } from '../../kind/authentication.ts';
 import type { DriverOptions } from '../driver.ts';
 import { type Peer, RpcError } from './peer.ts';
@@ -26,6 +27,7 @@ interface Agent {
 
 interface Capabilities {
   readonly loadSession?: boolean;
+  readonly mcpCapabilities?: { readonly http?: unknown };
   readonly sessionCapabilities?: { readonly resume?: unknown; readonly fork?: unknown };
 }
 
@@ -46,7 +48,8 @@ export async function openSession(agent: Agent): Promise<Opened> {
   const [canResume, canFork] = [can.sessionCapabilities?.resume, can.sessionCapabilities?.fork].map(isObject);
   const method = canResume ? 'session/resume' : can.loadSession ? 'session/load' : null;
   const abilities = { canLoad: method !== null, canFork: canFork ?? false };
-  const open = () => openBy(agent, method, abilities.canFork);
+  const mcpServers = usableServers(agent.mcpServers, can.mcpCapabilities?.http === true);
+  const open = () => openBy({ ...agent, mcpServers }, method, abilities.canFork);
   const opened = await open().catch(async (error: unknown) => {
     if (!(error instanceof RpcError) || error.code !== authRequired) throw error;
     await agent.peer.request('authenticate', { methodId: wayIn(agent.spec, authMethods) });

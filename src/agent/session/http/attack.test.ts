@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -17,6 +18,8 @@ async function serve(changed: Partial<ApiLimits> = {}): Promise<SessionClient> {
   served = await serveForTest(new FakeSessions(), changed);
   return served.client;
 }
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function session(): Promise<string> {
   return (await served.sessions.create({})).id;
@@ -57,6 +60,14 @@ describe('S16 without a token of the sandbox', () => {
     const client = await serve();
     const thief = new SessionClient(client.port, served.settings.tokens[0]!);
     expect((await thief.get('/sessions')).status).toBe(401);
+  });
+
+  it('a token of a client is known by the hash of its hash: token and hash are accepted, what is inside is not', async () => {
+    const client = await serve();
+    const [hash, known] = [hashOf('of-a-client'), hashOf(hashOf('of-a-client'))];
+    served.settings.tokens = [...served.settings.tokens, known];
+    const status = async (token: string) => (await new SessionClient(client.port, token).get('/sessions')).status;
+    expect(await Promise.all(['of-a-client', hash, known].map(status))).toEqual([200, 200, 401]);
   });
 
   it('a token in the URL is refused, also beside a valid header', async () => {
@@ -295,7 +306,8 @@ describe('connections', () => {
   });
 
   it('of a client that does not read are ended, and hold up no other', async () => {
-    const client = await serve({ stallMs: 200 });
+    // On a busy machine the client that does read may pause for a second.
+    const client = await serve({ stallMs: 2000 });
     const id = await session();
     const accepted = once(served.server, 'connection');
     const request = client.open('GET', `/sessions/${id}/events`);

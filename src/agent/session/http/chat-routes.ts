@@ -1,5 +1,5 @@
 /**
- * `/chat`, as the seed system has it and as `useChat` of Vercel's `ai` package calls it. A chat is a session: the one with the `id` of the
+ * `/chat`, as `useChat` of Vercel's `ai` package calls it. A chat is a session: the one with the `id` of the
  * chat, or else the newest. Below `/sessions/{id}` are the same routes for one session.
  */
 import { createHash } from 'node:crypto';

@@ -47,16 +47,19 @@ export class Guard {
     return { isDaemon: hash === tokens[0], isStillValid: () => this.#settings.tokens.includes(hash) };
   }
 
-  /** The hash of the token. */
+  /** What is known of the token: its hash, or for those of clients the hash of its hash. */
   #authenticate(authorization: string | undefined, query: URLSearchParams): string {
-    const hash = createHash('sha256')
-      .update(presented(authorization) ?? '')
-      .digest();
-    const found = this.#settings.tokens.filter((known) => isSame(hash, known));
+    const once = hashOf(presented(authorization) ?? '');
+    const twice = hashOf(once.toString('hex'));
+    const found = this.#settings.tokens.filter((known) => isSame(once, known) || isSame(twice, known));
     if (found.length > 0 && ![...query.keys()].some((name) => inUrl.test(name))) return found[0]!;
     limitRate(this.#refusedRate, '');
     throw found.length > 0 ? tokenInUrl() : noToken();
   }
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 function presented(authorization: string | undefined): string | undefined {

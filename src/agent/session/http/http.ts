@@ -38,6 +38,7 @@ export async function serveSessions(
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: limits.checkMs,
+      keepAliveTimeout: limits.idleMs,
     },
     (request, response) => void api.answer(request, response),
   );

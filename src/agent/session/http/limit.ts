@@ -18,6 +18,8 @@ export interface ApiLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
+  /** A connection without a request is closed after so long. The daemon keeps one: a person thinks longer than seconds between prompts. */
+  readonly idleMs: number;
   readonly heartbeatMs: number;
   /** A client of a stream that accepts nothing for so long is disconnected. */
   readonly stallMs: number;
@@ -38,6 +40,7 @@ export const apiLimits = (): ApiLimits => ({
   headersMs: 10_000,
   requestMs: 60_000,
   checkMs: 2000,
+  idleMs: 600_000,
   heartbeatMs: 15_000,
   stallMs: 30_000,
 });

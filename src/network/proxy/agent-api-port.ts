@@ -1,0 +1,36 @@
+/**
+ * Port 3002 of a sandbox at a port of the host. An agent can end the agent API and listen there itself, so the token of a client does not go
+ * inside: its hash does. The hash is accepted inside only, where the agent is already; at the port of the host it is hashed again.
+ */
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { type Headers, valuesOf } from '../../lib/http-headers.ts';
+import { agentApiPort } from '../../model/session.ts';
+import type { Call } from '../credential/credential.ts';
+import { requestHeaders } from '../credential/headers.ts';
+import type { Meter } from './meter.ts';
+import { counted } from './relay.ts';
+
+const header = 'authorization';
+
+export function agentApiCall(client: Socket, meter: Meter, dial: () => Promise<Socket>): Call {
+  const host = '127.0.0.1';
+  return {
+    target: { name: 'the agent API', host, port: agentApiPort, header, value: '', drops: [] },
+    ...{ credential: null, socket: client, asked: null, dial },
+    headers: withHashedToken,
+    counted: (way) => counted({ meter, onBytes: () => {} }, way),
+  };
+}
+
+/** With the host that the client named: the agent API refuses pages of other sites by it. */
+function withHashedToken(received: Headers): string[] {
+  const host = valuesOf(received, 'host').join();
+  return requestHeaders(received, { host, header, value: hashed(valuesOf(received, header).join()), drops: [] });
+}
+
+/** What is no bearer token is left out: it may be one that is written wrongly. */
+function hashed(authorization: string): string {
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  return token === undefined ? 'Bearer' : `Bearer ${createHash('sha256').update(token).digest('hex')}`;
+}
