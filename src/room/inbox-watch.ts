@@ -18,6 +18,10 @@ const probeMs = 500;
 const pollMs = 500;
 const probePrefix = '.carrel-probe-';
 
+type Events = Pick<FolderWatch, 'add' | 'remove' | 'close'>;
+/** Null: the kernel has none. */
+type OpenEvents = (noticed: (folder: string, name: Buffer | null) => void) => Events | null;
+
 interface Watched {
   readonly noticed: Noticed;
   kind: WatchKind;
@@ -26,12 +30,12 @@ interface Watched {
 }
 
 export class InboxWatch {
-  readonly #events: FolderWatch | null;
+  readonly #events: Events | null;
   readonly #folders = new Map<string, Watched>();
   readonly #isRemote: (folder: string) => boolean;
 
-  constructor(isRemote = onRemoteFilesystem) {
-    this.#events = opened((folder, name) => this.#notice(folder, name));
+  constructor(isRemote = onRemoteFilesystem, openEvents: OpenEvents = opened) {
+    this.#events = openEvents((folder, name) => this.#notice(folder, name));
     this.#isRemote = isRemote;
   }
 

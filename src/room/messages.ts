@@ -47,7 +47,7 @@ function prepare(db: Database) {
     last: db.prepare<[], RawMessage>(`SELECT ${columns} FROM messages ORDER BY seq DESC LIMIT 1`),
     addKey: db.prepare<[string, string, string]>('INSERT INTO keys (key, id, at) VALUES (?, ?, ?)'),
     findKey: db.prepare<[string], string>('SELECT id FROM keys WHERE key = ?').pluck(),
-    expireKeys: db.prepare<[string, string]>('DELETE FROM keys WHERE id <= ? AND at < ?'),
+    expireKeys: db.prepare<[string, string]>("DELETE FROM keys WHERE id <= ? AND at < ? AND key NOT GLOB 'hook:*'"),
   };
 }
 
@@ -122,7 +122,10 @@ export class Messages {
     return this.#sql.first.get() ?? this.last().seq + 1;
   }
 
-  /** Removes the oldest, which are in the archive. Keys of messages that are older than `keysBefore` go with them. */
+  /**
+   * Removes the oldest, which are in the archive. Keys of messages that are older than `keysBefore` go with them, but not those of
+   * webhooks: a signed request can be sent again after years.
+   */
   remove(oldest: readonly Numbered[], keysBefore: string): void {
     const end = oldest.at(-1);
     if (end === undefined) return;

@@ -194,6 +194,11 @@ export class OpenedRoom {
     });
   }
 
+  async check(): Promise<number> {
+    if (!(await this.#views.hasLengths())) return this.repair();
+    return this.#describe() ? 1 : 0;
+  }
+
   repair(): Promise<number> {
     return this.#maintain(async () => (this.#describe() ? 1 : 0) + (await this.#views.repair()));
   }

@@ -2,11 +2,10 @@
  * The database of a room. Numbers of messages (`seq`) have no gaps: only the oldest messages are ever removed, so counts need no
  * counting.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { keep, pragma } from '../lib/kept.ts';
-import { Fault } from '../model/fault.ts';
+import type { Database } from 'better-sqlite3';
+import { openDurable } from '../lib/durable-database.ts';
+import { keep } from '../lib/kept.ts';
 
 const schemaVersion = 1;
 /** Another process can only have it open to look at it: the room is locked. */
@@ -30,33 +29,8 @@ const schema = `
   CREATE VIRTUAL TABLE words USING fts5(body, content='messages', content_rowid='seq');
 `;
 
-export function openDatabase(folder: string): Database.Database {
-  const path = join(folder, '.carrel/room.db');
-  const isNew = !existsSync(path);
-  const db = keep(new Database(path, { timeout: busyMs }));
-  try {
-    const mode = pragma(db, 'journal_mode = WAL');
-    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
-    // Every commit is on disk before it is acknowledged.
-    db.exec('PRAGMA synchronous = FULL');
-    prepareSchema(db, path, isNew);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function prepareSchema(db: Database.Database, path: string, isNew: boolean): void {
-  const version = pragma(db, 'user_version') as number;
-  if (version > schemaVersion) {
-    throw new Fault('unsupported', `${path} was written by a newer Carrel`, {
-      hint: 'Use that version, or a newer one.',
-    });
-  }
-  // A crash while it was made leaves an empty file: the transaction did not happen.
-  if (version === 0) db.transaction(() => db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`)).immediate();
-  else if (isNew) throw new Fault('internal', `${path} appeared while it was opened`);
+export function openDatabase(folder: string): Database {
+  return openDurable(join(folder, '.carrel/room.db'), { schema, schemaVersion, busyMs });
 }
 
 /** Values of the room itself, as JSON. */
@@ -64,7 +38,7 @@ export class Meta {
   readonly #get;
   readonly #set;
 
-  constructor(db: Database.Database) {
+  constructor(db: Database) {
     this.#get = keep(db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck());
     this.#set = keep(db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)'));
   }

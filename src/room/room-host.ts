@@ -1,4 +1,5 @@
 /** Answers calls to the rooms that are open here. */
+import { answerCall } from '../lib/thread-calls.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { InboxWatch } from './inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';
@@ -18,10 +19,7 @@ export class RoomHost {
 
   receive(message: ToThread): void {
     // At once: posts are in the order in which they arrive.
-    this.#do(message).then(
-      (value) => this.#send({ call: message.call, value }),
-      (error: unknown) => this.#send({ call: message.call, fault: asFault(error).toJSON() }),
-    );
+    answerCall(message.call, this.#do(message), this.#send);
   }
 
   async closeAll(): Promise<void> {

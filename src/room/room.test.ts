@@ -236,7 +236,10 @@ describe('views', () => {
     expect(everything()).toEqual(before);
     expect(text(second!)).toBe(original);
     expect(readdirSync(join(folder, 'processed')).sort()).toEqual(lines('order.log'));
-    expect(await room.repair()).toBe(0);
+    rmSync(join(folder, first!));
+    expect(await room.check()).toBe(0);
+    truncateSync(join(folder, 'thread.md'), 10);
+    expect(await room.check()).toBe(2);
   });
 
   it('R16: views that were lost while the room was closed are there again', async () => {
@@ -299,39 +302,6 @@ describe('participants', () => {
     await room.setPosition('ann', posted[0]!.id);
     await reopen();
     expect(await room.participants()).toMatchObject([{ name: 'ann', position: posted[1]!.id, unread: 1 }]);
-  });
-});
-
-describe('retention', () => {
-  it('R20: moves the oldest to monthly files, from which they are read and found', async () => {
-    const posted: Message[] = [];
-    for (const month of ['09', '10', '11']) {
-      now = new Date(`2026-${month}-16T10:00:00.000Z`);
-      for (const word of ['first', 'second']) posted.push(await post(`month ${month} ${word}`));
-    }
-    await room.setRetention({ messages: 2 });
-    expect(await room.archive(now)).toBe(4);
-    expect(await all()).toEqual(posted.slice(4));
-    expect(await room.status()).toMatchObject({ messages: 2, archived: 4 });
-    expect(readdirSync(join(folder, 'archive'))).toEqual(['2026-09.jsonl.gz', '2026-10.jsonl.gz']);
-    expect(await room.readArchived({ after: null, limit: 10 })).toEqual(posted.slice(0, 4));
-    expect(await room.readArchived({ after: posted[0]!.id, limit: 2 })).toEqual(posted.slice(1, 3));
-    expect(await room.get(posted[2]!.id)).toEqual(posted[2]);
-    expect(bodies(await room.search('first', 10))).toEqual(['11', '10', '09'].map((m) => `month ${m} first`));
-    expect(readdirSync(join(folder, 'processed')).sort()).toEqual(lines('order.log'));
-    expect(await room.repair()).toBe(0);
-    await reopen({ retention: { messages: 2 } });
-    expect((await post('next')).id > posted[5]!.id).toBe(true);
-  });
-
-  it('R20: messages by age go, and a repeated key of one answers with it', async () => {
-    const old = await room.post({ from: ann, via: 'inbox', body: 'old', key: 'k' });
-    now = new Date(now.getTime() + 3 * 86_400_000);
-    await post('new');
-    await room.setRetention({ days: 1 });
-    expect(await room.archive(now)).toBe(1);
-    expect(await room.post({ from: ann, via: 'inbox', body: 'old', key: 'k' })).toEqual(old);
-    expect(bodies(await all())).toEqual(['new']);
   });
 });
 

@@ -116,6 +116,8 @@ export interface Room {
   /** What is kept of that, the newest first. */
   refusals(limit: number): Promise<readonly KeptRefusal[]>;
   status(): Promise<RoomStatus>;
+  /** Repairs the views if those that grow have another length than they should have: this costs the same in a room of any size. */
+  check(): Promise<number>;
   /** Writes views again that differ from the database. Answers with how many files it wrote. */
   repair(): Promise<number>;
   close(): Promise<void>;

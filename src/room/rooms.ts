@@ -148,6 +148,7 @@ class ThreadRoom implements Room {
   refuse = (refusal: Refusal) => this.#ask('refuse', refusal);
   refusals = (limit: number) => this.#ask('refusals', limit);
   status = () => this.#ask('status');
+  check = () => this.#ask('check');
   repair = () => this.#ask('repair');
 
   async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {

@@ -131,6 +131,12 @@ export class Views {
     for (const growing of [this.#order, this.#thread]) await this.#rewrite(growing);
   }
 
+  /** Whether order.log and thread.md are as long as they should be: at the same cost in a room of any size. */
+  async hasLengths(): Promise<boolean> {
+    while (!this.advance()) await breathe();
+    return this.#order.view.endsThere && this.#thread.view.endsThere;
+  }
+
   /** Compares all files with the database, a page at a time. Answers with how many it wrote. */
   async repair(): Promise<number> {
     while (!this.advance()) await breathe();

@@ -26,7 +26,7 @@ export type RunAs = (argv: readonly [string, ...string[]]) => Promise<Ran>;
 export interface Failure {
   readonly side: 'host' | 'consumer';
   readonly reason: string;
-  /** What the failure is about; decides on the cure. */
+  /** What the failure is about; decides on the hint. */
   readonly kind: 'missing' | 'read' | 'write' | 'sealed' | 'unexpected' | 'host';
 }
 

@@ -1,6 +1,6 @@
 /** Rooms through the real daemon: commands, followers, many writers, two daemons on one folder. */
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
@@ -102,6 +102,11 @@ describe('commands', () => {
     const folder = await folderOf('damaged');
     writeFileSync(join(folder, 'order.log'), 'nonsense');
     expect(await carrel.json<RoomDetailView>('room', 'show', 'damaged')).toMatchObject({ repaired: 1 });
+    const [file = ''] = readdirSync(join(folder, 'processed'));
+    rmSync(join(folder, 'processed', file));
+    expect(await carrel.json<RoomDetailView>('room', 'show', 'damaged')).toMatchObject({ repaired: 0 });
+    expect(await carrel.json<RoomDetailView>('room', 'show', 'damaged', '--repair')).toMatchObject({ repaired: 1 });
+    expect(readdirSync(join(folder, 'processed'))).toEqual([file]);
     expect(readFileSync(join(folder, 'order.log'), 'utf8')).toMatch(/^[0-9A-Z]{26}-\S+\.md\n$/);
   });
 
@@ -187,7 +192,7 @@ describe('order', () => {
     const bodies = seen.map(({ body }) => body);
     expect(bodies).toEqual(acknowledged.slice(0, bodies.length));
     expect(seen.length + rest.length).toBe(acknowledged.length);
-    expect(await carrel.json<RoomDetailView>('room', 'show', 'lasting')).toMatchObject({ repaired: 0 });
+    expect(await carrel.json<RoomDetailView>('room', 'show', 'lasting', '--repair')).toMatchObject({ repaired: 0 });
   });
 });
 

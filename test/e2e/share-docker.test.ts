@@ -105,7 +105,7 @@ describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
     expect((await carrel.run(['exec', 'box', '--', 'ls', '/shares/inbox'])).exitCode).not.toBe(0);
   });
 
-  it('names the failing side and the cure of a container without the group, and of one without the mount', async () => {
+  it('names the failing side and the hint of a container without the group, and of one without the mount', async () => {
     const path = folder();
     await carrel.ok(
       'share',
@@ -136,20 +136,20 @@ describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
         result: 'failed',
         side: 'consumer',
         reason: expect.stringContaining('denied'),
-        cure: expect.stringContaining(`--group-add ${groupId}`),
+        hint: expect.stringContaining(`--group-add ${groupId}`),
       },
       {
         result: 'failed',
         side: 'consumer',
         reason: 'the folder is not mounted there',
-        cure: 'carrel share render inbox --for docker',
+        hint: 'carrel share render inbox --for docker',
       },
-      { result: 'not verified', reason: 'there is no such container', cure: 'carrel share render inbox --for docker' },
+      { result: 'not verified', reason: 'there is no such container', hint: 'carrel share render inbox --for docker' },
       {
         result: 'failed',
         side: 'consumer',
         reason: '/app is mounted read-only there',
-        cure: 'carrel share render inbox --for docker',
+        hint: 'carrel share render inbox --for docker',
       },
     ]);
     expect(readdirSync(path)).toEqual([]);
@@ -198,6 +198,6 @@ describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
     const [failed] = (await verify('inbox')).verdicts;
     chmodSync(place, 0o755);
     expect(failed).toMatchObject({ consumer: 'person:nobody', result: 'failed', side: 'consumer' });
-    expect(failed!.cure).toContain(`namei -l ${path}`);
+    expect(failed!.hint).toContain(`namei -l ${path}`);
   });
 });

@@ -44,10 +44,14 @@ export const room = noun({
     }),
     route('GET /v1/rooms/{name}', {
       id: 'showRoom',
-      summary: 'One room, after its files were compared with its messages and repaired',
+      summary: 'One room; with `repair`, after each of its files was compared with its messages',
+      query: z.strictObject({ repair: flag.optional() }),
       answer: shape.roomDetailView,
       act: null,
-      handle: async ({ scope, name }) => ({ ...(await scope.rooms.show(name)), webhooks: scope.webhooks.of(name) }),
+      handle: async ({ scope, name, query }) => ({
+        ...(await scope.rooms.show(name, query.repair ?? false)),
+        webhooks: scope.webhooks.of(name),
+      }),
     }),
     route('DELETE /v1/rooms/{name}', {
       id: 'removeRoom',

@@ -84,10 +84,10 @@ export class UserRooms {
     return this.#parts.store.list('room', this.#actor.name).map(({ name }) => name);
   }
 
-  async show(name: string): Promise<Omit<RoomDetailView, 'webhooks'>> {
+  async show(name: string, isRepair: boolean): Promise<Omit<RoomDetailView, 'webhooks'>> {
     const record = this.find(name);
     const room = await this.#parts.live.open(record);
-    const repaired = await room.repair();
+    const repaired = await (isRepair ? room.repair() : room.check());
     const [last = null] = await room.read({ after: null, limit: 1, newest: true });
     return { ...(await this.#view(record)), members: await membersOf(room), last, repaired };
   }

@@ -3,7 +3,8 @@
  *
  * A revocation is recorded first, then carried out consumer by consumer, and recorded as done. The next daemon finishes one that was cut
  * short. From a running sandbox the mount is taken at once, with no process left that could use it; a sandbox with open files
- * of the share keeps it, and the revocation of that consumer is refused, unless `force` stops the sandbox.
+ * of the share keeps it, and the revocation of that consumer is refused, unless `force` stops the sandbox. Sandboxes of a project that lost it
+ * before one of them refused get it back.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RevokeView } from '../../api/share.ts';
@@ -23,6 +24,7 @@ import {
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import { takeAway, usersOf } from '../../share/mounted.ts';
 import type { Store } from '../../store/store.ts';
+import type { GivenShares } from './given.ts';
 import { takeAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
 import { findShare, noConsumer, type ShareRow } from './record.ts';
@@ -32,6 +34,7 @@ export interface RevocationParts {
   readonly user: string;
   readonly now: () => string;
   readonly observer: Observer;
+  readonly given: Pick<GivenShares, 'give'>;
   readonly reconciler: Pick<Reconciler, 'alone' | 'settle'>;
   readonly report: (subject: string, fault: Fault) => void;
 }
@@ -99,6 +102,7 @@ export class Revocations {
       const next = observer.consumers(row).find((one) => isConcerned(one, revoking) && !refused.has(consumerText(one)));
       if (next === undefined) {
         this.#conclude(row, revoking, refused.size > 0);
+        if (refused.size > 0) await this.#giveBack(id);
         return outcome;
       }
       await this.#take(row, next, revoking.force, outcome).catch((error: unknown) => {
@@ -119,6 +123,17 @@ export class Revocations {
         data: { name: row.name, user: row.owner },
       });
     crashPoint('revoke:concluded');
+  }
+
+  async #giveBack(id: string): Promise<void> {
+    const { store, given, report } = this.#parts;
+    const row = store.get('share', id);
+    if (row === null) return;
+    try {
+      for (const late of await given.give(row)) report(`share ${row.name}`, new Fault('unavailable', late));
+    } catch (error) {
+      report(`share ${row.name}`, asFault(error));
+    }
   }
 
   async #take(row: ShareRow, consumer: Consumer, force: boolean, outcome: Outcome): Promise<void> {

@@ -1,4 +1,4 @@
-/** Proves each consumer of a share by a probe through it, and names the side that fails and the cure. */
+/** Proves each consumer of a share by a probe through it, and names the side that fails and the hint. */
 import type { VerdictView } from '../../api/share.ts';
 import { ForeignContainer } from '../../engine/docker/foreign-container.ts';
 import type { EngineOf, Process } from '../../engine/engine.ts';
@@ -28,10 +28,10 @@ const maxOutputBytes = 64 * 1024;
 
 /** Why a consumer cannot be probed from here, and what can be done instead. */
 class NotVerified extends Error {
-  readonly cure: string | null;
-  constructor(reason: string, cure: string | null) {
+  readonly hint: string | null;
+  constructor(reason: string, hint: string | null) {
     super(reason);
-    this.cure = cure;
+    this.hint = hint;
   }
 }
 
@@ -66,14 +66,14 @@ async function verdict(parts: VerifyParts, row: ShareRow, probed: Probed): Promi
   const view = { consumer: consumer.kind === 'project' && sandbox ? `${text} (${sandbox.name})` : text, path };
   try {
     const failure = await probe(row.value, { ...consumer, path }, await runnerOf(parts, row, probed));
-    if (failure === null) return { ...view, result: 'verified', side: null, reason: null, cure: null };
+    if (failure === null) return { ...view, result: 'verified', side: null, reason: null, hint: null };
     const { side, reason } = failure;
-    return { ...view, result: 'failed', side, reason, cure: cureOf(row.value, probed, failure) };
+    return { ...view, result: 'failed', side, reason, hint: hintOf(row.value, probed, failure) };
   } catch (error) {
     if (error instanceof NotVerified)
-      return { ...view, result: 'not verified', side: null, reason: error.message, cure: error.cure };
+      return { ...view, result: 'not verified', side: null, reason: error.message, hint: error.hint };
     const { message, hint } = asFault(error);
-    return { ...view, result: 'failed', side: 'host', reason: message, cure: hint ?? null };
+    return { ...view, result: 'failed', side: 'host', reason: message, hint: hint ?? null };
   }
 }
 
@@ -111,8 +111,12 @@ async function inContainer(share: Share, { name }: Consumer, socket: string | nu
 }
 
 /** As root of the guest. */
-function inGuest({ folder }: Share, { name, path }: Consumer): RunAs {
-  const [pct, attach] = [findProgram('pct'), findProgram('lxc-attach')];
+export function inGuest(
+  { folder }: Pick<Share, 'folder'>,
+  { name, path }: Pick<Consumer, 'name' | 'path'>,
+  find = findProgram,
+): RunAs {
+  const [pct, attach] = [find('pct'), find('lxc-attach')];
   const enter = pct ? [pct, 'exec', name, '--'] : attach ? [attach, '-n', name, '--'] : null;
   if (enter === null)
     throw new NotVerified(
@@ -143,11 +147,11 @@ async function outcome(process: Process): Promise<Ran> {
   }
 }
 
-function cureOf(share: Share, { consumer, sandbox }: Probed, { kind }: Failure): string {
-  if (kind === 'missing' || kind === 'sealed') return mountCure(share, consumer, sandbox);
+function hintOf(share: Share, { consumer, sandbox }: Probed, { kind }: Failure): string {
+  if (kind === 'missing' || kind === 'sealed') return mountHint(share, consumer, sandbox);
   const again = `carrel share add ${share.name} ${share.folder} --at ${consumerText(consumer)}`;
   const where = consumer.kind === 'person' ? '' : `=${consumer.path}`;
-  if (kind === 'unexpected') return `Mount it read-only; ${renderCure(share, consumer) ?? 'restart the sandbox'}`;
+  if (kind === 'unexpected') return `Mount it read-only; ${renderHint(share, consumer) ?? 'restart the sandbox'}`;
   if (consumer.kind === 'docker' && consumer.uid === null)
     return `Start the container with --group-add ${share.groupId}, or name its uid: ${again}@UID${where}`;
   if (consumer.kind === 'lxc') return `Name the uid inside, if it is not root: ${again}@UID${where}`;
@@ -156,12 +160,12 @@ function cureOf(share: Share, { consumer, sandbox }: Probed, { kind }: Failure):
   return `Look at mode and owner: ls -la ${share.folder}`;
 }
 
-function mountCure(share: Share, consumer: Consumer, sandbox: Sandbox | null): string {
+function mountHint(share: Share, consumer: Consumer, sandbox: Sandbox | null): string {
   if (sandbox !== null) return `carrel stop ${sandbox.name}; carrel start ${sandbox.name}`;
-  return renderCure(share, consumer) ?? `ls -ld ${share.folder}`;
+  return renderHint(share, consumer) ?? `ls -ld ${share.folder}`;
 }
 
 /** The lines to mount it with. */
-function renderCure({ name }: Share, { kind }: Consumer): string | null {
+function renderHint({ name }: Share, { kind }: Consumer): string | null {
   return kind === 'docker' || kind === 'lxc' ? `carrel share render ${name} --for ${kind}` : null;
 }

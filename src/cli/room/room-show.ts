@@ -11,12 +11,14 @@ import { messageLines } from './message-text.ts';
 
 interface Options {
   readonly refused?: boolean;
+  readonly repair?: boolean;
 }
 
 export default async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
   if (options.refused) return showRefused(context, path);
-  const view = await connect(context).call('GET /v1/rooms/{name}', { path });
+  const query = { repair: options.repair };
+  const view = await connect(context).call('GET /v1/rooms/{name}', { path, query });
   if (context.json) return context.out.document(view);
   context.out.print(...description(view, context.out));
   if (view.repaired > 0) context.out.say(`wrote ${counted(view.repaired, 'file')} again that differed from the room`);

@@ -19,15 +19,20 @@ const commands: readonly CommandEntry[] = [
         summary: 'move all but the newest N messages to the archive',
       },
     ],
+    examples: ['room create plans', 'room create plans --keep-days 30'],
     load: () => import('./room-create.ts'),
   },
-  { name: 'room ls', summary: 'list rooms', load: () => import('./room-ls.ts') },
+  { name: 'room ls', summary: 'list rooms', examples: ['room ls'], load: () => import('./room-ls.ts') },
   {
     name: 'room show',
-    summary: 'show a room: its folder, counts, participants and last message; repairs its files',
+    summary: 'show a room: its folder, counts, participants and last message',
     args: '<NAME>',
-    options: [{ flags: '--refused', summary: 'list what was refused instead, the newest first, with the reasons' }],
+    options: [
+      { flags: '--refused', summary: 'list what was refused instead, the newest first, with the reasons' },
+      { flags: '--repair', summary: 'compare each file of the room with its messages, and write damaged ones again' },
+    ],
     completes: 'rooms',
+    examples: ['room show plans'],
     load: () => import('./room-show.ts'),
   },
   {
@@ -41,6 +46,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--attach <FILE>', field: 'attachments', summary: 'a file that comes with it', repeat: true },
     ],
     completes: 'rooms',
+    examples: ['room post plans The parser is done.', 'room post plans --attach report.pdf Here it is.'],
     load: () => import('./room-post.ts'),
   },
   {
@@ -60,6 +66,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--peek', summary: 'they do not count as read' },
     ],
     completes: 'rooms',
+    examples: ['room read plans --unread', 'room read plans --search parser'],
     load: () => import('./room-read.ts'),
   },
   {
@@ -68,6 +75,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     options: [{ flags: '--after <ID>', field: 'after', summary: 'begin with the first message after this one' }],
     completes: 'rooms',
+    examples: ['room follow plans'],
     load: () => import('./room-follow.ts'),
   },
   {
@@ -83,6 +91,7 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     completes: 'rooms',
+    examples: ['room members plans', 'room members plans --add ada'],
     load: () => import('./room-members.ts'),
   },
   {
@@ -104,6 +113,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--rm', summary: 'remove the watcher of WHO' },
     ],
     completes: 'rooms',
+    examples: ['room watch plans ada --wake', 'room watch plans --run -- ./notify'],
     load: () => import('./room-watch.ts'),
   },
   {
@@ -112,6 +122,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     options: [{ flags: '-f, --force', summary: 'also if sandboxes have it' }],
     completes: 'rooms',
+    examples: ['room rm plans'],
     load: () => import('./room-rm.ts'),
   },
 ];

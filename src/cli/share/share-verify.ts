@@ -26,6 +26,6 @@ export function verdictListing(verdicts: readonly VerdictView[]): string[] {
     result,
     plain(reason === null ? '' : side === null ? reason : `${side}: ${reason}`),
   ]);
-  const cures = verdicts.flatMap(({ consumer, cure }) => (cure === null ? [] : [`${plain(consumer)}: ${plain(cure)}`]));
-  return [...table([['CONSUMER', 'PATH', 'RESULT', 'REASON'], ...rows]), ...cures.map((cure) => `hint: ${cure}`)];
+  const hints = verdicts.flatMap(({ consumer, hint }) => (hint === null ? [] : [`${plain(consumer)}: ${plain(hint)}`]));
+  return [...table([['CONSUMER', 'PATH', 'RESULT', 'REASON'], ...rows]), ...hints.map((hint) => `hint: ${hint}`)];
 }

@@ -30,11 +30,13 @@ export const share: Area = {
         },
       ],
       completes: 'files',
+      examples: ['share add data ~/data --at sandbox:ada=/data:ro'],
       load: () => import('./share-add.ts'),
     },
     {
       name: 'share ls',
       summary: 'list shares: who sees what where, and whether that is so now',
+      examples: ['share ls'],
       load: () => import('./share-ls.ts'),
     },
     {
@@ -43,6 +45,7 @@ export const share: Area = {
       args: '<NAME> [CONSUMER]',
       fields: { consumer: 'CONSUMER' },
       completes: 'shares',
+      examples: ['share verify data'],
       load: () => import('./share-verify.ts'),
     },
     {
@@ -51,6 +54,7 @@ export const share: Area = {
       args: '<NAME>',
       options: [{ flags: '--for <PROGRAM>', field: 'for', summary: 'which lines', choices: renderForms }],
       completes: 'shares',
+      examples: ['share render data --for compose'],
       load: () => import('./share-render.ts'),
     },
     {
@@ -60,6 +64,7 @@ export const share: Area = {
       fields: { consumer: 'CONSUMER' },
       options: [{ flags: '--force', summary: 'stop sandboxes that have files of it open' }],
       completes: 'shares',
+      examples: ['share revoke data', 'share revoke data sandbox:ada'],
       load: () => import('./share-revoke.ts'),
     },
   ],
