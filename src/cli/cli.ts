@@ -98,7 +98,7 @@ export interface CommandEntry {
   /** The end of the usage line, where it says more than `args`. */
   readonly usage?: string;
   /** Command lines that help shows, without `carrel`. */
-  readonly examples?: readonly string[];
+  readonly examples: readonly [string, ...string[]];
   /**
    * What its arguments complete to: a kind of `names`, `files`, `places` (a file here or NAME:PATH), or these words. `sandbox`
    * completes the first only, `sandbox-files` has files after it, `sandbox-snapshots` the snapshots of it.

@@ -4,6 +4,7 @@ import type { Area, CommandTable } from './cli.ts';
 import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
 import { hub } from './hub/hub.ts';
+import { mcp } from './mcp/mcp.ts';
 import { memory } from './memory/memory.ts';
 import { network } from './network/network.ts';
 import { room } from './room/room.ts';
@@ -27,6 +28,7 @@ export const areas: readonly Area[] = [
   hub,
   room,
   memory,
+  mcp,
   gettingStarted,
 ];
 

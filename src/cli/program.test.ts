@@ -145,6 +145,7 @@ describe('refused with a hint', () => {
     [['restore', 'a'], 'carrel help restore'],
     [['undo', 'a', 'b'], 'carrel help undo'],
     [['run', 'npm', 'test'], 'the command to run follows after --'],
+    [['claude', '.', 'fix', 'it'], 'arguments of the agent follow after --'],
     [['exec', '--', 'ls'], 'carrel help exec'],
     [['usr'], 'Did you mean user?'],
     [['user', 'ad'], 'Did you mean add?'],
@@ -200,13 +201,26 @@ describe('the output of the parser', () => {
     expect(said.stdout).not.toMatch(/\b(list|remove|cleanup)\b(?! [a-z])/);
   });
 
-  test.each(['swarm', 'task', 'policy', 'swarm run', 'swarm add', 'task mark'])(
-    'help %s fits 80 columns',
-    async (name) => {
-      await parsed('help', ...name.split(' '));
-      expect(said.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    },
-  );
+  test('help fits 80 columns', async () => {
+    const groups = table.groups.map(({ name }) => name);
+    for (const name of ['', ...groups, 'run', 'diff', 'claude', 'agent install', 'swarm run', 'hub token']) {
+      said.stdout = '';
+      await parsed('help', ...name.split(' ').filter((word) => word !== ''));
+      // What is typed stays in one piece.
+      const isTyped = (line: string) => /^Usage: |^ {2}\S+( \S+)*$/.test(line);
+      const wide = said.stdout.split('\n').filter((line) => line.length > 80 && !isTyped(line));
+      expect(wide, name).toEqual([]);
+    }
+  });
+
+  test('without a command a few are shown, on one screen of 80 columns, instead of all', async () => {
+    const { message, hint = '' } = await refused();
+    expect(message).toBe('no command');
+    expect(hint).toMatch(/^carrel claude \. [\s\S]*\ncarrel help /);
+    expect(hint.split('\n').length).toBeLessThan(20);
+    expect(Math.max(...hint.split('\n').map((line) => line.length))).toBeLessThanOrEqual(72);
+    expect(said).toEqual({ stdout: '', stderr: '' });
+  });
 
   test('a group alone is not enough: its help, and the hint', async () => {
     const fault = await refused('user');

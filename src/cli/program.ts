@@ -1,5 +1,5 @@
 /** The command line, made from the table of commands. */
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import { packageVersion } from '../lib/package.ts';
 import { canonicalWords } from '../model/command-word.ts';
 import { Fault } from '../model/fault.ts';
@@ -22,7 +22,8 @@ export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: Gl
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {
   const [typed, tail] = splitCommand(argv);
   const head = withShownVerb(typed);
-  const program = buildProgram(tail, dispatch, head.includes('--json'), neededEntries(head));
+  const isQuiet = head.includes('--json') || wordPlaces(head).length === 0;
+  const program = buildProgram(tail, dispatch, isQuiet, neededEntries(head));
   try {
     await program.parseAsync([...head], { from: 'user' });
   } catch (error) {
@@ -102,7 +103,7 @@ function wordPlaces(argv: readonly string[]): number[] {
 function buildProgram(
   tail: readonly string[],
   dispatch: Dispatch,
-  json: boolean,
+  isQuiet: boolean,
   entries: readonly CommandEntry[],
 ): Command {
   const program = new Command('carrel')
@@ -114,16 +115,26 @@ function buildProgram(
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ outputError: () => {}, ...(json ? { writeErr: () => {} } : {}) })
+    .configureOutput({ outputError: () => {}, ...(isQuiet ? { writeErr: () => {} } : {}) })
     .configureHelp({
       showGlobalOptions: true,
-      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`.trimEnd(),
+      padWidth: (command, help) => Math.min(widestTerm, Help.prototype.padWidth.call(help, command, help)),
+      formatItem,
     })
     .helpCommand(false);
-  program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel demo; carrel doctor; carrel run -- uname -a`);
+  program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel demo; carrel doctor; carrel claude .`);
   for (const entry of entries)
     parentOf(entry, program).addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
   return program.addCommand(buildHelp(program));
+}
+
+/** Wider terms have their description below them, so that it has room on a terminal of 80 columns. */
+const widestTerm = 30;
+
+function formatItem(this: Help, term: string, termWidth: number, description: string, help: Help): string {
+  const item = (text: string) => Help.prototype.formatItem.call(this, text, termWidth, description, help);
+  return help.displayWidth(term) <= termWidth ? item(term) : `  ${term}\n${item('')}`;
 }
 
 const environment = [
@@ -197,7 +208,7 @@ function buildCommand(entry: CommandEntry, program: Command, tail: readonly stri
   if (entry.args) command.arguments(entry.args);
   if (entry.usage) command.usage(entry.usage);
   for (const option of entry.options ?? []) command.addOption(buildOption(option));
-  if (entry.examples) command.addHelpText('after', `\nExamples:\n${exampleLines(entry.examples).join('\n')}`);
+  command.addHelpText('after', `\nExamples:\n${exampleLines(entry.examples).join('\n')}`);
   return command.action(async () => {
     const invocation = { args: command.args, options: command.opts(), command: tail };
     await dispatch(entry, invocation, program.opts());
@@ -222,8 +233,23 @@ function refusal(error: CommanderError, head: readonly string[]): Fault {
   return new Fault('invalid', message, { cause: error, hint });
 }
 
+/** What a new user needs, on one screen. */
+const firstCommands = [
+  ['carrel claude .', 'Claude Code in a sandbox, on a copy of this folder;'],
+  ['', 'codex, gemini, opencode, copilot, qwen likewise'],
+  ['carrel run . -- CMD', 'any command in a sandbox'],
+  ['carrel ls', 'the sandboxes'],
+  ['carrel diff NAME', 'what changed in one of them'],
+  ['carrel apply NAME', 'take the changes; carrel undo NAME takes it back'],
+  ['carrel demo', 'a tour that needs no key and no network'],
+  ['carrel doctor', 'what this machine offers'],
+  ['carrel help', 'all commands; carrel help COMMAND explains one'],
+]
+  .map(([command, text]) => `${command!.padEnd(20)} ${text}`)
+  .join('\n');
+
 function incomplete(group: GroupEntry | undefined): Fault {
-  if (!group) return new Fault('invalid', 'no command', { hint: 'carrel help' });
+  if (!group) return new Fault('invalid', 'no command', { hint: firstCommands });
   const { name } = group;
   return new Fault('invalid', `carrel ${name} needs one of ${wordsIn(name).join(', ')}`, {
     hint: `carrel help ${name}`,
@@ -234,5 +260,6 @@ function advice(code: string, entry: CommandEntry | undefined, group: GroupEntry
   if (!entry) return group ? `carrel help ${group.name}` : 'carrel help';
   const misplaced = code === 'commander.excessArguments' || code === 'commander.unknownOption';
   if (!entry.takesCommand || !misplaced) return `carrel help ${entry.name}`;
-  return `carrel ${entry.name} ${entry.usage}; the command to run follows after --`;
+  const rest = entry.usage?.includes('ARGS') ? 'arguments of the agent follow' : 'the command to run follows';
+  return `carrel ${entry.name} ${entry.usage}; ${rest} after --`;
 }

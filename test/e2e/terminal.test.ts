@@ -1,7 +1,9 @@
 /** Commands of a sandbox on a terminal, through the real CLI on a pseudo-terminal, on both engines. */
+import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ScriptedModel } from '../fixtures/scripted-model.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
-import { Installation, until } from '../harness/installation.ts';
+import { Installation, type SandboxView, until } from '../harness/installation.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
 
 /** A program that fills the screen: it draws on the other screen, reads keys raw, and draws again for a new size. */
@@ -15,6 +17,14 @@ while key=$(dd bs=1 count=1 2>/dev/null); do
   printf 'key %s\\r\\n' "$key"
 done
 printf '\\033[?1049l'; stty sane; exit 4`;
+
+/** Mouse reports of two kinds, and a paste of several lines with a control character. */
+const [click, pasted] = ['\x1b[<0;10;5M\x1b[<0;10;5m', '\x1b[200~one\rtwo\n\x10three\x1b[201~'];
+const modes = ['1002', '1006', '2004'];
+/** Switches mouse and paste on, hides the cursor, shows the bytes that it gets, and stays. */
+const mouse = `
+stty raw -echo; printf '\\033[?${modes.join(';')}h\\033[?25lready\\r\\n'
+head -c ${click.length + pasted.length} | od -An -v -tx1 | tr -d ' \\n'; printf ' end\\r\\n'; sleep 1000`;
 
 let dockerd: Dockerd;
 let carrel: Installation;
@@ -80,6 +90,39 @@ describe.each([
     expect(terminal.text).toMatch(/^2000\r$/m);
   });
 
+  it('the mouse and a paste of several lines reach the program unharmed, and a terminal that leaves has neither', async () => {
+    expect(await on(['create', '--name', 'a', ...options, '--', 'sh', '-c', mouse]).ended).toBe(0);
+    const first = on(['attach', 'a']);
+    await first.has(/ready/);
+    first.type(click + pasted);
+    await first.has(new RegExp(`${Buffer.from(click + pasted).toString('hex')} end`));
+    // One that comes later has the same modes.
+    const second = on(['attach', 'a']);
+    await second.shows(/ready.*end/s);
+    for (const mode of modes) expect(second.text).toMatch(new RegExp(`\\x1b\\[\\?${mode}h`));
+    first.type('\x10\x11');
+    expect(await first.ended).toBe(0);
+    expect(leftOn(first)).toEqual([]);
+    // As when the kernel kills an agent for its memory.
+    await carrel.ok('stop', '--grace', '0', 'a');
+    await second.ended;
+    expect(leftOn(second)).toEqual([]);
+  });
+
+  it('with several viewers the program has the size of the one that typed last', async () => {
+    await on(['create', '--name', 'a', ...options, '--', 'sh', '-c', fullScreen]).ended;
+    const small = on(['attach', 'a']);
+    await drawn(small, '24 80');
+    const large = carrelOn(carrel.home, ['attach', 'a'], { rows: 50, columns: 132 });
+    await drawn(large, '50 132');
+    const seen = small.text.length;
+    await drawn(small, '24 80', seen);
+    large.kill();
+    await large.ended;
+    small.type('q');
+    expect(await small.ended).toBe(4);
+  });
+
   it('create gives its command one, attach joins it, and Ctrl-P Ctrl-Q leaves it', async () => {
     const made = on(['create', '--name', 'a', ...options, '--', 'sh', '-i']);
     expect(await made.ended).toBe(0);
@@ -101,6 +144,49 @@ describe.each([
   });
 });
 
+it('an agent works in a container, is left and found again', async () => {
+  const project = carrel.folder('project');
+  const model = await ScriptedModel.open([[{ text: 'It is well.' }]], {
+    wants: { header: 'x-api-key', value: 'real' },
+  });
+  await carrel.run(['secret', 'set', 'KEY'], { input: 'real' });
+  const gateway = ['--preset', 'anthropic', '--host', `http://127.0.0.1:${model.port}`, '--secret', 'KEY'];
+  await carrel.ok('credential', 'add', 'model', ...gateway);
+  const env = { PATH: [resolve('node_modules/.bin'), process.env.PATH].join(':') };
+  const open = (...args: string[]) => carrelOn(carrel.home, ['claude', project, ...args], { env });
+  const first = open('--engine', 'docker');
+  await first.shows(/bypass permissions on/);
+  first.type('How is it?');
+  await first.shows(/How is it\?/);
+  first.type('\r');
+  await first.shows(/It is well\./);
+  first.type('\x10\x11');
+  expect(await first.ended).toBe(0);
+  expect(await carrel.json<SandboxView>('show', 'project-claude')).toMatchObject({
+    engine: 'docker',
+    state: 'running',
+  });
+  const again = open();
+  await again.shows(/It is well\..*bypass permissions on/s);
+  again.kill();
+  await again.ended;
+  await model.dispose();
+}, 90_000);
+
+it('a terminal whose daemon is killed is usable again, and the hint comes back to the same screen', async () => {
+  await on(['create', '--name', 'a', '--engine', 'local', '--', 'sh', '-c', mouse]).ended;
+  const terminal = on(['attach', 'a']);
+  await terminal.shows(/ready/);
+  await carrel.killDaemon();
+  expect(await terminal.ended).toBe(75);
+  expect(leftOn(terminal)).toEqual([]);
+  expect(terminal.shown).toMatch(/^carrel: the daemon went away.*\n +hint: .*: carrel attach a$/m);
+  const again = on(['attach', 'a']);
+  await again.shows(/ready/);
+  again.kill();
+  await again.ended;
+});
+
 it.each([
   [['-T'], 'pipe'],
   [['-t'], 'terminal'],
@@ -117,14 +203,20 @@ it.each([
 });
 
 /** A shell takes note of a new size after the next key; and a Docker Engine may tell the first one late. */
-async function drawn(terminal: Terminal, size: string): Promise<void> {
+async function drawn(terminal: Terminal, size: string, after = 0): Promise<void> {
   const keys = () => terminal.text.split('key .').length;
   await terminal.has(/drawn/);
-  while (!terminal.text.includes(`drawn ${size}\r\n`)) {
+  while (!terminal.text.slice(after).includes(`drawn ${size}\r\n`)) {
     const before = keys();
     terminal.type('.');
     await until(() => keys() > before, 'the key to be read');
   }
+}
+
+/** What the program switched on last in this terminal, and nothing switched off. */
+function leftOn({ text }: Terminal): string[] {
+  const isOn = (mode: string) => text.lastIndexOf(`\x1b[?${mode}h`) > text.lastIndexOf(`\x1b[?${mode}l`);
+  return [...modes.filter(isOn), ...(isOn('25') ? [] : ['hidden cursor'])];
 }
 
 /** How many processes of sandboxes have this command line. */

@@ -8,15 +8,18 @@ import {
   type AnyMessage,
   type ClientContext,
   client,
+  type McpServer,
   methods,
   ndJsonStream,
   PROTOCOL_VERSION,
 } from '@agentclientprotocol/sdk';
 import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
+import { acpServers, usableServers } from '../../model/mcp.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
 import { Group } from '../group.ts';
 import { LastLines, maxLines } from '../last-lines.ts';
+import { mcpList } from '../mcp/list.ts';
 import { authRequired, wayIn } from './authentication.ts';
 import { answerPermission } from './permission.ts';
 
@@ -84,12 +87,14 @@ function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, r
 }
 
 async function openSession(agent: ClientContext, spec: AcpSpec, folder: string): Promise<string> {
-  const { authMethods = [] } = await agent.request(methods.agent.initialize, {
+  const { authMethods = [], agentCapabilities } = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     clientInfo: { name: 'carrel', version: '0' },
   });
-  const open = () => agent.request(methods.agent.session.new, { cwd: folder, mcpServers: [] });
+  const takesHttp = agentCapabilities?.mcpCapabilities?.http === true;
+  const mcpServers = usableServers(acpServers(mcpList().servers), takesHttp) as unknown as McpServer[];
+  const open = () => agent.request(methods.agent.session.new, { cwd: folder, mcpServers });
   const { sessionId } = await open().catch(async (error: unknown) => {
     if ((error as { code?: unknown } | null)?.code !== authRequired) throw error;
     await agent.request(methods.agent.authenticate, { methodId: wayIn(spec, authMethods) });

@@ -1,7 +1,9 @@
 /** Writes the settings of an agent's terminal program into the home of the sandbox, before the program starts. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { changedJsonc, parseJsonc } from '../../lib/jsonc.ts';
 import { preparedSettings } from '../../model/agent.ts';
+import { replace } from '../mcp/configure.ts';
 import { merged } from './merged.ts';
 
 interface Settings {
@@ -10,33 +12,39 @@ interface Settings {
 
 const home = process.env.HOME ?? '/home/agent';
 
-for (const { path, set, defaults } of (JSON.parse(process.argv[2]!) as Settings).files) {
+const settings = process.argv[2]!;
+let isComplete = true;
+
+for (const { path, set, defaults } of (JSON.parse(settings) as Settings).files) {
   const file = join(home, path);
-  const before = contentOf(file);
-  const after = merged(merged(defaults, before), set);
-  if (JSON.stringify(after) !== JSON.stringify(before)) replace(file, `${JSON.stringify(after, null, 2)}\n`);
+  // A file that cannot be parsed is the agent's to report: nothing is added to it.
+  tolerating(file, () => {
+    const text = textOf(file);
+    const before = parseJsonc(text);
+    const after = changedJsonc(text, before, merged(merged(defaults, before), set));
+    if (after !== text) replace(file, after.endsWith('\n') ? after : `${after}\n`);
+  });
 }
 
-writeFileSync(preparedSettings, process.argv[2]!);
+// The next start tries again what failed now.
+if (isComplete) tolerating(preparedSettings, () => writeFileSync(preparedSettings, settings));
 
-/** A file that cannot be parsed is the agent's to report: nothing is added to it. */
-function contentOf(file: string): unknown {
-  let text: string;
+/** The agent starts in any case, on a full disk, too. */
+function tolerating(file: string, write: () => void): void {
   try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return {};
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    console.error(`${file} is not JSON, ignoring; the agent may ask questions that Carrel answers otherwise`);
-    process.exit(0);
+    write();
+  } catch (error) {
+    isComplete = false;
+    console.error(
+      `carrel: ${file}: ${(error as Error).message}, ignoring; the agent may ask questions of a first start`,
+    );
   }
 }
 
-function replace(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,9 +1,12 @@
 /** The commands about agents in terminals. */
 import { terminalAgents } from '../../model/agent-table.ts';
+import { engineNames } from '../../model/sandbox.ts';
 import type { Area, CommandEntry, OptionEntry } from '../cli.ts';
+import { agentGrantOptions, serviceOption } from '../sandbox/grant-options.ts';
 
 const options: readonly OptionEntry[] = [
   { flags: '--new', field: 'new', summary: 'begin another sandbox beside the one that there is' },
+  { flags: '--engine <ENGINE>', field: 'engine', summary: 'engine that runs the sandbox', choices: engineNames },
   {
     flags: '--network <RULES>',
     field: 'network',
@@ -15,6 +18,8 @@ const options: readonly OptionEntry[] = [
     summary: 'set an environment variable, K alone: to its value here; may be repeated',
     repeat: true,
   },
+  serviceOption,
+  ...agentGrantOptions,
 ];
 
 /** `carrel agent claude`, and `carrel claude` for short. */
@@ -25,7 +30,7 @@ function openCommands(): CommandEntry[] {
 function entry(name: string, agent: string): CommandEntry {
   return {
     name,
-    summary: `open ${agent} in the sandbox of a project; Ctrl-P Ctrl-Q leaves it running, the same command comes back`,
+    summary: `open ${agent} in the sandbox of a project; Ctrl-P Ctrl-Q leaves it running`,
     args: '[PROJECT]',
     fields: { project: 'PROJECT' },
     usage: '[options] [PROJECT] [-- ARGS…]',
@@ -45,6 +50,7 @@ export const agent: Area = {
     {
       name: 'agent ls',
       summary: 'list the agents, where their programs are, and their keys',
+      examples: ['agent ls'],
       load: () => import('./ls.ts'),
     },
     {

@@ -1,4 +1,5 @@
 /** `carrel agent install`: npm runs in a sandbox that can write the volume with the programs of agents; all others only read it. */
+import { existsSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
 import { installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
@@ -8,11 +9,13 @@ import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
+import { catchSignals } from '../signals.ts';
 import { execInside } from '../stream/exec.ts';
+import { unknownAgent } from './unknown.ts';
 
 export default async function install(context: Context, { args }: Invocation): Promise<void> {
   const [agent, wanted = 'latest'] = args as [string, string?];
-  if (!Object.hasOwn(terminalAgents, agent)) throw unknown(agent);
+  if (!Object.hasOwn(terminalAgents, agent)) throw unknownAgent(agent);
   const client = connect(context);
   const version = await during(context.out, `installing ${agent}`, installed(client, agent, wanted));
   if (context.json) context.out.document({ agent, version });
@@ -28,13 +31,18 @@ async function installed(client: Client, agent: string, wanted: string): Promise
     body: {
       network: ['npm'],
       credentials: keys.map((one) => one.name),
+      env: trustEnv(),
       volumes: [{ volume: installVolume, target: installFolder, readonly: false }],
     },
   });
-  const run = (argv: string[]) => output(client, sandbox, argv);
+  const { ended, release } = interruption();
+  const run = (argv: string[]) => Promise.race([output(client, sandbox, argv), ended]);
   try {
-    const version = (await run(['npm', 'view', '--json', `${name}@${wanted}`, 'version'])).replaceAll(/["\s]/g, '');
-    if (!/^\d[\w.+-]{0,63}$/.test(version)) throw new Fault('not_found', `there is no ${name}@${printable(wanted)}`);
+    const version = (await run(['npm', 'view', ...impatient, '--json', `${name}@${wanted}`, 'version'])).replaceAll(
+      /["\s]/g,
+      '',
+    );
+    if (!/^\d[\w.+-]{0,63}$/.test(version)) throw noVersion(agent, name, wanted);
     const folder = `${installFolder}/${agent}`;
     const prefix = `${folder}/${version}`;
     await run(['mkdir', '-p', prefix]);
@@ -42,8 +50,31 @@ async function installed(client: Client, agent: string, wanted: string): Promise
     await run(['ln', '-sfn', version, `${folder}/current`]);
     return version;
   } finally {
+    release();
     await client.call('DELETE /v1/sandboxes/{name}', { path: { name: sandbox }, query: { force: true } });
   }
+}
+
+/** A registry that does not answer, or has a certificate that is not trusted, is reported soon. */
+const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=2000'];
+
+/** Where distributions keep the authorities of the machine: Node.js trusts its own list only. */
+const bundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
+
+function trustEnv(): Record<string, string> {
+  const bundle = bundles.find((path) => existsSync(path));
+  return bundle === undefined ? {} : { NODE_EXTRA_CA_CERTS: bundle };
+}
+
+/** Ctrl-C ends the work, and its sandbox is removed before the command ends. */
+function interruption() {
+  let interrupt = (_: Fault) => {};
+  const ended = new Promise<never>((_, reject) => {
+    interrupt = reject;
+  });
+  ended.catch(() => {});
+  const release = catchSignals(() => interrupt(new Fault('cancelled', 'interrupted; nothing was installed')));
+  return { ended, release };
 }
 
 async function output(client: Client, name: string, argv: string[]): Promise<string> {
@@ -54,14 +85,17 @@ async function output(client: Client, name: string, argv: string[]): Promise<str
     stderr: (chunk) => void errors.push(chunk),
   });
   if (exitCode === 0) return Buffer.concat(said).toString();
-  const last = Buffer.concat(errors).toString().trim().split('\n').slice(-5).join('\n');
+  const text = Buffer.concat(errors).toString().trim();
+  // The version that was asked for does not exist.
+  if (argv[1] === 'view' && /^npm (error|ERR!) code E404$/m.test(text)) return '';
+  const last = text.split('\n').slice(-5).join('\n');
   throw new Fault('unavailable', `${argv.slice(0, 2).join(' ')} failed: ${last}`, {
     hint: 'npm runs in a sandbox with the network preset npm; see: carrel net presets',
   });
 }
 
-function unknown(agent: string): Fault {
-  return new Fault('not_found', `there is no agent ${printable(agent)} to install`, {
-    hint: `There are ${Object.keys(terminalAgents).join(', ')}.`,
+function noVersion(agent: string, name: string, wanted: string): Fault {
+  return new Fault('not_found', `npm has no version ${printable(wanted)} of ${name}`, {
+    hint: `The newest one: carrel agent install ${agent}`,
   });
 }

@@ -2,16 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { agents, type HostLogin } from '../../model/agent-table.ts';
+import { agents, type HostLogin, terminalAgents } from '../../model/agent-table.ts';
 import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
 import { checkSecretValue } from '../../model/secret.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
+import { unknownAgent } from './unknown.ts';
 
 export default async function login(context: Context, { args }: Invocation): Promise<void> {
   const agent = args[0]!;
-  const known = Object.hasOwn(agents, agent) ? agents[agent]!.login : undefined;
+  if (!Object.hasOwn(terminalAgents, agent)) throw unknownAgent(agent);
+  const known = agents[agent]!.login;
   if (known === undefined) throw cannot(agent);
   const content = contentOf(agent, known);
   const value = at(content, known.value);
@@ -45,17 +46,14 @@ function expiryOf(content: unknown, { expires }: HostLogin): string | null {
 
 function notThere(agent: string, { file, instead }: HostLogin): Fault {
   return new Fault('not_found', `~/${file} has no login of ${agent} that can be added outside of a sandbox`, {
-    hint: `Use a key: carrel secret set ${instead} < FILE`,
+    hint: `Use a key: carrel secret set ${instead}`,
   });
 }
 
+/** Before anything is read: the program refreshes its tokens itself, so a sandbox would have to hold them. */
 function cannot(agent: string): Fault {
-  const secret = Object.hasOwn(agents, agent) ? agents[agent]!.terminal?.key?.secret : undefined;
-  return new Fault(
-    'unsupported',
-    `the login of ${printable(agent)} cannot be added outside of a sandbox, so it is not given to one`,
-    {
-      hint: secret === undefined ? 'See: carrel agent ls' : `Use a key: carrel secret set ${secret} < FILE`,
-    },
-  );
+  const secret = agents[agent]!.terminal?.key?.secret;
+  return new Fault('unsupported', `the login of ${agent} cannot be added outside of a sandbox, so no sandbox gets it`, {
+    hint: secret === undefined ? 'See: carrel agent ls' : `Use a key: carrel secret set ${secret}`,
+  });
 }

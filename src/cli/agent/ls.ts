@@ -10,9 +10,9 @@ export default async function ls(context: Context): Promise<void> {
   if (context.json) return context.out.document(found);
   const rows = found.map(({ name, program, version, key }) => [
     name,
-    program === null ? `carrel agent install ${name}` : plain(program),
-    version ?? '',
-    key === null ? 'none' : plain(key),
+    version ?? '-',
+    key === null ? '-' : plain(key),
+    program === null ? `none: carrel agent install ${name}` : plain(program),
   ]);
-  context.out.print(...table([['AGENT', 'PROGRAM', 'INSTALLED', 'KEY'], ...rows], null));
+  context.out.print(...table([['AGENT', 'INSTALLED', 'KEY', 'PROGRAM'], ...rows]));
 }

@@ -1,6 +1,7 @@
 /** `carrel claude .`: the terminal program of an agent in the sandbox of a project. */
 import type { AgentRequest } from '../../api/agent.ts';
 import { Fault } from '../../model/fault.ts';
+import type { EngineName } from '../../model/sandbox.ts';
 import { authorIn } from '../author.ts';
 import type { Context, Invocation, Perform } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -8,14 +9,16 @@ import { askedEnv, type EnvOptions } from '../env.ts';
 import { withTrust } from '../fleet/trust.ts';
 import { during } from '../output/progress.ts';
 import { absolute } from '../paths.ts';
-import { askedNetwork, seenProject } from '../sandbox/request.ts';
+import { askedGrants, askedNetwork, askedServices, type GrantOptions, seenProject } from '../sandbox/request.ts';
 import { attachTo } from '../stream/attach.ts';
 import { terminalSize } from '../stream/terminal.ts';
 import { onPath } from './on-path.ts';
 
-export interface AgentOptions extends EnvOptions {
+export interface AgentOptions extends EnvOptions, GrantOptions {
   readonly new?: boolean;
+  readonly engine?: EngineName;
   readonly network?: string;
+  readonly service?: readonly string[];
 }
 
 /** The command of one agent. */
@@ -28,7 +31,12 @@ export function opens(agent: string): Perform {
       during(context.out, 'starting the sandbox', client.call('POST /v1/agents', { body })),
     );
     const again = `carrel ${agent} ${invocation.args[0] ?? '.'}`;
-    return attachTo(context, client, sandbox.name, { terminal: true, again, drawn: how === 'running' });
+    const { name, engine } = sandbox;
+    const shown = { terminal: true, again, drawn: how === 'running', lineLog: engine === 'docker' };
+    const exitCode = await attachTo(context, client, name, shown);
+    context.out.note(`${name} has ended; ${again} starts it again`);
+    context.out.note(`carrel diff ${name} shows its changes`);
+    return exitCode;
   };
 }
 
@@ -45,7 +53,10 @@ async function agentRequest(
     ...(projectSeen === undefined ? {} : { projectSeen }),
     ...(options.new ? { new: true } : {}),
     ...(command.length > 0 ? { args: [...command] } : {}),
+    ...(options.engine === undefined ? {} : { engine: options.engine }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
+    ...askedServices(options.service),
+    ...askedGrants(options),
     ...(env === undefined ? {} : { env }),
     ...(author === null ? {} : { author }),
     ...(program === null ? {} : { program }),
@@ -54,6 +65,6 @@ async function agentRequest(
 
 function noTerminal(agent: string): Fault {
   return new Fault('invalid', `${agent} needs a terminal`, {
-    hint: `For prompts of scripts there is: carrel session send SANDBOX TEXT --agent ${agent}`,
+    hint: `A script sends prompts with: carrel session send SANDBOX TEXT --agent ${agent}`,
   });
 }

@@ -1,11 +1,11 @@
 /** Brings a daemon up in the background and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getSystemErrorName } from 'node:util';
 import { Client } from '../../api/client.ts';
+import { socketOf } from '../../api/dial.ts';
 import { accountName } from '../../lib/account.ts';
 import { dist } from '../../lib/package.ts';
 import { rotateIfFull } from '../../lib/rotate.ts';
@@ -16,8 +16,10 @@ import { daemonNamespaces } from './namespace.ts';
 
 /** Long, for slow machines: one that ends is noticed at once. */
 const waitMs = 60_000;
+/** How often it is checked whether the daemon has made its socket: that costs next to nothing. */
+const lookMs = 5;
+/** A socket may be that of an earlier daemon. Each request delays the start, so the interval grows with the time waited. */
 const pollMs = 15;
-/** Each request delays the daemon's start, so the interval grows with the time waited. */
 const pollShare = 1 / 16;
 /** The exit code of a daemon that found another one holding the home. */
 const takenExit = 6;
@@ -146,6 +148,8 @@ export function daemonEnv(home: string, port?: number, starter = process.env): N
 
 interface Starting {
   readonly child: ChildProcess;
+  /** Settles if there is no process. */
+  readonly spawnError: Promise<NodeJS.ErrnoException>;
   /** What this daemon and the programs that start it wrote so far; of much, the end. */
   words(): string;
 }
@@ -159,15 +163,14 @@ function launch({ home, port, env }: Wanted, log: number, scope: readonly string
     stdio: ['ignore', log, 'pipe', log],
     env: { ...daemonEnv(home, port, env), CARREL_LOG_FD: String(logDescriptor) },
   });
-  // The exit code tells enough; without a listener the error would end us.
-  child.on('error', () => {});
+  const spawnError = new Promise<NodeJS.ErrnoException>((resolve) => void child.on('error', resolve));
   child.unref();
   let held = Buffer.alloc(0);
   child.stderr?.on('data', (chunk: Buffer) => {
     held = Buffer.concat([held, chunk]).subarray(-maxWordsBytes);
   });
   child.stderr?.on('error', () => {});
-  return { child, words: () => held.toString('utf8') };
+  return { child, spawnError, words: () => held.toString('utf8') };
 }
 
 async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {
@@ -177,14 +180,15 @@ async function outcome(home: string, starting: Starting, deadline: number): Prom
   let taken = false;
   try {
     while (Date.now() < givesUp) {
-      if (await isAnswering(home)) return 'answers';
+      const isBound = existsSync(socketOf(home));
+      if (isBound && (await isAnswering(home))) return 'answers';
       if (!taken && hasExited(child)) {
         if (child.signalCode !== null) return 'killed';
         if (child.exitCode !== takenExit) throw await reason(starting);
         taken = true;
         givesUp = Math.min(deadline, Date.now() + takenMs);
       }
-      await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
+      await sleep(isBound ? Math.max(pollMs, (Date.now() - began) * pollShare) : lookMs);
     }
     return 'taken';
   } finally {
@@ -193,19 +197,13 @@ async function outcome(home: string, starting: Starting, deadline: number): Prom
 }
 
 /** Why a daemon that has exited did not start. */
-async function reason({ child, words }: Starting): Promise<Error> {
-  if (child.pid === undefined) return spawnFault(child.spawnfile, notSpawned(child.exitCode));
+async function reason({ child, spawnError, words }: Starting): Promise<Error> {
+  if (child.pid === undefined) return spawnFault(child.spawnfile, await spawnError);
   const { stderr } = child;
   // A process that it started may hold the pipe for longer.
   if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
   if (isScopeRefused(words())) return new ScopeRefused();
   return lastWords(words(), `exit code ${child.exitCode}`);
-}
-
-/** Node keeps the number of the error for an exit code. */
-function notSpawned(exitCode: number | null): NodeJS.ErrnoException {
-  const code = getSystemErrorName(exitCode ?? 0);
-  return Object.assign(new Error(code), { code });
 }
 
 function hasExited(child: ChildProcess): boolean {

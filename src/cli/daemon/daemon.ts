@@ -25,34 +25,40 @@ const commands: readonly CommandEntry[] = [
       { flags: '--dry-run', summary: 'show the steps and do nothing' },
       { flags: '-y, --yes', summary: 'do not ask before sandboxes are removed or replaced' },
     ],
+    examples: ['up', 'up --port 7070', 'up --file carrel.yaml --dry-run'],
     load: () => import('./up.ts'),
   },
   {
     name: 'down',
     summary: 'stop the daemon; sandboxes keep running',
     options: [{ flags: '--all', summary: 'also stop all sandboxes' }],
+    examples: ['down', 'down --all'],
     load: () => import('./down.ts'),
   },
   {
     name: 'status',
     summary: 'show whether the daemon runs, its version and how many sandboxes there are',
+    examples: ['status'],
     load: () => import('./status.ts'),
   },
   {
     name: 'doctor',
     summary: 'check what this machine supports and that sandboxes are isolated, with a hint for each problem',
+    examples: ['doctor'],
     load: () => import('./doctor.ts'),
   },
   {
     name: 'events',
     summary: 'show the log of events',
     options: [{ flags: '-f, --follow', summary: 'keep printing new events' }, after],
+    examples: ['events --follow'],
     load: () => import('./events.ts'),
   },
   {
     name: 'audit',
     summary: 'show which user did what; the owner sees all users, others see themselves',
     options: [{ flags: '-f, --follow', summary: 'keep printing new entries' }, after],
+    examples: ['audit', 'audit --follow --after 100'],
     load: () => import('./audit.ts'),
   },
   {
@@ -76,6 +82,7 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'engine ls',
     summary: 'list engines and whether they can be used here',
+    examples: ['engine ls'],
     load: () => import('./engine-ls.ts'),
   },
 ];

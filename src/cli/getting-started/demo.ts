@@ -21,18 +21,18 @@ export default async function demo(context: Context, { args }: Invocation): Prom
   tell.chapter('Three agents work on them, each in a sandbox of its own.', `carrel swarm run --all --agent ${agent}`);
   const { containers } = await work(context, client, project.folder);
 
-  tell.chapter('What they did came back as commits, one a story.', 'git log');
+  tell.chapter('Their work came back as commits, one for each story.', 'git log');
   const refs = containers.map(({ commits }) => commits[0]!.ref);
   for (const ref of refs) tell.result(await project.commitsOn(ref));
 
   const tip = containers[0]!.commits[0]!.commit.slice(0, shortCommit);
-  tell.chapter('Nothing of it is in your files yet: look first.', `git show ${tip} -- src`);
+  tell.chapter('The files of the project are unchanged until you merge. One of the commits:', `git show ${tip} -- src`);
   tell.result(await project.show(tip));
 
-  tell.chapter('You have looked; now they become one.', commandLine(['git', 'merge', ...refs]));
+  tell.chapter('The three branches are merged.', commandLine(['git', 'merge', ...refs]));
   tell.result(await project.merge(refs));
 
-  tell.chapter('The whole is tested, in a sandbox again.', 'carrel run --rm . -- node --test');
+  tell.chapter('The tests of the result run in a sandbox, too.', 'carrel run --rm . -- node --test');
   const tests = await testInSandbox(client, project.folder);
   tell.result(tests.summary);
 
@@ -54,7 +54,7 @@ async function work(context: Context, client: Client, project: string): Promise<
     'internal',
     `${bad.containerName} ${bad.status}: ${bad.errors[0] ?? bad.reason ?? 'for an unknown reason'}`,
     {
-      hint: `See what it said: carrel swarm logs ${bad.containerName} — and what this machine offers: carrel doctor`,
+      hint: `carrel swarm logs ${bad.containerName} shows its output, carrel doctor what this machine offers`,
     },
   );
 }
@@ -78,11 +78,16 @@ class Narrator {
   }
 
   end(folder: string): void {
-    this.chapter('That was all real but the agent: sandboxes, commits, tests.');
+    this.chapter('Sandboxes, commits and tests were real; the agent was scripted.');
     this.#out.print(
-      `look around     cd ${plain(folder)}; carrel swarm status; git log --graph --oneline`,
-      'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all --agent claude',
-      `clear it away   cd ${plain(folder)}; carrel swarm clean; rm -r ${plain(folder)}`,
+      'An agent on your own project:',
+      '  carrel claude .',
+      'The result of the demo:',
+      `  cd ${plain(folder)}`,
+      '  git log --graph --oneline',
+      '  carrel swarm status',
+      'Remove it, in that folder:',
+      `  carrel swarm clean; rm -r ${plain(folder)}`,
     );
   }
 }

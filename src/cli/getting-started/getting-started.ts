@@ -10,11 +10,13 @@ export const gettingStarted: Area = {
         'run three scripted agents on a sample project, in a temporary directory or in DIR; needs no key and no network',
       args: '[DIR]',
       completes: 'files',
+      examples: ['demo'],
       load: () => import('./demo.ts'),
     },
     {
       name: 'init',
       summary: 'write a carrel.yaml for the projects in this directory',
+      examples: ['init'],
       load: () => import('./init.ts'),
     },
     {
@@ -22,6 +24,7 @@ export const gettingStarted: Area = {
       summary: 'print a completion script for bash, zsh or fish',
       args: '<SHELL>',
       completes: ['bash', 'zsh', 'fish'],
+      examples: ['completion bash'],
       load: () => import('./completion.ts'),
     },
     {
@@ -29,6 +32,7 @@ export const gettingStarted: Area = {
       summary: 'names of sandboxes or other things, for completion',
       args: '[KIND] [OF]',
       hidden: true,
+      examples: ['__names sandbox'],
       load: () => import('./names.ts'),
     },
   ],

@@ -1,4 +1,4 @@
-import { type CredentialRequest, checkCredentialName, servicesOf } from '../../model/credential.ts';
+import { type CredentialRequest, checkCredentialName, servicesOf, serviceText } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSecretName } from '../../model/secret.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -17,6 +17,8 @@ export default async function credentialAdd(context: Context, { args, options }:
   const body = { ...options, name, secret: checkSecretName(options.secret) };
   servicesOf(body);
   const view = await connect(context).call('POST /v1/credentials', { body });
+  for (const service of view.services.filter(({ scheme }) => scheme === 'http'))
+    context.out.warn(`the key goes to ${plain(serviceText(service))} without encryption`);
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.name));
 }

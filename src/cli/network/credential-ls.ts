@@ -15,12 +15,17 @@ export default async function credentialLs(context: Context): Promise<void> {
   context.out.print(...credentialListing(credentials));
 }
 
+/** As `credential add --host` takes it. */
+export function placeText(service: Omit<CredentialView['services'][number], 'header' | 'format'>): string {
+  return `${service.scheme === undefined ? '' : 'http://'}${serviceText(service)}`;
+}
+
 /** A line for each host. */
 export function credentialListing(credentials: readonly CredentialView[], now?: number): string[] {
   const rows = credentials.flatMap(({ name, secret, services, createdAt }) =>
-    services.map(({ host, port, header, format }) => [
+    services.map(({ host, port, scheme, header, format }) => [
       plain(name),
-      plain(serviceText({ host, port })),
+      plain(placeText({ host, port, scheme })),
       plain(`${header}: ${format}`),
       plain(secret),
       `${age(createdAt, now)} ago`,

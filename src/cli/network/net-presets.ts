@@ -7,7 +7,7 @@ export default async function netPresets(context: Context): Promise<void> {
   const presets = await connect(context).call('GET /v1/network/presets');
   if (context.json) return context.out.document(presets);
   const rows = presets.map(({ name, hosts }) => [plain(name), hosts.map(plain).join(' ')]);
-  context.out.print(...table([['PRESET', 'HOSTS'], ...rows], null));
+  context.out.print(...table([['PRESET', 'HOSTS'], ...rows]));
   for (const { name, found } of presets)
     for (const { rule, file } of found)
       context.out.note(`${plain(rule)} is in ${plain(name)} because of ${plain(file)}`);

@@ -16,6 +16,7 @@ const netCommands: readonly CommandEntry[] = [
     fields: { allow: 'RULE' },
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
+    examples: ['net allow ada example.com:443', 'net allow ada npm'],
     load: () => import('./net-allow.ts'),
   },
   {
@@ -25,6 +26,7 @@ const netCommands: readonly CommandEntry[] = [
     fields: { deny: 'RULE' },
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
+    examples: ['net deny ada example.com:443'],
     load: () => import('./net-deny.ts'),
   },
   {
@@ -60,6 +62,7 @@ const netCommands: readonly CommandEntry[] = [
       { flags: '--tail <N>', field: 'tail', summary: 'only the last N lines' },
     ],
     completes: 'sandboxes',
+    examples: ['net log ada --tail 20', 'net log ada --follow'],
     load: () => import('./net-log.ts'),
   },
 ];
@@ -75,9 +78,10 @@ const portCommands: readonly CommandEntry[] = [
       { flags: '--address <ADDRESS>', field: 'hostAddress', summary: 'address to listen on (default 127.0.0.1)' },
     ],
     completes: 'sandbox',
+    examples: ['port add web 3000', 'port add web 3000:8080'],
     load: () => import('./port-add.ts'),
   },
-  { name: 'port ls', summary: 'list forwarded ports', load: () => import('./port-ls.ts') },
+  { name: 'port ls', summary: 'list forwarded ports', examples: ['port ls'], load: () => import('./port-ls.ts') },
   {
     name: 'port rm',
     summary: 'stop forwarding a port',
@@ -85,6 +89,7 @@ const portCommands: readonly CommandEntry[] = [
     fields: { port: 'PORT', hostPort: 'PORT' },
     usage: 'NAME PORT[:HOSTPORT]',
     completes: 'sandbox',
+    examples: ['port rm web 3000:8080'],
     load: () => import('./port-rm.ts'),
   },
 ];
@@ -107,7 +112,8 @@ const credentialCommands: readonly CommandEntry[] = [
       {
         flags: '--host <HOST>',
         field: 'host',
-        summary: 'the one host it is sent to, over TLS; HOST:PORT if the port is not 443',
+        summary:
+          'the one host it is sent to, over TLS; HOST:PORT if the port is not 443; http://HOST:PORT for a gateway without TLS',
       },
       { flags: '--header <HEADER>', field: 'header', summary: 'name of the header, such as authorization' },
       {
@@ -116,11 +122,16 @@ const credentialCommands: readonly CommandEntry[] = [
         summary: 'value of the header, {} is the secret, such as "Bearer {}" (default {})',
       },
     ],
+    examples: [
+      'credential add claude --preset anthropic --secret ANTHROPIC_API_KEY',
+      'credential add local --preset openai --host http://127.0.0.1:4000 --secret GATEWAY_KEY',
+    ],
     load: () => import('./credential-add.ts'),
   },
   {
     name: 'credential ls',
     summary: 'list credentials and their hosts, without the keys',
+    examples: ['credential ls'],
     load: () => import('./credential-ls.ts'),
   },
   {
@@ -128,6 +139,7 @@ const credentialCommands: readonly CommandEntry[] = [
     summary: 'remove a credential that no sandbox uses; the secret is kept',
     args: '<NAME>',
     completes: 'credentials',
+    examples: ['credential rm claude'],
     load: () => import('./credential-rm.ts'),
   },
 ];

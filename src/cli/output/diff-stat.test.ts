@@ -11,7 +11,7 @@ function change(path: string, rest: Partial<ChangeView> = {}): ChangeView {
   return { path, status: 'M', ...file, insertions: 1, deletions: 0, gates: [], note: null, baseKnown: true, ...rest };
 }
 
-const ignored = { files: 0, places: [] };
+const ignored = { files: 0, more: false, places: [] };
 
 function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 0): string[] {
   return diffStat({ changes, hiddenInGit, ignored }, out, columns);
@@ -116,8 +116,13 @@ test('a hundred thousand changes', () => {
 });
 
 test('ignored files are one line', () => {
-  const many = { files: 34_367, places: ['node_modules/', 'dist/', 'a/b/', 'c'] };
-  expect(diffStat({ changes: [change('a')], hiddenInGit: 0, ignored: many }, out, 80).at(-1)).toBe(
+  const many = { files: 34_367, more: false, places: ['node_modules/', 'dist/', 'a/b/', 'c'] };
+  const lastLine = (ignored: typeof many) =>
+    diffStat({ changes: [change('a')], hiddenInGit: 0, ignored }, out, 80).at(-1);
+  expect(lastLine(many)).toBe(
     ' 34,367 ignored files in node_modules/, dist/, a/b/ … left out; --ignored includes them',
+  );
+  expect(lastLine({ ...many, files: 10_000, more: true })).toContain(
+    ' more than 10,000 ignored files in node_modules/',
   );
 });

@@ -67,14 +67,10 @@ export function hidden(hiddenInGit: number): string[] {
   return [` ${hiddenInGit} more ${differ} inside .git; commits travel by themselves`];
 }
 
-export function ignoredLines({ files, places }: ChangesView['ignored']): string[] {
-  if (files === 0) return [];
-  return [
-    `${ignoredText(
-      files,
-      places.map((path) => pathText({ path })),
-    )} left out; --ignored includes them`,
-  ];
+export function ignoredLines(ignored: ChangesView['ignored']): string[] {
+  if (ignored.files === 0 && !ignored.more) return [];
+  const places = ignored.places.map((path) => pathText({ path }));
+  return [`${ignoredText(ignored, places)} left out; --ignored includes them`];
 }
 
 function rowOf(change: ChangeView): Row {

@@ -96,7 +96,7 @@ test('ages', () => {
 test('a failure names message and hint, harmless, with its exit code', () => {
   const { out, stderr, stdout } = open(false, false);
   expect(out.fail(new Fault('not_found', 'no \u001b[2J', { hint: 'try\nthis' }))).toBe(5);
-  expect(stderr.text).toBe('carrel: no \\u001b[2J\n  hint: try\n  this\n');
+  expect(stderr.text).toBe('carrel: no \\u001b[2J\n  hint: try\n        this\n');
   expect(stdout.text).toBe('');
 });
 

@@ -9,6 +9,9 @@ import { cut, plain, plainLines } from './text.ts';
 const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof colours;
 
+/** The lines of a hint stand below each other. */
+const hintIndent = `\n${' '.repeat('  hint: '.length)}`;
+
 export interface Sink {
   write(data: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
@@ -116,7 +119,7 @@ export class Output {
   #explain(fault: Fault): string {
     const message = `${this.#tint(this.stderr, 'red', 'carrel:')} ${plainLines(fault.message).replaceAll('\n', '\n  ')}\n`;
     if (fault.hint === undefined) return message;
-    return `${message}  ${this.#tint(this.stderr, 'cyan', 'hint:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
+    return `${message}  ${this.#tint(this.stderr, 'cyan', 'hint:')} ${plainLines(fault.hint).replaceAll('\n', hintIndent)}\n`;
   }
 
   #tint(sink: Sink, colour: Colour, text: string): string {

@@ -5,13 +5,14 @@ const quietMs = 1000;
 const turnMs = 100;
 
 /** Waits for work; after a second a terminal shows progress. */
-export async function during<T>(out: Output, text: string, work: Promise<T>): Promise<T> {
+export async function during<T>(out: Output, text: string | (() => string), work: Promise<T>): Promise<T> {
   if (!out.interactive) return work;
   const began = Date.now();
   let turn = 0;
   const timer = setInterval(() => {
     if (Date.now() - began < quietMs) return;
-    out.progress(`${faces[turn++ % faces.length]} ${text} (${Math.floor((Date.now() - began) / 1000)}s)`);
+    const now = typeof text === 'string' ? text : text();
+    out.progress(`${faces[turn++ % faces.length]} ${now} (${Math.floor((Date.now() - began) / 1000)}s)`);
   }, turnMs);
   const clear = () => {
     clearInterval(timer);

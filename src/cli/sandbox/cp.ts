@@ -1,5 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { isFault } from '../../model/fault.ts';
+import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
@@ -13,11 +14,16 @@ export default async function cp(context: Context, { args }: Invocation): Promis
   const client = connect(context);
   const abort = new AbortController();
   const release = catchSignals(() => abort.abort());
-  const inside = { client, name: sandbox, signal: abort.signal };
+  let passed = () => 0;
+  const onOpen = (bytes: () => number) => {
+    passed = bytes;
+  };
+  const inside = { client, name: sandbox, signal: abort.signal, onOpen };
   try {
     const writable = await boundFolders(context.user === null ? client : connect({ ...context, user: null }));
     const order = { inside, home: context.socket === null ? context.home : null, from, to, writable };
-    await during(context.out, `copying ${from}`, way === 'in' ? push(inside, from, to, writable) : pull(order));
+    const doing = () => `copying ${from}, ${formatSize(passed())}`;
+    await during(context.out, doing, way === 'in' ? push(inside, from, to, writable) : pull(order));
     if (context.json) context.out.document({ from: args[0], to: args[1] });
   } finally {
     release();

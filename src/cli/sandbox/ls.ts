@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
+import { terminalAgentLabel } from '../../model/agent.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -55,7 +56,7 @@ export function listing(sandboxes: readonly Listed[], out: Output, now?: number,
     paintState(out, sandbox.state),
     ...sizeCell(sandbox),
     sandbox.project === null ? '-' : plain(shortPath(sandbox.project)),
-    sandbox.command.length === 0 ? '-' : commandLine(sandbox.command),
+    commandCell(sandbox),
     age(sandbox.createdAt, now),
     exitCell(sandbox),
   ]);
@@ -69,6 +70,13 @@ export function listing(sandboxes: readonly Listed[], out: Output, now?: number,
 function sizeCell({ sizeBytes }: Listed): string[] {
   if (sizeBytes === undefined) return [];
   return [sizeBytes === null ? '-' : formatSize(sizeBytes)];
+}
+
+/** The program of an agent is started by one of ours, with its settings; its name says more. */
+function commandCell({ command, labels }: SandboxView): string {
+  const agent = labels[terminalAgentLabel];
+  if (agent !== undefined) return plain(agent);
+  return command.length === 0 ? '-' : commandLine(command);
 }
 
 function exitCell({ exitCode, reason }: SandboxView): string {

@@ -2,17 +2,15 @@
 
 import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
+import { bankRequest } from '../../model/bank.ts';
 import { checkCredentialName } from '../../model/credential.ts';
-import { distinctGrants, parseMemoryGrant } from '../../model/memory.ts';
+import { type AskedGrants, grantTable } from '../../model/grant-table.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { usableRule } from '../../model/network.ts';
-import { distinctRooms, parseRoomRequest } from '../../model/room-grant.ts';
 import type { EngineName, RuntimeName, WorkspaceMode } from '../../model/sandbox.ts';
 import { checkSecretName } from '../../model/secret.ts';
 import { checkServiceName } from '../../model/service.ts';
-import { parseShareRequest } from '../../model/share.ts';
 import { parseSize } from '../../model/size.ts';
-import { parseVolumeRequest } from '../../model/volume.ts';
 import { authorIn } from '../author.ts';
 import { askedEnv, type EnvOptions } from '../env.ts';
 import { parsePublished } from '../network/port.ts';
@@ -20,7 +18,7 @@ import { naming, parseCount, parseNumber, parsePairs } from '../option.ts';
 import { absolute } from '../paths.ts';
 import { type StreamChoice, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
-export interface SandboxOptions extends StreamOptions, EnvOptions {
+export interface SandboxOptions extends StreamOptions, EnvOptions, GrantOptions {
   readonly name?: string;
   readonly engine?: EngineName;
   readonly image?: string;
@@ -36,10 +34,6 @@ export interface SandboxOptions extends StreamOptions, EnvOptions {
   readonly secret?: readonly string[];
   readonly credential?: readonly string[];
   readonly service?: readonly string[];
-  readonly volume?: readonly string[];
-  readonly share?: readonly string[];
-  readonly room?: readonly string[];
-  readonly memoryScope?: readonly string[];
   readonly network?: string;
   readonly publish?: readonly string[];
   readonly cwd?: string;
@@ -56,8 +50,7 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, secret, credential, service, volume, share, room, label, rootfs } = options;
-  const { memoryScope } = options;
+  const { name, engine, runtime, image, secret, credential, service, label, rootfs } = options;
   const env = askedEnv(options);
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
@@ -70,11 +63,8 @@ export function sandboxRequest(
     ...(env === undefined ? {} : { env }),
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
-    ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
-    ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
-    ...(share === undefined ? {} : { shares: share.map(parseShareRequest) }),
-    ...(room === undefined ? {} : { rooms: distinctRooms(room.map(parseRoomRequest)) }),
-    ...(memoryScope === undefined ? {} : { memoryScopes: distinctGrants(memoryScope.map(parseMemoryGrant)) }),
+    ...askedServices(service),
+    ...askedGrants(options),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     ...(options.publish === undefined ? {} : { ports: options.publish.map(parsePublished) }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -109,6 +99,31 @@ export function seenProject(project: string): Pick<SandboxRequest, 'project' | '
     // The daemon reports a missing or unreadable project, ignoring.
     return { project };
   }
+}
+
+/** Options of `grant-options.ts`; all but these have lists of texts. */
+export interface GrantOptions {
+  readonly memoryBank?: boolean;
+  readonly [option: string]: unknown;
+}
+
+/** What other commands that create sandboxes ask for in the same words. */
+export function askedGrants(options: GrantOptions): AskedGrants {
+  const lists = grantTable.flatMap(([field, { option, parse, distinct }]) => {
+    const texts = options[optionName(option.flags)] as readonly string[] | undefined;
+    const asked = texts?.map(parse);
+    return asked === undefined ? [] : [[field, distinct?.(asked) ?? asked]];
+  });
+  const grants = Object.fromEntries(lists) as AskedGrants;
+  return options.memoryBank ? { ...grants, volumes: [...(grants.volumes ?? []), bankRequest(false)] } : grants;
+}
+
+function optionName(flags: string): string {
+  return /--([a-z-]+)/.exec(flags)![1]!.replaceAll(/-./g, ([, letter]) => letter!.toUpperCase());
+}
+
+export function askedServices(names: readonly string[] | undefined): Pick<SandboxRequest, 'services'> {
+  return names === undefined ? {} : { services: [...new Set(names.map(checkServiceName))] };
 }
 
 export function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {

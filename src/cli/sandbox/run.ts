@@ -9,9 +9,8 @@ import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
-import { lend } from '../stream/interactive.ts';
-import { StartWords } from '../stream/not-started.ts';
-import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/receive.ts';
+import { showUntilEnd } from '../stream/interactive.ts';
+import type { Exit } from '../stream/receive.ts';
 import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
 import { tellFallback } from './fallback.ts';
@@ -34,11 +33,11 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   const asked = withStreams(sandboxRequest(options, args[0], command), streams);
   const body = { ...(await withAuthor(asked)), console: true };
   const client = connect(context);
-  const brake = new Brake(client, context.out);
-  const release = catchSignals(() => brake.press());
+  const interrupts = new InterruptHandler(client, context.out);
+  const release = catchSignals(() => interrupts.press());
   try {
     const view = await withTrust(context, client, () => client.call('POST /v1/sandboxes', { body }));
-    brake.engage(view.name);
+    interrupts.stops(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     tellFallback(context.out, body, view);
     tellPorts(context.out, view);
@@ -46,7 +45,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     warnRefused(context.out, view.name, exit.refused, options.rm);
     if (options.rm) await tellKept(client, context.out, view);
     else await tellChanges(client, context.out, view);
-    return brake.pressed ? interruptedExit : exit.exitCode;
+    return interrupts.pressed ? interruptedExit : exit.exitCode;
   } finally {
     release();
   }
@@ -55,18 +54,9 @@ export default async function run(context: Context, invocation: Invocation<Sandb
 async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: StreamChoice): Promise<Exit> {
   const { name, command } = view;
   const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
-  const release = lend(socket, { stdin, terminal: terminal !== null });
   try {
-    const words = new StartWords(ownSinks(out));
-    const exit = await receive(socket, words.sinks, name);
-    const refusal = await words.refusal(exit, command);
-    release();
-    if (refusal) out.fail(refusal);
-    closeSinks(out, exit);
-    if (exit.outOfMemory) out.warn(memoryHint(name));
-    return exit;
+    return await showUntilEnd(socket, out, { name, argv: command }, { stdin, terminal: terminal !== null });
   } finally {
-    release();
     socket.destroy();
   }
 }
@@ -94,7 +84,7 @@ async function tellChanges(client: Client, out: Output, { name, workspace }: San
 }
 
 /** Ctrl-C: the first asks the sandbox to stop, the second makes it, the third does not wait for that. */
-class Brake {
+class InterruptHandler {
   readonly #client: Client;
   readonly #out: Output;
   #name: string | null = null;
@@ -116,7 +106,7 @@ class Brake {
   }
 
   /** From here on there is something to stop; an earlier press counts. */
-  engage(name: string): void {
+  stops(name: string): void {
     this.#name = name;
     if (this.pressed) this.#stop(name);
     // The reader of the output is gone. A command without a reader would run for ever.

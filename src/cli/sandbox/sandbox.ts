@@ -2,6 +2,7 @@
 import { sandboxNamePattern } from '../../model/name.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../../model/sandbox.ts';
 import type { Area, NameSources, OptionEntry } from '../cli.ts';
+import { grantOptions, serviceOption } from './grant-options.ts';
 
 const env: readonly OptionEntry[] = [
   {
@@ -72,39 +73,8 @@ export const sandboxOptions: readonly OptionEntry[] = [
     repeat: true,
     completes: 'credentials',
   },
-  {
-    flags: '--service <NAME>',
-    field: 'services',
-    summary: 'allow calls to a service declared in config.yaml; may be repeated',
-    repeat: true,
-  },
-  {
-    flags: '-v, --volume <NAME:PATH>',
-    field: 'volumes',
-    summary: 'mount a volume, by type or name, at PATH; add :ro for read-only; may be repeated',
-    repeat: true,
-    completes: 'volumes',
-  },
-  {
-    flags: '--share <NAME>',
-    field: 'shares',
-    summary: 'mount a share at /shares/NAME, or NAME:PATH; add :ro for read-only; may be repeated',
-    repeat: true,
-    completes: 'shares',
-  },
-  {
-    flags: '--room <NAME>',
-    field: 'rooms',
-    summary: 'mount a room at /rooms/NAME, to read and to post; add :ro to read only; may be repeated',
-    repeat: true,
-    completes: 'rooms',
-  },
-  {
-    flags: '--memory-scope <SCOPE>',
-    field: 'memoryScopes',
-    summary: 'let it save and search notes of user, project or sandbox; add :ro to read only; may be repeated',
-    repeat: true,
-  },
+  serviceOption,
+  ...grantOptions,
   {
     flags: '--network <RULES>',
     field: 'network',
@@ -193,6 +163,7 @@ export const sandbox: Area = {
       summary: 'show all details of a sandbox',
       args: '<NAME>',
       completes: 'sandboxes',
+      examples: ['show ada'],
       load: () => import('./show.ts'),
     },
     {
@@ -217,6 +188,7 @@ export const sandbox: Area = {
       summary: 'open a shell in a sandbox; one that was stopped is started first',
       args: '<NAME>',
       completes: 'sandboxes',
+      examples: ['shell ada'],
       load: () => import('./shell.ts'),
     },
     {
@@ -224,6 +196,7 @@ export const sandbox: Area = {
       summary: 'connect to the command of a sandbox; detach with Ctrl-C, or Ctrl-P Ctrl-Q in a terminal',
       args: '<NAME>',
       completes: 'sandboxes',
+      examples: ['attach ada'],
       load: () => import('./attach.ts'),
     },
     {
@@ -243,6 +216,7 @@ export const sandbox: Area = {
       summary: 'wait until a sandbox has ended and print its exit code',
       args: '<NAME>',
       completes: 'sandboxes',
+      examples: ['wait ada'],
       load: () => import('./wait.ts'),
     },
     {
@@ -255,6 +229,7 @@ export const sandbox: Area = {
         { flags: '--all', summary: 'all your running sandboxes' },
       ],
       completes: 'sandboxes',
+      examples: ['stop ada', 'stop --all --grace 5'],
       load: () => import('./stop.ts'),
     },
     {
@@ -275,6 +250,7 @@ export const sandbox: Area = {
         { flags: '--grace <SECONDS>', field: 'graceMs', summary: 'time between SIGTERM and SIGKILL (default 10)' },
       ],
       completes: 'sandboxes',
+      examples: ['restart ada'],
       load: () => import('./restart.ts'),
     },
     {
@@ -297,11 +273,13 @@ export const sandbox: Area = {
       summary: 'copy files into or out of a sandbox; NAME:PATH is a path inside',
       args: '<SRC> <DST>',
       completes: 'places',
+      examples: ['cp notes.txt ada:/workspace/', 'cp ada:/workspace/report.pdf .'],
       load: () => import('./cp.ts'),
     },
     {
       name: 'stats',
       summary: 'show processor, memory and process usage of running sandboxes',
+      examples: ['stats'],
       load: () => import('./stats.ts'),
     },
   ],

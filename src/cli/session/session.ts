@@ -30,6 +30,7 @@ const commands: readonly CommandEntry[] = [
     args: '[SANDBOX]',
     options: [{ flags: '-a, --all', summary: 'closed ones too' }],
     completes: 'sandbox',
+    examples: ['session ls', 'session ls ada --all'],
     load: () => import('./session-ls.ts'),
   },
   {
@@ -38,6 +39,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [session, { flags: '--last <N>', summary: 'the last N messages (default 20, 0: none)' }],
     completes: 'sandbox',
+    examples: ['session show ada --last 20'],
     load: () => import('./session-show.ts'),
   },
   {
@@ -63,6 +65,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [session, { flags: '--after <SEQ>', field: 'after', summary: 'begin after the event with this number' }],
     completes: 'sandbox',
+    examples: ['session follow ada'],
     load: () => import('./session-follow.ts'),
   },
   {
@@ -85,6 +88,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [session],
     completes: 'sandbox',
+    examples: ['session cancel ada'],
     load: () => import('./session-cancel.ts'),
   },
   {
@@ -93,6 +97,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [session, { flags: '--title <TEXT>', field: 'title', summary: 'title of the new session' }],
     completes: 'sandbox',
+    examples: ['session fork ada --title "Another way"'],
     load: () => import('./session-fork.ts'),
   },
   {
@@ -101,6 +106,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [session],
     completes: 'sandbox',
+    examples: ['session close ada'],
     load: () => import('./session-close.ts'),
   },
   {
@@ -109,6 +115,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX>',
     options: [{ flags: '--session <ID>', summary: 'the session, by its id or the beginning or end of it; required' }],
     completes: 'sandbox',
+    examples: ['session rm ada --session 3f2a'],
     load: () => import('./session-rm.ts'),
   },
   {
@@ -117,6 +124,7 @@ const commands: readonly CommandEntry[] = [
     args: '<SANDBOX> [ls|rm] [ID...]',
     usage: 'SANDBOX | SANDBOX ls | SANDBOX rm ID…',
     completes: 'sandbox',
+    examples: ['session token ada', 'session token ada ls'],
     load: () => import('./session-token.ts'),
   },
 ];

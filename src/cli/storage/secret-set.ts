@@ -9,7 +9,7 @@ type Options = { readonly file?: string };
 
 export default async function secretSet(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkSecretName(args[0]!);
-  const value = await readValue(context, options.file);
+  const value = await readValue(context, name, options.file);
   checkSecretValue(name, value);
   const body = { name, valueBase64: value.toString('base64') };
   const view = await connect(context).call('POST /v1/secrets', { body });
@@ -17,7 +17,7 @@ export default async function secretSet(context: Context, { args, options }: Inv
   context.out.print(plain(view.name));
 }
 
-async function readValue({ out }: Context, file: string | undefined): Promise<Buffer> {
+async function readValue({ out }: Context, name: string, file: string | undefined): Promise<Buffer> {
   if (file !== undefined) return secretFromFile(file);
-  return process.stdin.isTTY ? askHidden('Value: ', out) : secretFromStdin(process.stdin);
+  return process.stdin.isTTY ? askHidden(`Value of ${name}, not shown: `, out) : secretFromStdin(process.stdin);
 }

@@ -20,6 +20,7 @@ const volumeCommands: readonly CommandEntry[] = [
     name: 'volume ls',
     summary: 'list volumes',
     options: [allUsers, { flags: '--backups', summary: 'list backups instead, for: carrel volume restore FILE' }],
+    examples: ['volume ls', 'volume ls --backups'],
     load: () => import('./volume-ls.ts'),
   },
   {
@@ -32,6 +33,7 @@ const volumeCommands: readonly CommandEntry[] = [
         summary: 'directory to copy into the shared volume base-plugins; for the owner',
       },
     ],
+    examples: ['volume init'],
     load: () => import('./volume-init.ts'),
   },
   {
@@ -39,6 +41,7 @@ const volumeCommands: readonly CommandEntry[] = [
     summary: 'create a named volume, for: --volume NAME:PATH',
     args: '<NAME>',
     fields: { name: 'NAME' },
+    examples: ['volume create cache'],
     load: () => import('./volume-create.ts'),
   },
   {
@@ -51,12 +54,14 @@ const volumeCommands: readonly CommandEntry[] = [
       { flags: '--backups', summary: 'NAME is a backup as listed by: carrel volume ls --backups' },
     ],
     completes: 'volumes',
+    examples: ['volume rm cache'],
     load: () => import('./volume-rm.ts'),
   },
   {
     name: 'volume status',
     summary: 'show size, sandboxes and last use of volumes',
     options: [allUsers],
+    examples: ['volume status'],
     load: () => import('./volume-status.ts'),
   },
   {
@@ -69,6 +74,7 @@ const volumeCommands: readonly CommandEntry[] = [
       { flags: '--no-backup', summary: 'make no backup' },
     ],
     completes: 'volumes',
+    examples: ['volume clean cache --yes'],
     load: () => import('./volume-clean.ts'),
   },
   {
@@ -76,6 +82,7 @@ const volumeCommands: readonly CommandEntry[] = [
     summary: 'pack a volume into an archive and print its path',
     args: '<NAME>',
     completes: 'volumes',
+    examples: ['volume backup home'],
     load: () => import('./volume-backup.ts'),
   },
   {
@@ -84,6 +91,7 @@ const volumeCommands: readonly CommandEntry[] = [
     args: '<FILE>',
     fields: { file: 'FILE' },
     completes: 'files',
+    examples: ['volume restore home.tar.gz'],
     load: () => import('./volume-restore.ts'),
   },
   {
@@ -92,6 +100,7 @@ const volumeCommands: readonly CommandEntry[] = [
     args: '<FOLDER>',
     fields: { folder: 'FOLDER' },
     completes: 'files',
+    examples: ['volume migrate ~/old-volumes'],
     load: () => import('./volume-migrate.ts'),
   },
 ];
@@ -112,6 +121,7 @@ const homeCommands: readonly CommandEntry[] = [
       { flags: '--network <RULES>', field: 'network', summary: 'hosts it may connect to, as in run' },
     ],
     takesCommand: true,
+    examples: ['home shell', 'home shell -- ls -la'],
     load: () => import('./home-shell.ts'),
   },
 ];
@@ -124,11 +134,13 @@ const secretCommands: readonly CommandEntry[] = [
     fields: { name: 'NAME' },
     options: [{ flags: '--file <FILE>', field: 'valueBase64', summary: 'read the value from a file, byte by byte' }],
     completes: 'secrets',
+    examples: ['secret set ANTHROPIC_API_KEY < key', 'secret set ANTHROPIC_API_KEY --file key'],
     load: () => import('./secret-set.ts'),
   },
   {
     name: 'secret ls',
     summary: 'list secrets without their values',
+    examples: ['secret ls'],
     load: () => import('./secret-ls.ts'),
   },
   {
@@ -136,6 +148,7 @@ const secretCommands: readonly CommandEntry[] = [
     summary: 'remove a secret that no sandbox uses',
     args: '<NAME>',
     completes: 'secrets',
+    examples: ['secret rm ANTHROPIC_API_KEY'],
     load: () => import('./secret-rm.ts'),
   },
 ];
@@ -151,11 +164,13 @@ const imageCommands: readonly CommandEntry[] = [
       { flags: '--offline', summary: 'build without network' },
     ],
     completes: 'files',
+    examples: ['image build .', 'image build . --offline'],
     load: () => import('./image-build.ts'),
   },
   {
     name: 'image ls',
     summary: 'list images for --image',
+    examples: ['image ls'],
     load: () => import('./image-ls.ts'),
   },
   {
@@ -164,6 +179,7 @@ const imageCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     fields: { name: 'NAME' },
     completes: 'images',
+    examples: ['image rm carrel-shop'],
     load: () => import('./image-rm.ts'),
   },
 ];
@@ -182,11 +198,13 @@ const userCommands: readonly CommandEntry[] = [
       },
       { flags: '--account <LOGIN>', summary: 'the same by login name' },
     ],
+    examples: ['user add ann --account ann'],
     load: () => import('./user-add.ts'),
   },
   {
     name: 'user ls',
     summary: 'list users',
+    examples: ['user ls'],
     load: () => import('./user-ls.ts'),
   },
   {
@@ -195,6 +213,7 @@ const userCommands: readonly CommandEntry[] = [
     args: '[NAME]',
     fields: { name: 'NAME' },
     completes: 'users',
+    examples: ['user token ann'],
     load: () => import('./user-token.ts'),
   },
   {
@@ -202,6 +221,7 @@ const userCommands: readonly CommandEntry[] = [
     summary: 'remove a user that has no sandboxes',
     args: '<NAME>',
     completes: 'users',
+    examples: ['user rm ann'],
     load: () => import('./user-rm.ts'),
   },
 ];
@@ -211,6 +231,7 @@ const composeCommands: readonly CommandEntry[] = [
     name: 'compose',
     summary: 'convert the carrel.yaml here to a docker-compose.yml and print it',
     options: [{ flags: '--file <FILE>', field: 'file', summary: 'read this file instead of ./carrel.yaml' }],
+    examples: ['compose', 'compose --file compose.yaml'],
     load: () => import('./compose.ts'),
   },
 ];

@@ -4,11 +4,14 @@ import type { Client } from '../../api/client.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
 import { catchSignals } from '../signals.ts';
+import { askToDraw } from './ask-to-draw.ts';
+import { claimSize } from './claim-size.ts';
 import { DetachKeys } from './detach-keys.ts';
 import { earlierScreen } from './earlier-screen.ts';
 import { hasInput, sendInput } from './input.ts';
-import { closeSinks, ownSinks, pour, receive } from './receive.ts';
+import { closeSinks, ownSinks, pour, receive, type Sinks } from './receive.ts';
 import { followSize, rawKeys, sendSize, terminalSize } from './terminal.ts';
+import { TerminalReset } from './terminal-reset.ts';
 
 export interface AttachOptions {
   /** Its command has a terminal. */
@@ -17,6 +20,8 @@ export interface AttachOptions {
   readonly again: string;
   /** It runs already, and has drawn its screen for others. */
   readonly drawn: boolean;
+  /** The log lacks what follows the last line feed, as that of a Docker Engine does: the program has to draw again. */
+  readonly lineLog: boolean;
 }
 
 /** The exit code of its command; 0 for a client that leaves. */
@@ -24,11 +29,13 @@ export async function attachTo(
   { out }: Context,
   client: Client,
   name: string,
-  { terminal, again, drawn }: AttachOptions,
+  { terminal, again, drawn, lineLog }: AttachOptions,
 ): Promise<number> {
   const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
+  const reset = terminal && process.stdin.isTTY ? new TerminalReset() : null;
   const leave = () => {
     giveBack();
+    if (reset) out.stdout.write(reset.text());
     out.warn(`detached; ${name} goes on; come back with: ${again}`);
     process.exit(0);
   };
@@ -36,22 +43,41 @@ export async function attachTo(
   if (terminal && process.stdin.isTTY) out.note('Ctrl-P Ctrl-Q detaches');
   const giveBack = terminal && hasInput() ? lendTerminal(socket, leave) : lendInput(socket);
   try {
-    if (terminal && drawn && process.stdin.isTTY) await showScreen(client, name, socket, out);
-    const exit = await receive(socket, ownSinks(out), name);
+    if (drawn && reset) await showScreen(client, name, socket, out, reset);
+    const sawOutput = drawn && reset && lineLog ? askToDraw(socket) : () => {};
+    const exit = await receive(socket, watched(ownSinks(out), reset, sawOutput), again);
     closeSinks(out, exit);
     return exit.exitCode;
   } finally {
     giveBack();
+    reset?.finish(out);
     release();
     socket.destroy();
   }
 }
 
 /** What is written meanwhile waits in the socket, and is in the log, too: some output may be drawn twice. */
-async function showScreen(client: Client, name: string, socket: Socket, { stdout }: Output): Promise<void> {
+async function showScreen(
+  client: Client,
+  name: string,
+  socket: Socket,
+  { stdout }: Output,
+  reset: TerminalReset,
+): Promise<void> {
   const screen = await earlierScreen(client, name, terminalSize());
-  await pour(stdout, Buffer.from(screen.painted()));
+  const painted = Buffer.from(screen.painted());
+  reset.see(painted);
+  await pour(stdout, painted);
   sendSize(socket);
+}
+
+function watched(sinks: Sinks, reset: TerminalReset | null, sawOutput: () => void): Sinks {
+  if (reset === null) return sinks;
+  const stdout = (chunk: Buffer) => {
+    sawOutput();
+    return sinks.stdout(chunk);
+  };
+  return reset.watched({ ...sinks, stdout });
 }
 
 function lendInput(socket: Socket): () => void {
@@ -63,7 +89,7 @@ function lendTerminal(socket: Socket, leave: () => void): () => void {
   if (!process.stdin.isTTY) return sendInput(socket, process.stdin, true);
   const keys = process.stdin.pipe(new DetachKeys(leave), { end: false });
   process.stdin.once('end', leave).once('error', leave);
-  const releases = [rawKeys(), followSize(socket), sendInput(socket, keys, true)];
+  const releases = [rawKeys(), followSize(socket), claimSize(socket, keys), sendInput(socket, keys, true)];
   return () => {
     process.stdin.unpipe(keys).off('end', leave).off('error', leave).pause();
     for (const release of releases.splice(0).reverse()) release();

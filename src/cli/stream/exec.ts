@@ -11,6 +11,8 @@ export interface Inside {
   readonly client: Client;
   readonly name: string;
   readonly signal?: AbortSignal;
+  /** Called when a command begins, with how many bytes have passed in both ways. */
+  readonly onOpen?: (bytes: () => number) => void;
 }
 
 export interface ExecOptions {
@@ -26,6 +28,7 @@ export async function execInside(
   { input, env }: ExecOptions = {},
 ): Promise<Exit> {
   const socket = await inside.client.upgrade('POST /v1/sandboxes/{name}/exec', { name: inside.name });
+  inside.onOpen?.(() => (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0));
   const abandon = () => socket.destroy(new Fault('cancelled', 'interrupted'));
   if (inside.signal?.aborted) abandon();
   inside.signal?.addEventListener('abort', abandon, { once: true });

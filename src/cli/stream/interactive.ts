@@ -10,8 +10,9 @@ import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
 import { StartWords } from './not-started.ts';
 import { openExec } from './open-exec.ts';
-import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
+import { closeSinks, type Exit, memoryHint, ownSinks, receive } from './receive.ts';
 import { followSize, rawKeys } from './terminal.ts';
+import { TerminalReset } from './terminal-reset.ts';
 
 export interface Lent {
   readonly stdin: boolean;
@@ -32,27 +33,54 @@ export async function interact(
   // With raw keys Ctrl-C is a byte, and a signal from elsewhere is meant for us.
   const pass = () => catchSignals((signal) => void socket.write(encodeJson('signal', { name: signal })));
   const releaseSignals = isRaw(lent) ? () => {} : pass();
-  const giveBack = lend(socket, lent);
   try {
-    const words = new StartWords(ownSinks(out));
-    const exit = await receive(socket, words.sinks, name);
-    const refusal = await words.refusal(exit, request.command);
+    const command = { name, argv: request.command };
+    return (await showUntilEnd(socket, out, command, lent, refuse)).exitCode;
+  } finally {
+    releaseSignals();
+    socket.destroy();
+  }
+}
+
+interface Shown {
+  /** Of the sandbox. */
+  readonly name: string;
+  readonly argv: readonly string[];
+}
+
+/** Shows the output of a command until it ends; then the terminal is given back, and errors about the command follow. */
+export async function showUntilEnd(
+  socket: Socket,
+  out: Output,
+  { name, argv }: Shown,
+  lent: Lent,
+  refuse = same,
+): Promise<Exit> {
+  const reset = isRaw(lent) ? new TerminalReset() : null;
+  const sinks = ownSinks(out);
+  const words = new StartWords(reset?.watched(sinks) ?? sinks);
+  const release = lend(socket, lent);
+  const giveBack = () => {
+    release();
+    reset?.finish(out);
+  };
+  try {
+    const exit = await receive(socket, words.sinks, `carrel attach ${name}`);
+    const refusal = await words.refusal(exit, argv);
     giveBack();
     if (refusal) out.fail(refuse(refusal));
     closeSinks(out, exit);
     if (exit.outOfMemory) out.warn(memoryHint(name));
-    return exit.exitCode;
+    return exit;
   } finally {
     giveBack();
-    releaseSignals();
-    socket.destroy();
   }
 }
 
 const same = (fault: Fault) => fault;
 
 /** Until the returned function is called. */
-export function lend(socket: Socket, lent: Lent): () => void {
+function lend(socket: Socket, lent: Lent): () => void {
   const releases: (() => void)[] = [];
   if (isRaw(lent)) releases.push(rawKeys());
   if (lent.terminal) releases.push(followSize(socket));
@@ -62,6 +90,6 @@ export function lend(socket: Socket, lent: Lent): () => void {
   };
 }
 
-export function isRaw({ stdin, terminal }: Lent): boolean {
+function isRaw({ stdin, terminal }: Lent): boolean {
   return terminal && stdin && process.stdin.isTTY === true;
 }

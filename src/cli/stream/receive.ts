@@ -22,15 +22,12 @@ export interface Sinks {
   notice?(message: string): void;
 }
 
-/** Until the exit frame. A stream that ends without one lost its daemon, not its command. */
-export async function receive(stream: Readable, sinks: Sinks, name?: string): Promise<Exit> {
+/** Until the exit frame. A stream that ends without one lost its daemon, not its command; `again` comes back to it. */
+export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<Exit> {
   const exit = await deliver(readFrames(stream), sinks);
   if (exit) return exit;
   throw new Fault('unavailable', 'the daemon went away while the command was running', {
-    hint:
-      name === undefined
-        ? 'The sandbox goes on without it: carrel ls'
-        : `The sandbox goes on without it: carrel attach ${name}`,
+    hint: `The sandbox goes on without it: ${again}`,
   });
 }
 

@@ -2,6 +2,7 @@
 import { engineNames } from '../../model/sandbox.ts';
 import { containerStatuses } from '../../model/swarm.ts';
 import type { Area, CommandEntry, GroupEntry, NameSources, OptionEntry } from '../cli.ts';
+import { agentGrantOptions, serviceOption } from '../sandbox/grant-options.ts';
 
 const agent: OptionEntry = {
   flags: '--agent <NAME>',
@@ -53,11 +54,13 @@ const surroundings: readonly OptionEntry[] = [
     repeat: true,
     completes: 'credentials',
   },
+  serviceOption,
   {
     flags: '--network <RULES>',
     field: 'network',
     summary: 'hosts they may connect to: none, or HOST[:PORT],…',
   },
+  ...agentGrantOptions,
 ];
 
 const groups: readonly GroupEntry[] = [
@@ -73,6 +76,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '[PATH]',
     fields: { file: 'PATH', project: 'PATH' },
     completes: 'files',
+    examples: ['task ls', 'task ls .carrel/tasks/login-tasks.json'],
     load: () => import('./task-ls.ts'),
   },
   {
@@ -81,6 +85,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '[FILE...]',
     fields: { file: 'FILE' },
     completes: 'files',
+    examples: ['task validate'],
     load: () => import('./task-validate.ts'),
   },
   {
@@ -89,6 +94,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '[FILE]',
     fields: { file: 'FILE' },
     completes: 'files',
+    examples: ['task ready'],
     load: () => import('./task-ready.ts'),
   },
   {
@@ -101,6 +107,7 @@ const taskCommands: readonly CommandEntry[] = [
       { flags: '--force', summary: 'even if stories it depends on are still open' },
     ],
     completes: 'files',
+    examples: ['task mark login-tasks.json US-002 completed --notes "by hand"'],
     load: () => import('./task-mark.ts'),
   },
   {
@@ -109,6 +116,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '<FILE> <STORY>',
     fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
+    examples: ['task skip login-tasks.json US-003'],
     load: () => import('./task-skip.ts'),
   },
   {
@@ -117,6 +125,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '<FILE>',
     fields: { file: 'FILE' },
     completes: 'files',
+    examples: ['task reset login-tasks.json'],
     load: () => import('./task-reset.ts'),
   },
 ];
@@ -136,12 +145,14 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '-d, --detach', summary: 'run in the background' },
       project,
     ],
+    examples: ['swarm run --all --agent claude', 'swarm run --file .carrel/tasks/login-tasks.json --max 2 --pr'],
     load: () => import('./swarm-run.ts'),
   },
   {
     name: 'swarm status',
     summary: 'show the state of the swarm; on a terminal, follow it until it has ended',
     options: [project],
+    examples: ['swarm status'],
     load: () => import('./swarm-status.ts'),
   },
   {
@@ -150,6 +161,7 @@ const runCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     options: [{ flags: '-f, --follow', summary: 'keep printing new messages' }, project],
     completes: 'sandboxes',
+    examples: ['swarm logs login --follow'],
     load: () => import('./swarm-logs.ts'),
   },
   {
@@ -159,6 +171,7 @@ const runCommands: readonly CommandEntry[] = [
     args: '[NAME...]',
     fields: { names: 'NAME' },
     options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'run in the background' }, project],
+    examples: ['swarm resume', 'swarm resume login --agent codex'],
     load: () => import('./swarm-resume.ts'),
   },
   {
@@ -167,6 +180,7 @@ const runCommands: readonly CommandEntry[] = [
     args: '[NAME...]',
     fields: { names: 'NAME' },
     options: [project],
+    examples: ['swarm stop login'],
     load: () => import('./swarm-stop.ts'),
   },
 ];
@@ -177,6 +191,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm ls',
     summary: 'print name and status of each container, separated by a tab',
     options: [project],
+    examples: ['swarm ls'],
     load: () => import('./swarm-ls.ts'),
   },
   {
@@ -191,12 +206,14 @@ const stateCommands: readonly CommandEntry[] = [
       { flags: '--no-file', summary: 'stop writing the file' },
       project,
     ],
+    examples: ['swarm export', 'swarm export --file state.json'],
     load: () => import('./swarm-export.ts'),
   },
   {
     name: 'swarm init',
     summary: 'for scripts: start a new swarm that replaces the one before',
     options: [project, { flags: '--force', summary: 'even if containers are pending or running' }],
+    examples: ['swarm init'],
     load: () => import('./swarm-init.ts'),
   },
   {
@@ -205,6 +222,7 @@ const stateCommands: readonly CommandEntry[] = [
     args: '<ID> <NAME> <TASK-FILE> <BRANCH>',
     fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
+    examples: ['swarm add 3f2a login .carrel/tasks/login-tasks.json feat/login'],
     load: () => import('./swarm-add.ts'),
   },
   {
@@ -224,6 +242,7 @@ const stateCommands: readonly CommandEntry[] = [
       { flags: '--acp-pid <PID>', field: 'acpPid', summary: 'process id of its adapter, or null' },
       project,
     ],
+    examples: ['swarm update login --status completed'],
     load: () => import('./swarm-update.ts'),
   },
   {
@@ -232,12 +251,14 @@ const stateCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     fields: { containerName: 'NAME' },
     options: [project],
+    examples: ['swarm rm login'],
     load: () => import('./swarm-rm.ts'),
   },
   {
     name: 'swarm clean',
     summary: 'remove the records of ended containers and print their number',
     options: [project],
+    examples: ['swarm clean'],
     load: () => import('./swarm-clean.ts'),
   },
 ];
@@ -250,6 +271,7 @@ const policyCommands: readonly CommandEntry[] = [
     usage: '[options] [-- CMD…]',
     options: [{ flags: '--hook', summary: 'print the answer as a PreToolUse hook of Claude Code' }],
     takesCommand: true,
+    examples: ['policy check -- rm -rf build'],
     load: () => import('./policy-check.ts'),
   },
 ];

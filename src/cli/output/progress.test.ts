@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Output } from './output.ts';
+import { during } from './progress.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function screen(interactive: boolean) {
+  const lines: string[] = [];
+  return { lines, out: { interactive, progress: (text: string) => void lines.push(text) } as unknown as Output };
+}
+
+it('after a second a terminal shows what takes time and for how long, and the line is cleared at the end', async () => {
+  const { lines, out } = screen(true);
+  let bytes = 0;
+  let finish = () => {};
+  const work = during(out, () => `copying a (${bytes} bytes)`, new Promise<void>((resolve) => (finish = resolve)));
+  await vi.advanceTimersByTimeAsync(900);
+  expect(lines).toEqual([]);
+  bytes = 7;
+  await vi.advanceTimersByTimeAsync(1300);
+  expect(lines.at(-1)).toMatch(/^\S copying a \(7 bytes\) \(2s\)$/);
+  finish();
+  await work;
+  expect(lines.at(-1)).toBe('');
+});
+
+it('shows nothing without a terminal, and passes a failure on', async () => {
+  const { lines, out } = screen(false);
+  const failed = during(out, 'copying', Promise.reject(new Error('full')));
+  await expect(failed).rejects.toThrow('full');
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(lines).toEqual([]);
+});
