@@ -1,8 +1,9 @@
 /** What requests and answers about the terminal programs of agents look like. */
 import { z } from 'zod';
+import { agentGrants } from './grant.ts';
 import { sandboxRequest, sandboxView } from './sandbox.ts';
 
-const { network, env, author, projectSeen, program } = sandboxRequest.shape;
+const { engine, network, services, env, author, projectSeen, program } = sandboxRequest.shape;
 
 export const agentRequest = z.strictObject({
   agent: z.string().min(1).max(64),
@@ -13,7 +14,10 @@ export const agentRequest = z.strictObject({
   /** For the agent. */
   args: z.array(z.string().max(131_072)).max(1000).optional(),
   terminal: sandboxRequest.shape.terminal.unwrap(),
+  engine,
   network,
+  services,
+  ...agentGrants,
   env,
   author,
   /** The agent's program on the PATH of the client: used where sandboxes have none. */

@@ -9,7 +9,8 @@ export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
   return paths.some(({ outcome }) => outcome === 'gated') ? 'gated' : null;
 }
 
-export function plannedView({ path, hardLink, conflict, gates, ...rest }: PlannedPath): PlannedView {
+export function plannedView(planned: PlannedPath): PlannedView {
+  const { path, sandbox, change, outcome, note, hardLink, conflict, gates } = planned;
   const sides = conflict && {
     ...conflict,
     base: entryView(conflict.base),
@@ -17,7 +18,7 @@ export function plannedView({ path, hardLink, conflict, gates, ...rest }: Planne
     theirs: entryView(conflict.theirs),
   };
   const link = hardLink === null ? null : toText(hardLink);
-  return { ...shownPath(path), ...rest, hardLink: link, gates: [...gates], conflict: sides };
+  return { ...shownPath(path), sandbox, change, outcome, note, hardLink: link, gates: [...gates], conflict: sides };
 }
 
 function entryView(entry: Entry | null) {

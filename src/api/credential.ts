@@ -9,6 +9,7 @@ export const credentialRequest = z.strictObject({
   name: z.string().min(1).max(63),
   secret: secretName,
   preset: preset.optional(),
+  /** HOST[:PORT], or http://HOST[:PORT] for one without TLS. */
   host: z.string().min(1).max(300).optional(),
   header: z.string().min(1).max(64).optional(),
   /** The value of the header, with one `{}` where the secret goes. */
@@ -20,7 +21,16 @@ export const credentialView = z.strictObject({
   preset: preset.nullable(),
   /** The name of the secret, never its value. */
   secret: z.string(),
-  services: z.array(z.strictObject({ host: z.string(), port: z.int(), header: z.string(), format: z.string() })),
+  services: z.array(
+    z.strictObject({
+      host: z.string(),
+      port: z.int(),
+      /** Left out: TLS. */
+      scheme: z.literal('http').optional(),
+      header: z.string(),
+      format: z.string(),
+    }),
+  ),
   createdAt: z.string(),
 });
 

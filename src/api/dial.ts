@@ -8,12 +8,17 @@ import { Fault } from '../model/fault.ts';
 /** A home, or the socket of a daemon that others run. */
 export type DaemonAddress = string | { readonly socket: string };
 
+/** Of the daemon of a home. */
+export function socketOf(home: string): string {
+  return `${home}/carrel.sock`;
+}
+
 /**
  * The path of a socket is limited to 107 bytes and its folder may be deeper, so it is named through an
  * open descriptor of the folder.
  */
 export function dial(address: DaemonAddress): Promise<Socket> {
-  const path = typeof address === 'string' ? `${address}/carrel.sock` : address.socket;
+  const path = typeof address === 'string' ? socketOf(address) : address.socket;
   return new Promise((resolve, reject) => {
     const folder = openFolder(dirname(path), address);
     const socket = connect(`/proc/self/fd/${folder}/${basename(path)}`);

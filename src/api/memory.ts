@@ -153,8 +153,18 @@ export const statsView = z.strictObject({
   searchesVectors: z.boolean(),
   /** Damaged files that were set aside. */
   setAside: z.array(z.string()).readonly(),
+  /** The Chroma server of sandboxes; null: config.yaml asks for none. */
+  chroma: z
+    .strictObject({
+      state: z.enum(['absent', 'starting', 'ready', 'resting', 'failed']),
+      version: z.string().nullable(),
+      reason: z.string().nullable(),
+      setAside: z.array(z.string()).readonly(),
+    })
+    .nullable(),
 });
 
+export const erasedView = z.strictObject({ erased: z.literal(true) });
 export const forgottenView = z.strictObject({ removed: z.int() });
 
 export type NoteRequest = z.input<typeof noteRequest>;

@@ -9,6 +9,7 @@ export const projectRequest = z.strictObject({
   mode: z.enum(projectModes).optional(),
   test: z.string().min(1).max(4096).optional(),
   languages: z.array(z.string().regex(serverNamePattern)).min(1).max(20).optional(),
+  image: z.string().min(1).max(512).optional(),
 });
 
 export const projectView = z.strictObject({
@@ -18,6 +19,8 @@ export const projectView = z.strictObject({
   test: z.string().nullable(),
   /** Null: language servers are chosen by the type of a file. */
   languages: z.array(z.string()).readonly().nullable(),
+  /** Null: its sandbox has the programs of the host. */
+  image: z.string().nullable(),
   /** The sandbox of the project; it is created when the hub first needs it. */
   sandbox: z.string(),
   state: z.enum(spokeStates),

@@ -3,16 +3,13 @@
 import { z } from 'zod';
 import { authorPattern } from '../model/author.ts';
 import { maxCredentials } from '../model/credential.ts';
-import { scopeKinds } from '../model/memory.ts';
+import { type GrantField, grantTable } from '../model/grant-table.ts';
 import { idPattern, variableNamePattern } from '../model/name.ts';
-import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
+import { grantRequests, grantViews } from './grant.ts';
 import { maxPorts, networkRequest, networkView, portRequest } from './network.ts';
-import { roomRequest } from './room-grant.ts';
 import { secretName } from './secret.ts';
-import { shareRequest } from './share.ts';
-import { volumeRequest } from './volume.ts';
 
 const name = z.string().min(1).max(63);
 /** Says which one is meant, where the name may be another's by now. */
@@ -53,8 +50,6 @@ const limits = z.strictObject({
   diskBytes: size,
 });
 
-const memoryGrant = z.strictObject({ scope: z.enum(scopeKinds), readonly: z.boolean() });
-
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
   user: z.string().min(1).max(64).optional(),
@@ -87,12 +82,7 @@ export const sandboxRequest = z.strictObject({
   credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
   /** Names of services that the owner declared. */
   services: z.array(z.string().regex(serviceNamePattern)).max(maxServices).optional(),
-  volumes: z.array(volumeRequest).max(20).optional(),
-  shares: z.array(shareRequest).max(20).optional(),
-  /** Rooms that it gets at /rooms/NAME. */
-  rooms: z.array(roomRequest).max(maxRooms).optional(),
-  /** Scopes of the memory that it reaches. */
-  memoryScopes: z.array(memoryGrant).max(scopeKinds.length).optional(),
+  ...grantRequests,
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
   /** Ports of this machine that are forwarded to servers in the sandbox. */
@@ -136,14 +126,11 @@ export const sandboxView = z.strictObject({
   finishedAt: z.string().nullable(),
   limits: limits.extend({ advisory: z.array(z.string()) }),
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
-  /** Folders of the host that it has in common with other consumers. */
-  shares: z.array(z.strictObject({ name: z.string(), folder: z.string(), target: z.string(), readonly: z.boolean() })),
+  ...grantViews,
   /** Names of those it was given. */
   credentials: z.array(z.string()),
   /** Services it may call, and where inside. */
   services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
-  rooms: z.array(z.strictObject({ name: z.string(), readonly: z.boolean() })),
-  memoryScopes: z.array(memoryGrant),
   /** Trouble: why it is not so just now; null: it is. */
   network: networkView.extend({ trouble: z.string().nullable() }),
   /** What it is made of; null: the host's programs, or a root filesystem by path. */
@@ -183,23 +170,11 @@ export type StatsView = z.output<typeof statsView>;
 export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
   const { image, rootfs, program, project, mode, home, secrets, credentials, services } = body;
   const network = body.network && [body.network].flat();
-  const volumes = body.volumes?.map(({ volume }) => volume);
-  const rooms = body.rooms?.map(({ room }) => room);
   const ports = body.ports?.map(({ port }) => String(port));
+  const grants = grantTable.map(([field, { nameOf }]) => [field, body[field]?.map(nameOf)]);
   return {
-    engine,
-    image,
-    rootfs,
-    program,
-    project,
-    mode,
-    home,
-    secrets,
-    credentials,
-    services,
-    volumes,
-    rooms,
-    network,
-    ports,
+    ...{ engine, image, rootfs, program, project, mode, home, secrets, credentials, services },
+    ...(Object.fromEntries(grants) as { readonly [F in GrantField]?: string[] }),
+    ...{ network, ports },
   };
 }

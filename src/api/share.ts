@@ -84,7 +84,7 @@ export const verdictView = z.strictObject({
   side: z.enum(['host', 'consumer']).nullable(),
   reason: z.string().nullable(),
   /** What to do, as a command where there is one. */
-  cure: z.string().nullable(),
+  hint: z.string().nullable(),
 });
 
 export const renderQuery = z.strictObject({ for: z.enum(renderForms) });

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
 import { branchNamePattern, containerIdPattern, maxBranchName, maxUrl, prUrlPattern } from '../model/swarm-message.ts';
+import { agentGrants } from './grant.ts';
 import { author, sandboxRequest } from './sandbox.ts';
 import { progressView } from './task.ts';
 
@@ -88,7 +89,8 @@ const choice = {
   /** What the sandboxes have besides a working copy of the project and the adapter. */
   sandbox: sandboxRequest
     .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, strict: true, env: true })
-    .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
+    .extend(sandboxRequest.pick({ secrets: true, credentials: true, services: true, network: true }).shape)
+    .extend(agentGrants)
     .optional(),
 };
 

@@ -29,8 +29,11 @@ export const compareRequest = pathsRequest.extend({
   against: z.strictObject({ name, snapshot: snapshot.optional() }).optional(),
 });
 
-/** What was left out because git ignores it: how many files, and the topmost paths, at most 100. */
-const ignoredView = z.strictObject({ files: z.int(), places: z.array(z.string()) });
+/**
+ * What was left out because git ignores it: how many files, and the topmost paths, at most 100. `more`: there are more files, which
+ * were not counted.
+ */
+const ignoredView = z.strictObject({ files: z.int(), more: z.boolean(), places: z.array(z.string()) });
 
 export const changeView = z.strictObject({
   ...shownPath,

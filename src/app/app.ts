@@ -10,6 +10,7 @@
 import type { ProbeRow } from '../engine/engine.ts';
 import { agent } from './agent/agent.ts';
 import { audit } from './audit/audit.ts';
+import { bank } from './bank/bank.ts';
 import { credential } from './credential/credential.ts';
 import { disk } from './disk/disk.ts';
 import { doctor } from './doctor/doctor.ts';
@@ -19,6 +20,7 @@ import { fleet } from './fleet/fleet.ts';
 import { hub } from './hub/hub.ts';
 import { image } from './image/image.ts';
 import { installation } from './installation/installation.ts';
+import { mcp } from './mcp/mcp.ts';
 import { memory } from './memory/memory.ts';
 import { network } from './network/network.ts';
 import { project } from './project/project.ts';
@@ -60,6 +62,8 @@ export const nouns = [
   session,
   agent,
   memory,
+  bank,
+  mcp,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { hubService } from '../model/hub-service.ts';
 import { readConfig } from './config.ts';
 
 let folder: string;
@@ -37,12 +38,15 @@ it('has a prefix for the names of volumes', () => {
   expect([read('').volumePrefix, read('volumes: {prefix: lab}').volumePrefix]).toEqual(['carrel', 'lab']);
 });
 
-it('knows the services that are declared', () => {
+it('knows the services that are declared, and the hub unless the owner declares another one of that name', () => {
   const text = 'services: {a: {port: 17010, to: /a.sock}, b: {port: 17011, to: "[::1]:80", identity: line}}';
   expect(read(text).services).toEqual([
     { name: 'a', port: 17010, to: '/a.sock', identity: 'headers' },
     { name: 'b', port: 17011, to: '[::1]:80', identity: 'line' },
+    hubService,
   ]);
+  const own = { port: 17010, to: '/a.sock', identity: 'headers' };
+  expect(read(`services: {hub: ${JSON.stringify(own)}}`).services).toEqual([{ name: 'hub', ...own }]);
 });
 
 it.each([
@@ -52,6 +56,8 @@ it.each([
   ['services: {a: {port: 17010, to: 127.0.0.1}}', 'is no such place'],
   ['services: {a: {port: 17010, to: /a}, b: {port: 17010, to: /b}}', 'services.a.port: b has port 17010 already'],
   ['services: {hub: {port: 17010, to: /a, token: x}}', '"token" is not known here'],
+  ['hub: {port: 3000, address: 127.0.0.1}', 'hub: port is not known here: the port is set by http: {port: …}'],
+  ['hub: {prot: 3000}', 'hub: "prot" is not known here'],
   ['logs: {size: 1k}', 'logs.size: 1.0K is out of range'],
   ['audit: {size: lots}', 'audit.size: "lots" is not a size'],
   ['logs: {files: 0}', 'logs.files'],

@@ -23,7 +23,7 @@ import { type Listening, listen } from '../server/listen.ts';
 import { mcpPath, type Port } from '../server/port.ts';
 import { settleEdits } from './hub-wiring.ts';
 import { memorySocket } from './memory-wiring.ts';
-import { openHubPort, portRefusal } from './port-wiring.ts';
+import { openHubPort, openSandboxHub, portRefusal } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
@@ -57,6 +57,8 @@ interface Whole extends Resources, Parts {
   readonly servers: Server[];
   /** Null: none is asked for. */
   port: Port | null;
+  /** Null: the disk was full. */
+  sandboxHub: Port | null;
 }
 
 export interface Start {
@@ -85,7 +87,17 @@ export async function startDaemon(homeFolder: string, { rootless, port, containe
     work,
   });
   const own = scopes.of({ name: resources.owner, isOwner: true });
-  const whole: Whole = { ...resources, ...parts, scopes, ...opened, own, work, servers: [], port: null };
+  const whole: Whole = {
+    ...resources,
+    ...parts,
+    scopes,
+    ...opened,
+    own,
+    work,
+    servers: [],
+    port: null,
+    sandboxHub: null,
+  };
   await recoverAll(own);
   await answer(whole, { port, container });
   begin(whole);
@@ -120,19 +132,21 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
   // First, because it may be refused: then no client has been answered.
   whole.port = await openHubPort({ settings: config.http, port, container }, whole);
   servers.push(await listen(listening));
-  await listenForMemory(whole);
+  await listenForSandboxes(whole);
   if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);
   whole.log.info({ home: home.home, rootless }, 'up');
 }
 
-/** A full disk may have no room for its socket: then the daemon, which can free some, runs without it. */
-async function listenForMemory({ home, log, memoryEndpoint }: Whole): Promise<void> {
+/** A full disk may have no room for the sockets: then the daemon, which can free some, runs without them. */
+async function listenForSandboxes(whole: Whole): Promise<void> {
+  const { home, log, memoryEndpoint } = whole;
   try {
     await memoryEndpoint.listen(memorySocket(home.home));
+    whole.sandboxHub = await openSandboxHub(whole);
   } catch (error) {
     if (!isErrno(error, 'ENOSPC')) throw error;
-    log.warn('the disk is full: sandboxes reach the memory after the next start of the daemon');
+    log.warn('the disk is full: sandboxes reach the memory and the hub after the next start of the daemon');
   }
 }
 
@@ -161,17 +175,24 @@ function begin(whole: Whole): void {
     watchers,
     liveSessions,
     liveMemories,
+    liveBanks,
+    chroma,
   } = whole;
   const settled = inTime(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
-  settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
+  settings.onChange = () => {
+    chroma.refresh();
+    void networks.start().catch((error: unknown) => report('settings', asFault(error)));
+  };
   watch.start();
   diskWatch.start();
   swarms.start();
   liveRooms.start();
   liveMemories.start();
+  void settled.then(() => liveBanks.start());
+  chroma.start();
   watchers.start();
   settleEdits(whole);
 }
@@ -189,6 +210,7 @@ function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
 async function end(whole: Whole, all: boolean): Promise<string[]> {
   const { loop, watch, diskWatch, swarms, reconciler, engines, proxy, threads, store, audit, log } = whole;
   whole.port?.stop();
+  whole.sandboxHub?.stop();
   await finish(whole.work);
   const names = all ? await stopAll(whole) : [];
   loop.stop();
@@ -198,6 +220,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   await inTime(idleMs, whole.watchers.dispose(), () => {});
   await inTime(idleMs, whole.liveSessions.dispose(), () => {});
   await whole.port?.close();
+  await whole.sandboxHub?.close();
   for (const server of whole.servers) {
     server.close();
     server.closeIdleConnections();
@@ -208,7 +231,9 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   await threads.dispose();
   await whole.liveRooms.dispose();
   whole.memoryEndpoint.close();
+  await whole.chroma.dispose();
   await whole.liveMemories.dispose();
+  await whole.liveBanks.dispose();
   store.close();
   audit.flush();
   log.info('down');

@@ -30,7 +30,7 @@ process.on('unhandledRejection', (reason) => {
   write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`, stderr);
 });
 
-try {
+async function run(): Promise<void> {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
   // Root in a user namespace has only the ids that were lent to it.
   const daemon = await startDaemon(home, { rootless: isInUserNamespace(), port, container: null });
@@ -38,10 +38,12 @@ try {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
   await daemon.closed;
   process.exit(0);
-} catch (error) {
+}
+
+run().catch((error: unknown) => {
   const fault = asFault(error);
   write(`carrel-fault: ${JSON.stringify(fault)}\n`, stderr, log);
   if (fault.code === 'internal')
     write(`${fault.cause instanceof Error ? fault.cause.stack : fault.stack}\n`, stderr, log);
   process.exit(consequences[fault.code].exit);
-}
+});

@@ -1,37 +1,43 @@
 /** Constructs what the memory needs. */
 import { join } from 'node:path';
-import type { Config } from '../app/app.ts';
+import type { LiveBanks } from '../app/bank/live-banks.ts';
 import { credentialsOf } from '../app/credential/credentials.ts';
 import { sandboxMemoryTools } from '../app/hub/tool/memory.ts';
 import { CallerMemory, type CallerParts, type Reach } from '../app/memory/caller-memory.ts';
-import type { EmbeddingSettings } from '../app/memory/config.ts';
-import { LiveMemories } from '../app/memory/live-memories.ts';
+import type { RemoteSettings } from '../app/memory/config.ts';
+import { LiveMemories, type LiveMemoriesParts } from '../app/memory/live-memories.ts';
 import { SandboxMemory } from '../app/memory/sandbox-memory.ts';
 import { UserMemory } from '../app/memory/user-memory.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
+import type { Chroma, ChromaStatus } from '../chroma/chroma.ts';
 import { type Caller, socketCaller } from '../hub/hub.ts';
 import { openMemories } from '../memory/memories.ts';
 import { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
+import { bankGrant } from '../model/bank.ts';
 import { headerValue } from '../model/credential.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { type MemoryScope, memoryPort, type Writer } from '../model/memory.ts';
 import type { Project } from '../model/project.ts';
-import type { Sandbox } from '../model/sandbox.ts';
+import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 import type { DeclaredService } from '../model/service.ts';
 import type { Actor } from '../model/user.ts';
 import type { Secrets } from '../secret/secret.ts';
+import { sandboxBank } from './bank-wiring.ts';
+import { installedAt, tenantOf } from './chroma-wiring.ts';
 import type { Resources } from './resources.ts';
 
 export function openLiveMemories(
   { home, config, store, owner, report }: Pick<Resources, 'home' | 'config' | 'store' | 'owner' | 'report'>,
-  secrets: Secrets,
+  { secrets, releaseChroma }: { readonly secrets: Secrets } & Pick<LiveMemoriesParts, 'releaseChroma'>,
 ): LiveMemories {
   return new LiveMemories({
     memories: openMemories(),
     folder: join(home.home, 'memory'),
     settings: () => config.memory,
     users: () => store.list('user').map(({ name }) => name),
-    headers: (settings) => embeddingHeaders(settings, { store, owner, secrets }),
+    headers: credentialHeaders({ store, owner, secrets }),
+    weights: () => installedAt(home.home, 'embeddings'),
+    releaseChroma,
     report,
   });
 }
@@ -41,22 +47,34 @@ interface HeaderParts extends Pick<Resources, 'store' | 'owner'> {
 }
 
 /** The key goes only to the host that the credential is for. */
-function embeddingHeaders({ url, credential }: EmbeddingSettings, { store, owner, secrets }: HeaderParts) {
+export function credentialHeaders(parts: HeaderParts): (settings: RemoteSettings) => Readonly<Record<string, string>> {
+  return (settings) => headersOf(settings, parts);
+}
+
+function headersOf({ url, credential }: RemoteSettings, { store, owner, secrets }: HeaderParts) {
   if (credential === null) return {};
   const { hostname, port, protocol } = new URL(url);
+  const isPlain = protocol === 'http:';
+  const asked = port === '' ? (isPlain ? 80 : 443) : Number(port);
   const found = credentialsOf(store, owner).find(({ name }) => name === credential);
   const service = found?.services.find(
-    (one) => one.host === hostname && one.port === (port === '' ? 443 : Number(port)),
+    (one) => one.host === hostname && one.port === asked && (one.scheme === 'http') === isPlain,
   );
-  if (found === undefined || service === undefined || protocol !== 'https:') {
+  if (found === undefined || service === undefined) {
     throw new Fault('denied', `the credential ${credential} is not for ${url}`, { hint: 'See: carrel credential ls' });
   }
   return { [service.header]: headerValue(service, found.secret, secrets.read(owner, found.secret)) };
 }
 
-/** At a port of sandboxes that have a scope. */
-export function memoryService(socket: string): DeclaredService {
-  return { name: 'memory', port: memoryPort, to: socket, identity: 'headers' };
+/** The tools of the memory bank only add to its files. */
+export function requiresMemory(spec: SandboxSpec): boolean {
+  return (spec.memoryScopes?.length ?? 0) > 0;
+}
+
+/** At a port of sandboxes that have a scope of the memory, or the memory bank. */
+export function memoryServices({ home }: Pick<Resources, 'home'>, { spec }: Sandbox): DeclaredService[] {
+  if (!requiresMemory(spec) && bankGrant(spec) === null) return [];
+  return [{ name: 'memory', port: memoryPort, to: memorySocket(home.home), identity: 'headers' }];
 }
 
 export function memorySocket(home: string): string {
@@ -67,22 +85,31 @@ interface EndpointParts extends Pick<Resources, 'store' | 'report'> {
   readonly liveMemories: LiveMemories;
 }
 
+interface SandboxParts extends EndpointParts {
+  readonly liveSessions: LiveSessions;
+  readonly liveBanks: LiveBanks;
+}
+
 /** Null: none of its sessions has a turn, or several have. */
-async function activeSession(sessions: LiveSessions, sandbox: Sandbox): Promise<string | null> {
+export async function activeSession(
+  sessions: Pick<LiveSessions, 'has' | 'of'>,
+  sandbox: Sandbox,
+): Promise<string | null> {
   if (!sessions.has(sandbox)) return null;
   const active = (await sessions.of(sandbox)).copies.list().filter(({ fold }) => fold.turns.length > 0);
   return active.length === 1 ? active[0]!.id : null;
 }
 
-export function openSandboxEndpoint(parts: EndpointParts & { readonly liveSessions: LiveSessions }): SandboxEndpoint {
+export function openSandboxEndpoint(parts: SandboxParts): SandboxEndpoint {
   const { store } = parts;
+  const sessionOf = (sandbox: Sandbox) => activeSession(parts.liveSessions, sandbox);
   const tools = new SandboxMemory({
     find: (id) => store.get('sandbox', id)?.value ?? null,
     tools: sandboxMemoryTools,
-    sessionOf: (sandbox) => activeSession(parts.liveSessions, sandbox),
+    sessionOf,
     memoryOf: ({ spec }: Sandbox, writer, reach) => callerMemory(parts, spec.user, { writer, reach, via: 'sandbox' }),
   });
-  return new SandboxEndpoint(tools);
+  return new SandboxEndpoint({ tools, bank: sandboxBank(parts, sessionOf) });
 }
 
 function callerMemory(
@@ -99,16 +126,20 @@ function callerMemory(
   });
 }
 
-interface UserParts extends Pick<EndpointParts, 'liveMemories' | 'report'>, Pick<Resources, 'store'> {
-  readonly config: Pick<Config, 'memory'>;
+interface UserParts
+  extends Pick<EndpointParts, 'liveMemories' | 'report'>,
+    Pick<Resources, 'home' | 'config' | 'store'> {
+  readonly chroma: Pick<Chroma, 'status' | 'erase'>;
 }
 
 export function memoryOf({ name: user }: Actor, parts: UserParts): UserMemory {
-  const { store, config, liveMemories } = parts;
+  const { store, config, liveMemories, chroma } = parts;
   return new UserMemory({
     open: () => liveMemories.open(user),
     quotaBytes: () => config.memory.limits.totalBytes,
     model: () => config.memory.embedding?.model ?? null,
+    chroma: (): ChromaStatus | null => (config.memory.chroma === null ? null : chroma.status()),
+    eraseChroma: () => chroma.erase(tenantOf(parts, user)),
     sandboxId: (name) => {
       const row = store.find('sandbox', user, name);
       if (row === null) throw new Fault('not_found', `no sandbox ${name}`);

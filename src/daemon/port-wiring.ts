@@ -1,6 +1,8 @@
 /** The port for MCP clients, put together. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Scope } from '../app/app.ts';
+import { SandboxCallers } from '../app/hub/sandbox-callers.ts';
 import { defaultHttp, type HttpSettings } from '../app/installation/config.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { Users } from '../app/user/users.ts';
@@ -13,8 +15,10 @@ import { McpSockets } from '../hub/websocket.ts';
 import { packageVersion } from '../lib/package.ts';
 import { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
+import { hubService } from '../model/hub-service.ts';
 import { maxBodyBytes, openPort, type Port, type PortParts } from '../server/port.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from '../server/port-server.ts';
+import type { Resources } from './resources.ts';
 
 /** Sessions and WebSockets of one token, and of all. */
 const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };
@@ -60,6 +64,27 @@ export async function openHubPort(
   });
   const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
   return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes, hooks: webhooks });
+}
+
+export interface SandboxHubParts extends Pick<HubPortParts, 'users' | 'scopes'>, Pick<Resources, 'home' | 'store'> {
+  readonly config: Pick<Resources['config'], 'http'>;
+}
+
+export function hubSocket(home: string): string {
+  return join(home, 'hub.sock');
+}
+
+/** The hub for sandboxes that were granted it: the proxy connects and names the sandbox. */
+export function openSandboxHub({ home, store, config, users, scopes }: SandboxHubParts): Promise<Port> {
+  const scopeOf = (user: string) => scopes.of(users.actorOf(user));
+  const callers = new SandboxCallers({
+    find: (id) => store.get('sandbox', id)?.value ?? null,
+    projectsOf: (user) => scopeOf(user).projects.all(),
+  });
+  const { rate } = config.http ?? defaultHttp;
+  const port = mcpPort(rate, callers, ({ user, caller }) => scopeOf(user).hub.mcp(caller));
+  const where = { port: hubService.port, address: '127.0.0.1', tls: null, socket: hubSocket(home.home) };
+  return openPort(where, port);
 }
 
 /** Why no port can be opened with these settings. It is opened and closed again. */

@@ -12,6 +12,7 @@ import { readProjectFile } from '../app/fleet/project-file.ts';
 import { Trusts } from '../app/fleet/trusts.ts';
 import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
+import { memoryGrants } from '../app/memory/memory-grants.ts';
 import { HostPorts } from '../app/network/host-ports.ts';
 import { hostRegistries, withRegistries } from '../app/network/host-registry.ts';
 import { effectiveRules } from '../app/network/policy.ts';
@@ -42,6 +43,7 @@ import type { NetworkPresets } from '../model/network-preset.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
+import { bankOf } from './bank-wiring.ts';
 import { hubOf } from './hub-wiring.ts';
 import { memoryOf, openSandboxEndpoint } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
@@ -188,6 +190,8 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
     watches,
     memory: memoryOf(actor, shared),
+    bank: bankOf(actor, shared),
+    agentServers: shared.agentServers,
     snapshots: new Snapshots(parts),
     diskUse: () => diskUse(parts.home, parts.store),
     network: new UserNetworks(actor, {
@@ -226,12 +230,14 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
 function commonOf(shared: Shared) {
   const { store, audit, users, hubTokens, engineOf, engineViews, doctor, installation, work, watch, home, config } =
     shared;
-  const { local, engines, report, now } = shared;
+  const { local, engines, report, now, agentServers } = shared;
   return {
     ...{ home, local, engines, report, now },
     ...{ store, audit, users, hubTokens, engineOf, engineViews, doctor, installation, work },
     commands: {
-      starts: (sandbox: Sandbox) => watch.keepSoon(sandbox),
+      starts: async (sandbox: Sandbox) => {
+        await Promise.all([watch.keepSoon(sandbox), agentServers.settled(sandbox)]);
+      },
       ended: (sandbox: Sandbox) => watch.keep(sandbox),
       open: new OpenCommands(),
     },
@@ -263,10 +269,11 @@ function keysOf(
   };
 }
 
-function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: Shared): UserVolumes {
+function volumesOf(actor: Actor, { volumes, home, config, users, owner, now, liveBanks }: Shared): UserVolumes {
   return new UserVolumes(actor, {
     ...{ volumes, home, prefix: config.volumePrefix, now },
     users: () => users.list(users.actorOf(owner)),
+    eraseBank: (user) => liveBanks.erase(user),
   });
 }
 
@@ -292,13 +299,16 @@ function sandboxesOf(
     },
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
-    volumeMounts: (asked) => volumes.mounts(asked),
-    shareMounts: (request, project) => given.mounts(actor.name, request, project),
-    requireShares: (spec) => given.require(spec),
-    roomGrants: (asked) => {
-      if (asked.length > 0) volumes.requireMountable();
-      return shared.sandboxRooms.grants(actor.name, asked);
+    granting: {
+      volumes: (request) => volumes.mounts(request.volumes),
+      shares: (request, project) => given.mounts(actor.name, request, project),
+      rooms: ({ rooms = [] }) => {
+        if (rooms.length > 0) volumes.requireMountable();
+        return shared.sandboxRooms.grants(actor.name, rooms);
+      },
+      memoryScopes: memoryGrants,
     },
+    requireShares: (spec) => given.require(spec),
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
     networkRules: (asked, project) =>

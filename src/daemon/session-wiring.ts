@@ -2,15 +2,16 @@
 import { createHash, createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiSettings } from '../agent/session/session.ts';
 import type { AgentNeeds } from '../app/agent-needs.ts';
 import type { Config } from '../app/app.ts';
+import type { AgentServers } from '../app/mcp/agent-servers.ts';
 import { type ExecScope, execSpec } from '../app/sandbox/exec.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { agentsOf, defaultIn } from '../app/session/agents.ts';
 import { LiveSessions } from '../app/session/live-sessions.ts';
-import { mcpServersOf } from '../app/session/mcp-servers.ts';
 import { UserSessions } from '../app/session/user-sessions.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import { notStarted } from '../engine/exit.ts';
@@ -18,7 +19,10 @@ import { TokenKeys } from '../hub/token-key.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { collect } from '../lib/collect.ts';
 import { inTime } from '../lib/in-time.ts';
+import { type Listener, listenerAt } from '../lib/listener.ts';
 import { asFault, Fault } from '../model/fault.ts';
+import { acpServers } from '../model/mcp.ts';
+import { printable } from '../model/name.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { agentApiPath, agentApiPort } from '../model/session.ts';
 import { NamespaceSockets } from '../network/proxy/namespace-sockets.ts';
@@ -28,6 +32,7 @@ import type { Resources } from './resources.ts';
 
 interface LiveWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'report'> {
   readonly engineOf: EngineOf;
+  readonly agentServers: AgentServers;
 }
 
 type ScopeOf = (user: string) => Pick<ExecScope, 'sandboxes' | 'commands'>;
@@ -37,13 +42,16 @@ const startMs = 60_000;
 const idleAgentSeconds = 900;
 
 export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions {
-  const { store, home, config, report, engineOf } = wiring;
+  const { store, home, config, report, engineOf, agentServers } = wiring;
   const keys = new TokenKeys(join(home.home, 'session-keys'));
   const tokenOf = ({ id, spec }: Sandbox) => createHmac('sha256', keys.ensure(spec.user)).update(id).digest('hex');
   const dial = dialer(engineOf);
   const now = (sandbox: Sandbox) => store.get('sandbox', sandbox.id)?.value ?? sandbox;
   const settings = (sandbox: Sandbox) =>
-    settingsOf(sandbox, config, tokenOf(sandbox), new SessionTokens(tokensPath(home, sandbox.id)));
+    settingsOf(sandbox, {
+      ...{ config, own: tokenOf(sandbox), servers: agentServers },
+      others: new SessionTokens(tokensPath(home, sandbox.id)),
+    });
   return new LiveSessions({
     store,
     folder: (id) => join(home.sandbox(id), 'sessions'),
@@ -60,26 +68,57 @@ export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions
   });
 }
 
-/** The thread starts with the first connection; one that ended is replaced. */
+/** The thread starts with the first connection; one that ended, or could not start, is replaced. */
 function dialer(engineOf: EngineOf): (sandbox: Sandbox) => Promise<Socket> {
   let sockets: Promise<NamespaceSockets> | null = null;
   return async (sandbox) => {
     const init = await engineOf(sandbox).network(sandbox.id, sandbox.status.handle);
-    sockets ??= NamespaceSockets.open(() => {
-      sockets = null;
-    });
+    if (sockets === null) {
+      const forget = () => {
+        sockets = null;
+      };
+      sockets = NamespaceSockets.open(forget);
+      sockets.catch(forget);
+    }
     const fd = await (await sockets).connect(init, agentApiPort, 4);
-    return new Socket({ fd, readable: true, writable: true }).setNoDelay(true);
+    const socket = new Socket({ fd, readable: true, writable: true }).setNoDelay(true);
+    try {
+      requireAgentApi(sandbox.name, init.pid);
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
   };
 }
 
-/** Of tokens only hashes go inside. */
-function settingsOf(sandbox: Sandbox, config: Pick<Config, 'agents'>, own: string, others: SessionTokens): ApiSettings {
+/**
+ * An agent can end the agent API and listen at its port. A listener that was started as another program gets no request, so that it does not see
+ * the token of this daemon. An agent that imitates the program exactly is not found so; it learns nothing that is used outside.
+ */
+function requireAgentApi(sandbox: string, init: number): void {
+  const listener = listenerAt(agentApiPort, init);
+  if (listener === null || isAgentApi(listener)) return;
+  const what = printable(listener.arguments.join(' ').slice(0, 100));
+  throw new Fault('unavailable', `port ${agentApiPort} of ${sandbox} is held by another program: ${what}`, {
+    hint: `End it, or stop and start the sandbox: carrel stop ${sandbox} && carrel start ${sandbox}`,
+  });
+}
+
+interface SettingsParts {
+  readonly config: Pick<Config, 'agents'>;
+  readonly own: string;
+  readonly others: SessionTokens;
+  readonly servers: Pick<AgentServers, 'of'>;
+}
+
+/** Of tokens only hashes go inside; of those of clients hashes of hashes, since their hashes come through a forwarded port (decision 94). */
+function settingsOf(sandbox: Sandbox, { config, own, others, servers }: SettingsParts): ApiSettings {
   const settings = {
-    tokens: [hashOf(own), ...others.hashes()],
+    tokens: [hashOf(own), ...others.hashes().map(hashOf)],
     agents: agentsOf(config),
     defaultAgent: defaultIn(sandbox),
-    mcpServers: mcpServersOf(sandbox).map((server) => ({ ...server })),
+    mcpServers: acpServers(servers.of(sandbox).servers),
     sandbox: sandbox.name,
     idleAgentSeconds,
   };
@@ -88,6 +127,11 @@ function settingsOf(sandbox: Sandbox, config: Pick<Config, 'agents'>, own: strin
 
 function tokensPath(home: Pick<Resources['home'], 'sandbox'>, id: string): string {
   return join(home.sandbox(id), 'session-tokens.json');
+}
+
+/** As `launch/tools.ts` starts it. */
+function isAgentApi({ arguments: [, program = '', command] }: Listener): boolean {
+  return program.startsWith(`${dirname(agentApiPath)}/`) && program.endsWith('/session/main.js') && command === 'serve';
 }
 
 interface StartParts {
@@ -109,6 +153,8 @@ async function startProgram(sandbox: Sandbox, { engineOf, settings, scopeOf }: S
   if (exit === null) await program.signal('SIGKILL').catch(() => {});
   if (exit?.exitCode === 0) return;
   if (exit?.exitCode === notStarted) throw withoutPrograms(sandbox);
+  const { pid } = await engineOf(sandbox).network(sandbox.id, sandbox.status.handle);
+  requireAgentApi(sandbox.name, pid);
   const why = said().toString().trim() || (exit === null ? 'it does not end' : `exit code ${exit.exitCode}`);
   throw new Fault('unavailable', `the agent API of ${sandbox.name} could not be started: ${why}`, {
     hint: `Try: carrel exec ${sandbox.name} -- ${agentApiPath} start`,
@@ -122,7 +168,21 @@ function withoutPrograms({ name }: Sandbox): Fault {
   });
 }
 
-interface UserWiring extends Pick<Resources, 'home' | 'config' | 'threads'> {
+/** A look at a working copy takes a processor for milliseconds, so the first words of the agent go to clients before it. */
+const lookMs = 25;
+
+type Look = (sandbox: Sandbox) => Promise<void>;
+
+/** At one that still runs then. */
+function lookSoon({ id }: Sandbox, { store, report }: Pick<Resources, 'store' | 'report'>, look: Look): void {
+  const looked = pause(lookMs, undefined, { ref: false }).then(async () => {
+    const sandbox = store.get('sandbox', id)?.value;
+    if (sandbox?.status.state === 'running') await look(sandbox);
+  });
+  looked.catch((error: unknown) => report(id, asFault(error)));
+}
+
+interface UserWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'threads' | 'report'> {
   readonly liveSessions: LiveSessions;
   readonly sandboxes: Sandboxes;
   readonly commands: ExecScope['commands'];
@@ -135,7 +195,7 @@ export function sessionsOf(wiring: UserWiring, needs: AgentNeeds): UserSessions 
     ...needs,
     ...{ config, sandboxes, live: liveSessions },
     tokensOf: (id) => new SessionTokens(tokensPath(home, id)),
-    turnStarts: (sandbox) => commands.starts(sandbox),
+    turnStarts: (sandbox) => lookSoon(sandbox, wiring, (running) => commands.starts(running)),
     countChanges: async (sandbox) => {
       const place = workspacePlace(sandbox, home);
       if (place === null) return null;

@@ -40,7 +40,7 @@ export function sharesOf(
     firstGroupId: () => firstGroupId(store.find('user', '', actor.name)?.value.slot ?? 0),
   });
   const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
-  const revocations = new Revocations({ store, now, report, observer, reconciler, user: actor.name });
+  const revocations = new Revocations({ store, now, report, observer, given, reconciler, user: actor.name });
   return { shares, given, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
 }
 

@@ -7,6 +7,7 @@ import { SpaceHints } from '../app/disk/space-hint.ts';
 import { DiskWatch } from '../app/disk/watch.ts';
 import { HubTokens } from '../app/hub/tokens.ts';
 import { openImages } from '../app/image/images.ts';
+import { AgentServers } from '../app/mcp/agent-servers.ts';
 import { Networks } from '../app/network/networks.ts';
 import { LiveRooms } from '../app/room/live-rooms.ts';
 import { SandboxRooms } from '../app/room/sandbox-rooms.ts';
@@ -17,15 +18,17 @@ import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
 import { forgetApplies } from '../app/workspace/apply-journal.ts';
 import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { unappliedIn } from '../app/workspace/unapplied.ts';
+import type { Chroma } from '../chroma/chroma.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { TokenKeys } from '../hub/token-key.ts';
 import type { Detect } from '../image/source.ts';
 import { packageVersion } from '../lib/package.ts';
 import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
+import { hubPlace } from '../model/hub-service.ts';
 import type { Sandbox } from '../model/sandbox.ts';
-import { grantedOf } from '../model/service.ts';
-import { userHash } from '../model/volume.ts';
+import { type DeclaredService, grantedOf } from '../model/service.ts';
+import { userHash, volumeName } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { createReconciler } from '../reconcile/reconciler.ts';
@@ -34,7 +37,10 @@ import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import { memoryService, memorySocket, openLiveMemories } from './memory-wiring.ts';
+import { bankData, openLiveBanks } from './bank-wiring.ts';
+import { chromaServices, chromaVolume, openChroma, releaseChroma } from './chroma-wiring.ts';
+import { credentialHeaders, memoryServices, openLiveMemories, requiresMemory } from './memory-wiring.ts';
+import { hubSocket } from './port-wiring.ts';
 import type { Resources } from './resources.ts';
 
 export type Parts = ReturnType<typeof openParts>;
@@ -45,7 +51,7 @@ export function openParts(resources: Resources) {
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const secrets = new SecretFiles(home.home, userHash);
   const sandboxSecrets = new MemorySecrets(home.installation);
-  const volumes = openVolumes(resources);
+  const volumes = openVolumes(resources, () => chroma);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
     get roots() {
@@ -65,10 +71,12 @@ export function openParts(resources: Resources) {
     },
     folder: home.sandbox,
     credentials: (sandbox) => supply.keysOf(sandbox),
-    services: ({ spec }) => [
-      ...grantedOf(spec.services ?? [], config.services),
-      ...(spec.memoryScopes?.length ? [memoryService(memorySocket(home.home))] : []),
+    services: (sandbox) => [
+      ...grantedOf(sandbox.spec.services ?? [], config.services).map((one) => atDaemon(one, home.home)),
+      ...memoryServices(resources, sandbox),
+      ...chromaServices(resources, sandbox),
     ],
+    requiresServices: ({ spec }) => (spec.services?.length ?? 0) > 0 || requiresMemory(spec),
     report,
   });
   const rooms = new LiveRooms({
@@ -78,10 +86,17 @@ export function openParts(resources: Resources) {
     find: (user, name) => store.find('room', user, name)?.value ?? null,
     open: (record) => rooms.open(record),
   });
-  const liveMemories = openLiveMemories(resources, secrets);
+  const chroma: Chroma = openChroma({ ...resources, volumes, headers: credentialHeaders({ store, owner, secrets }) });
+  const liveMemories = openLiveMemories(resources, { secrets, releaseChroma: releaseChroma(resources, chroma) });
+  const liveBanks = openLiveBanks(resources, (user) => agentOf(resources, user));
+  const agentServers = new AgentServers({
+    places: home,
+    basePlugins: home.volume(volumeName(config.volumePrefix, 'base-plugins', owner)),
+    secretIn: (user, text) => secrets.containing(user, text),
+  });
   const data = sandboxData({
-    rooms: sandboxRooms,
-    memory: liveMemories,
+    agentServers,
+    nouns: [sandboxRooms, bankData(liveBanks), liveMemories],
     ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
@@ -91,7 +106,10 @@ export function openParts(resources: Resources) {
   });
   const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });
-  const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
+  const users = new Users({
+    ...{ store, owner, sharedSocket: config.sharedSocket, now },
+    release: (user) => liveBanks.release(user),
+  });
   const hubTokens = openTokens(resources, users);
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
   const images = openImages(home, config, store, detect, now);
@@ -117,6 +135,9 @@ export function openParts(resources: Resources) {
     images,
     liveRooms: rooms,
     liveMemories,
+    liveBanks,
+    chroma,
+    agentServers,
     webhooks: new Webhooks({
       ...{ store, owner, now },
       hooks: () => config.webhooks,
@@ -124,6 +145,11 @@ export function openParts(resources: Resources) {
       secret: (name) => secrets.read(owner, name),
     }),
   };
+}
+
+/** A service that the daemon itself answers. */
+function atDaemon(service: DeclaredService, home: string): DeclaredService {
+  return service.to === hubPlace ? { ...service, to: hubSocket(home) } : service;
 }
 
 function openTokens({ home, store, audit, now }: Resources, users: Users): HubTokens {
@@ -144,7 +170,7 @@ function openDiskWatch({ home, config, store, reserve, report, now }: Resources,
   });
 }
 
-function openVolumes(resources: Resources): Volumes {
+function openVolumes(resources: Resources, chroma: () => Chroma): Volumes {
   const { home, config, store } = resources;
   return new Volumes({
     folder: home.volumes,
@@ -155,6 +181,7 @@ function openVolumes(resources: Resources): Volumes {
     mountedBy: mountedBy(store, config.volumePrefix),
     agentOf: (user) => agentOf(resources, user),
     copyFolder,
+    atRest: (name, act) => (name === chromaVolume(resources) ? chroma().whileAtRest(act) : act()),
   });
 }
 

@@ -6,6 +6,7 @@
  * docker engine, except for the seccomp filter, which is Docker's default. The first lines of the file list what a compose
  * file cannot express.
  */
+import { declarable } from '../model/grant-table.ts';
 import { hubImageName } from '../model/hub-container.ts';
 import { baseImageName } from '../model/image.ts';
 import { projectIdPattern } from '../model/project.ts';
@@ -72,11 +73,14 @@ function networks(spokes: readonly DeclaredSandbox[]): Mapping {
 
 const unreviewed =
   '# Agents work on the real folders: nothing is reviewed before it is applied, unlike with carrel up.';
-const unreachable =
-  '# Spokes reach the hub and nothing else: a compose file cannot express `network`, credentials, services, rooms and memory.';
+/** Volumes are rendered. */
+const inexpressible = declarable.map(({ key }) => key).filter((key) => key !== 'volumes');
+const unreachable = `# Spokes reach the hub and nothing else: a compose file cannot express \`network\`, credentials, services, ${inexpressible.join(' and ')}.`;
 
-function reachesMore({ network, credentials, services, rooms, memory }: DeclaredSandbox): boolean {
-  return credentials.length + services.length + rooms.length + memory.length > 0 || Array.isArray(network);
+function reachesMore(sandbox: DeclaredSandbox): boolean {
+  const { network, credentials, services } = sandbox;
+  const lists = [credentials, services, ...inexpressible.map((key) => sandbox[key])];
+  return lists.some(({ length }) => length > 0) || Array.isArray(network);
 }
 
 function preface(fleet: Declaration): string[] {

@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { checkCredentialName } from '../model/credential.ts';
 import { asFault, Fault } from '../model/fault.ts';
+import { type DeclaredGrants, declarable } from '../model/grant-table.ts';
 import type { Limits } from '../model/limits.ts';
-import { distinctGrants, parseMemoryGrant } from '../model/memory.ts';
 import { printable } from '../model/name.ts';
 import { usableRule } from '../model/network.ts';
-import { distinctRooms, parseRoomRequest } from '../model/room-grant.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, FieldPath, Problem } from './fleet.ts';
@@ -98,9 +97,7 @@ function sandboxOf(
     secrets: secretsOf(entry.secrets ?? [], defaults, at('secrets'), found),
     credentials: credentialsOf(entry.credentials ?? [], at('credentials'), found),
     services: [...new Set(entry.services ?? [])],
-    volumes: volumesOf(entry.volumes ?? [], defaults, at('volumes'), found),
-    rooms: distinctRooms(checked(entry.rooms ?? [], at('rooms'), parseRoomRequest, found)),
-    memory: distinctGrants(checked(entry.memory ?? [], at('memory'), parseMemoryGrant, found)),
+    ...grantsOf(entry, defaults, at, found),
     network: networkOf(entry, defaults, at(), found),
     limits: { ...limitsOf(defaults.limits), ...limitsOf(entry.limits) },
   };
@@ -119,14 +116,24 @@ function secretsOf(names: readonly string[], defaults: FleetContent, place: Fiel
   return [...new Set(checked(names, place, declared, found))];
 }
 
-function volumesOf(
-  texts: readonly string[],
+function grantsOf(
+  entry: SandboxContent,
   defaults: FleetContent,
-  place: FieldPath,
+  at: (key: string) => FieldPath,
   found: Problem[],
-): VolumeRequest[] {
+): DeclaredGrants {
+  const lists = declarable.map(({ key, parse, distinct }) => {
+    const read = key === 'volumes' ? declaredVolume(defaults) : parse;
+    const requests = checked(entry[key] ?? [], at(key), read, found);
+    return [key, distinct?.(requests) ?? requests];
+  });
+  return Object.fromEntries(lists) as DeclaredGrants;
+}
+
+/** Reads the volumes of one sandbox. */
+function declaredVolume(defaults: FleetContent): (text: string) => VolumeRequest {
   const targets = new Set<string>();
-  const declared = (text: string) => {
+  return (text) => {
     const request = parseVolumeRequest(text);
     if (!defaults.volumes?.some((volume) => volume === request.volume))
       throw new Fault('invalid', `${printable(request.volume)} is not declared`, { hint: 'List it under `volumes`.' });
@@ -135,7 +142,6 @@ function volumesOf(
     targets.add(request.target);
     return request;
   };
-  return checked(texts, place, declared, found);
 }
 
 function credentialsOf(names: readonly string[], place: FieldPath, found: Problem[]): string[] {

@@ -19,12 +19,10 @@
  * - Everything that can be checked is refused before the first step.
  */
 import type { FaultCode } from '../model/fault.ts';
+import type { AskedGrants, DeclaredGrants } from '../model/grant-table.ts';
 import type { Limits } from '../model/limits.ts';
-import type { MemoryGrant } from '../model/memory.ts';
-import type { RoomRequest } from '../model/room-grant.ts';
 import type { WatchAction } from '../model/room-watch.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
-import type { VolumeRequest } from '../model/volume.ts';
 
 /** The content of a carrel.yaml with defaults filled in and absolute paths. */
 export interface Declaration {
@@ -41,7 +39,7 @@ export interface Declaration {
   readonly sandboxes: readonly DeclaredSandbox[];
 }
 
-export interface DeclaredSandbox {
+export interface DeclaredSandbox extends DeclaredGrants {
   readonly name: string;
   readonly project: DeclaredProject | null;
   readonly mode: WorkspaceMode;
@@ -55,9 +53,6 @@ export interface DeclaredSandbox {
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
   readonly services: readonly string[];
-  readonly volumes: readonly VolumeRequest[];
-  readonly rooms: readonly RoomRequest[];
-  readonly memory: readonly MemoryGrant[];
   /** Null: not declared. */
   readonly network: 'none' | readonly string[] | null;
   /** Only the declared ones; the installation has defaults for the others. */
@@ -104,7 +99,7 @@ export interface ExistingSandbox {
 }
 
 /** The body of the API request that creates a sandbox as declared. */
-export interface FleetRequest {
+export interface FleetRequest extends AskedGrants {
   name: string;
   engine: EngineName;
   mode: WorkspaceMode;
@@ -118,9 +113,6 @@ export interface FleetRequest {
   credentials?: string[];
   services?: string[];
   network?: 'none' | string[];
-  volumes?: { volume: string; target: string; readonly: boolean }[];
-  rooms?: { room: string; readonly: boolean }[];
-  memoryScopes?: MemoryGrant[];
   limits?: Partial<Limits>;
   labels: Record<string, string>;
 }

@@ -1,9 +1,10 @@
 /**
- * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, rooms, folders outside of the file's
+ * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, rooms, memory, folders outside of the file's
  * own folder, real folders that an agent can write, and watchers of rooms. Commands, variables and limits of a sandbox are not
  * grants: their effect stays inside the sandbox.
  */
 import { resolve } from 'node:path';
+import { declarable } from '../model/grant-table.ts';
 import { canonicalRule } from '../model/network.ts';
 import type { FleetContent, SandboxContent } from './schema.ts';
 import { watchGrants } from './watch.ts';
@@ -32,26 +33,14 @@ export function networkGrants(network: FleetContent['network']): string[] {
 }
 
 function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, place: FileFolder): string[] {
-  const {
-    network,
-    credentials = [],
-    services = [],
-    secrets = [],
-    volumes = [],
-    rooms = [],
-    memory = [],
-    mode,
-    project,
-  } = sandbox;
+  const { network, credentials = [], services = [], secrets = [], mode, project } = sandbox;
   const bound = mode === 'bind' && project !== undefined ? projects[project] : undefined;
   return [
     ...networkGrants(network),
     ...credentials.map((name) => `credential ${name}`),
     ...services.map((name) => `service ${name}`),
     ...secrets.map((name) => `secret ${name}`),
-    ...volumes.map((text) => `volume ${text}`),
-    ...rooms.map((text) => `room ${text}`),
-    ...memory.map((text) => `memory ${text}`),
+    ...declarable.flatMap(({ key, word }) => (sandbox[key] ?? []).map((text) => `${word} ${text}`)),
     ...(bound === undefined ? [] : [`writes ${place.leadsOut(bound) ?? resolve(place.folder, bound)}`]),
   ];
 }

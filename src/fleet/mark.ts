@@ -3,7 +3,7 @@
  * out, so a field that a later version adds does not make old sandboxes differ.
  */
 import { createHash } from 'node:crypto';
-import { grantText } from '../model/memory.ts';
+import { declarable } from '../model/grant-table.ts';
 import type { DeclaredSandbox, Difference, ExistingSandbox } from './fleet.ts';
 
 const fleetLabel = 'carrel.fleet';
@@ -43,23 +43,7 @@ function recorded(text: string | undefined): Fields | null {
 }
 
 function fieldsOf(sandbox: DeclaredSandbox): Fields {
-  const {
-    project,
-    mode,
-    base,
-    engine,
-    runtime,
-    image,
-    command,
-    env,
-    secrets,
-    credentials,
-    services,
-    volumes,
-    rooms,
-    memory,
-    limits,
-  } = sandbox;
+  const { project, mode, base, engine, runtime, image, command, env, secrets, credentials, services, limits } = sandbox;
   const fields: Record<string, string | number | undefined> = {
     project: project?.path,
     mode: mode === (project ? 'overlay' : 'none') ? undefined : mode,
@@ -73,9 +57,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     secrets: unlessEmpty([...secrets].sort()),
     credentials: unlessEmpty([...credentials].sort()),
     services: unlessEmpty([...services].sort()),
-    volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
-    rooms: unlessEmpty(rooms.map(({ room, readonly }) => `${room}${readonly ? ':ro' : ''}`).sort()),
-    memory: unlessEmpty(memory.map(grantText).sort()),
+    ...Object.fromEntries(declarable.map(({ key, texts }) => [key, unlessEmpty(texts(sandbox[key]))])),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,
     'limits.swap': limits.swapBytes,

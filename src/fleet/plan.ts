@@ -1,4 +1,5 @@
 /** Compares the declaration with the observed state and returns the steps between them. Pure. */
+import { declarable } from '../model/grant-table.ts';
 import type {
   Declaration,
   DeclaredSandbox,
@@ -114,11 +115,9 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     secrets,
     credentials,
     services,
-    volumes,
-    rooms,
+    network,
     limits,
   } = sandbox;
-  const { network, memory } = sandbox;
   return {
     name,
     engine,
@@ -133,9 +132,9 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     credentials: [...credentials],
     services: [...services],
     ...(network === null ? {} : { network: network === 'none' ? network : [...network] }),
-    volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
-    ...(rooms.length === 0 ? {} : { rooms: rooms.map((one) => ({ ...one })) }),
-    ...(memory.length === 0 ? {} : { memoryScopes: memory.map((one) => ({ ...one })) }),
+    ...Object.fromEntries(
+      declarable.flatMap(({ field, key }) => (sandbox[key].length === 0 ? [] : [[field, [...sandbox[key]]]])),
+    ),
     limits,
     labels: marksOf(fleet, sandbox),
   };

@@ -5,10 +5,9 @@
 
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
-import { scopeKinds } from '../model/memory.ts';
+import { type DeclaredGrants, declarable } from '../model/grant-table.ts';
 import { sandboxNamePattern, variableNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
-import { maxRooms } from '../model/room-grant.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { labelPattern, userVolumeTypes } from '../model/volume.ts';
@@ -85,6 +84,13 @@ const network = z
     examples: [['registry.npmjs.org', '*.githubusercontent.com']],
   });
 
+const grants = Object.fromEntries(
+  declarable.map(({ key, most, maxText, description, example }) => {
+    const list = z.array(line.max(maxText)).max(most).optional();
+    return [key, list.meta({ description, examples: [example] })];
+  }),
+) as { readonly [K in keyof DeclaredGrants]: z.ZodOptional<z.ZodArray<z.ZodString>> };
+
 const sandbox = z.strictObject({
   project: plainName.optional().meta({
     description: 'The id of one of `projects`. Default: no project.',
@@ -152,32 +158,7 @@ const sandbox = z.strictObject({
       description: 'Services of config.yaml that it may call, each at its port of 127.0.0.1. Default: none.',
       examples: [['notes']],
     }),
-  volumes: z
-    .array(line.max(4300))
-    .max(20)
-    .optional()
-    .meta({
-      description: 'Entries of `volumes` that it gets, as NAME:PATH or NAME:PATH:ro. Default: none.',
-      examples: [['cache:/cache', 'memory-bank:/data/memory-bank:ro']],
-    }),
-  rooms: z
-    .array(line.max(80))
-    .max(maxRooms)
-    .optional()
-    .meta({
-      description:
-        'Rooms of yours that it gets at /rooms/NAME, as NAME, or NAME:ro to read only. `carrel up` creates those that are missing and removes none. Default: none.',
-      examples: [['team', 'news:ro']],
-    }),
-  memory: z
-    .array(line.max(20))
-    .max(scopeKinds.length)
-    .optional()
-    .meta({
-      description:
-        'Scopes of the memory that it may use: `user`, `project` or `sandbox`, with `:ro` to read only. Default: none.',
-      examples: [['project', 'user:ro']],
-    }),
+  ...grants,
   limits: limits.optional(),
   network: network.optional(),
 });

@@ -123,7 +123,10 @@ export function isGivenUp({ spec, status }: Sandbox): boolean {
 
 function recordStart(parts: StepParts, row: SandboxRow, { handle, runtime, advisory }: Started): void {
   const now = { state: 'running', handle, runtime, advisory, startedAt: parts.now() } as const;
-  save(parts, row, { ...row.value.status, ...now }, 'sandbox.started');
+  save(parts, row, { ...row.value.status, ...now }, 'sandbox.started', { lazy: true });
+  // The command runs already, and its first output does not wait for the disk. After a power cut in these milliseconds the record says
+  // that it never began. An error is one of the disk, which the next write that has to be durable reports, ignoring.
+  parts.store.flushed().catch(() => {});
 }
 
 function recordTrouble(parts: StepParts, row: SandboxRow, trouble: Trouble | null): void {

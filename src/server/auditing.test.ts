@@ -50,12 +50,17 @@ describe('the audit log', () => {
     await call('POST', '/v1/sandboxes', { name: 'box', network: ['example.com', '*.example.org:22'] });
     await call('POST', '/v1/sandboxes/box/network', { deny: ['example.com'] });
     await call('POST', '/v1/sandboxes', { name: 'writer', home: 'shared' });
+    const volumes = [{ volume: 'cache', target: '/cache' }];
+    const shared = { shares: [{ share: 'inbox' }], rooms: [{ room: 'team' }] };
+    const memoryScopes = [{ scope: 'user', readonly: true }];
+    await call('POST', '/v1/sandboxes', { name: 'rich', volumes, ...shared, memoryScopes });
     const text = await (await app.request('/v1/audit')).text();
     const entries = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!));
     expect(entries.map(({ detail }) => detail)).toEqual([
       { engine: 'local', network: ['example.com', '*.example.org:22'] },
       { deny: ['example.com'] },
       { engine: 'local', home: 'shared' },
+      { engine: 'local', volumes: ['cache'], shares: ['inbox'], rooms: ['team'], memoryScopes: ['user'] },
     ]);
   });
 

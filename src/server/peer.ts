@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Peer } from '../audit/audit.ts';
 import { type IdMapping, outsideId, readIdMap } from '../lib/id-map.ts';
-import { peerOf } from '../lib/sys.ts';
+import { peerOf } from '../lib/sys-socket.ts';
 
 /** By the descriptor, which Node does not publish. */
 export function peerOfSocket(socket: Socket | undefined): Peer | null {

@@ -10,6 +10,8 @@ export interface PortAddress {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** Under which it is known besides its address and the names of the certificate. */
   readonly names?: readonly string[];
+  /** It listens at this unix socket instead, for the proxy, which has the port and the address inside of each sandbox. */
+  readonly socket?: string;
 }
 
 /** How long a client may take to send its headers and a whole request, and how long its connection may be idle. */

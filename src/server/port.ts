@@ -11,11 +11,13 @@ import type { Exchange } from '../hub/exchange.ts';
 import { TokenCount } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { Connections, limitsFor } from '../lib/connections.ts';
+import { listenPrivately } from '../lib/private-socket.ts';
 import { maxDescriptors } from '../lib/process.ts';
 import type { Rate } from '../lib/rate.ts';
 import { refusalText } from '../lib/refusal.ts';
 import { SameSite } from '../lib/same-site.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
+import { callerHeader } from '../model/service.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
 import { CallerLimit } from './caller-limit.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';
@@ -85,8 +87,9 @@ export async function openPort(
   server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));
   connections.guard(server, where.tls ? 'secureConnection' : 'connection');
   server.maxConnections = limits.total;
-  await bindPort(server, where, maxConnections);
-  opened.origin = originOf(where, server.address() as AddressInfo);
+  if (where.socket !== undefined) await listenPrivately(server, where.socket);
+  else await bindPort(server, where, maxConnections);
+  opened.origin = originOf(where, where.socket === undefined ? (server.address() as AddressInfo) : where);
   return {
     origin: opened.origin,
     stop: () => void server.close(),
@@ -99,7 +102,7 @@ export async function openPort(
   };
 }
 
-function originOf({ address, tls }: PortAddress, { port }: AddressInfo): string {
+function originOf({ address, tls }: PortAddress, { port }: Pick<AddressInfo, 'port'>): string {
   return `${tls ? 'https' : 'http'}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
@@ -179,8 +182,10 @@ class OpenPort {
     return answer;
   }
 
-  async #authenticated({ headers: { authorization }, url = '/', socket }: IncomingMessage): Promise<Identity> {
-    const identity = await this.#parts.authentication.authenticate({ authorization, url });
+  async #authenticated({ headers, headersDistinct, url = '/', socket }: IncomingMessage): Promise<Identity> {
+    const { authorization } = headers;
+    const caller = headersDistinct[callerHeader];
+    const identity = await this.#parts.authentication.authenticate({ authorization, url, caller });
     this.#connections.authenticated(socket as Socket);
     return identity;
   }

@@ -55,6 +55,8 @@ export interface VolumeContext {
    * attributes.
    */
   copyFolder(source: string, target: string): Promise<void>;
+  /** Runs `act` while no program of the daemon has files of this volume open. */
+  atRest?<T>(name: string, act: () => Promise<T>): Promise<T>;
 }
 
 /** The user that a call acts for. */

@@ -122,8 +122,7 @@ export class Volumes {
     const volumes = asked.map((one) => this.#changeable(acting, one));
     for (const { name } of volumes) this.#refuseMounted(name);
     const cleaned: Cleaned[] = [];
-    for (const volume of volumes)
-      cleaned.push(await this.#exclusive.run(volume.name, () => this.#clean(volume, backup, at)));
+    for (const volume of volumes) cleaned.push(await this.#alone(volume.name, () => this.#clean(volume, backup, at)));
     return cleaned;
   }
 
@@ -160,7 +159,7 @@ export class Volumes {
    */
   backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
     const volume = this.#changeable(acting, asked);
-    return this.#exclusive.run(volume.name, () => this.#backup(volume, file, at));
+    return this.#alone(volume.name, () => this.#backup(volume, file, at));
   }
 
   /** Those that `clean` made: of this user, and shared ones for the owner; `all`: those of all users, for the owner. */
@@ -213,7 +212,7 @@ export class Volumes {
     refuseShared(acting, key.type);
     const { folder, records } = this.#context;
     const name = this.#nameOf(key, acting.user);
-    return this.#exclusive.run(name, () =>
+    return this.#alone(name, () =>
       folders.withStaged(folder, name, async (staged) => {
         const volume = this.#provide(key, acting.user, at);
         this.#refuseMounted(name);
@@ -234,7 +233,7 @@ export class Volumes {
   async migrate(acting: Acting, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
     const migrated: Migrated[] = [];
     for (const one of this.#migration.claims(acting, found)) {
-      migrated.push(await this.#exclusive.run(one.to, () => this.#migration.bring(one, at)));
+      migrated.push(await this.#alone(one.to, () => this.#migration.bring(one, at)));
     }
     return migrated;
   }
@@ -291,6 +290,10 @@ export class Volumes {
     const volume = this.find(acting, asked);
     refuseShared(acting, volume.type);
     return volume;
+  }
+
+  #alone<T>(name: string, act: () => Promise<T>): Promise<T> {
+    return this.#exclusive.run(name, () => this.#context.atRest?.(name, act) ?? act());
   }
 
   #refuseMounted(name: string): void {

@@ -54,7 +54,7 @@ export interface Ready {
 /** The program and the grants, or a refusal that names everything that is missing. */
 export function ready(agent: string, onPath: string | undefined, asked: Grants, needs: ProgramNeeds): Ready {
   const program = programOf(agent, onPath, needs);
-  const missing = program === null ? [installHint(agent)] : [];
+  const missing = program === null ? [{ what: 'its program', hint: installHint(agent) }] : [];
   let grants: Grants = {};
   try {
     // Nothing is recorded while something is missing.
@@ -62,16 +62,13 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
     grants = keyGrants(agent, keyedSpec(agent, dry), asked, dry);
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error;
-    missing.push(keyHint(agent));
+    missing.push({ what: 'its key', hint: keyHint(agent) });
   }
   if (program !== null && missing.length === 0) return { program, grants };
-  throw new Fault(
-    'not_found',
-    `${agent} cannot start yet: it lacks ${missing.length === 1 ? 'one thing' : 'two things'}`,
-    {
-      hint: missing.join('\n'),
-    },
-  );
+  const words = missing.map(({ what }) => what).join(' and ');
+  throw new Fault('not_found', `${agent} cannot start yet without ${words}`, {
+    hint: missing.map(({ hint }) => hint).join('\n'),
+  });
 }
 
 /** The imported login counts where there is no key. */
@@ -104,14 +101,17 @@ function keyFor(secret: string, needs: AgentNeeds): string | null {
 }
 
 function installHint(agent: string): string {
-  return `its program: carrel agent install ${agent}   (npm package ${agents[agent]!.package})`;
+  return hintLine('install its program:', `carrel agent install ${agent}`);
 }
 
 function keyHint(agent: string): string {
   const { key, anyKey = [] } = terminalSpecOf(agent);
-  const [first, ...others] = key === undefined ? anyKey : [key.secret];
-  const or = others.length > 0 ? `   (or ${others.join(', ')})` : '';
-  const login =
-    agents[agent]!.login === undefined ? '' : `\nor your login on this machine: carrel agent login ${agent}`;
-  return `its key: carrel secret set ${first} < FILE${or}${login}`;
+  const set = (key === undefined ? anyKey : [key.secret]).map((secret) => `carrel secret set ${secret}`);
+  const lines = set.map((command, at) => hintLine(at === 0 ? 'enter its key:' : 'or:', command));
+  if (agents[agent]!.login === undefined) return lines.join('\n');
+  return [...lines, hintLine('or use your login:', `carrel agent login ${agent}`)].join('\n');
+}
+
+function hintLine(what: string, command: string): string {
+  return `${what.padEnd('install its program: '.length)} ${command}`;
 }

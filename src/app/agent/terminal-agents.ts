@@ -1,6 +1,7 @@
 /** Finds or creates the sandbox of a project and an agent, and starts the agent's terminal program in it. */
 import { basename } from 'node:path';
 import type { AgentRequest, AgentView, OpenedAgent } from '../../api/agent.ts';
+import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { terminalAgentLabel } from '../../model/agent.ts';
@@ -92,15 +93,23 @@ export class TerminalAgents {
 }
 
 function baseRequest(asked: AgentRequest, env: Readonly<Record<string, string>>): SandboxRequest {
-  const { agent, project, projectSeen, terminal, network, author } = asked;
+  const { agent, project, projectSeen, terminal, engine, network, services, author } = asked;
   return {
     ...{ project, mode: 'overlay', stdin: true, console: true, terminal },
     ...(projectSeen === undefined ? {} : { projectSeen }),
+    ...(engine === undefined ? {} : { engine }),
     ...(network === undefined ? {} : { network }),
+    ...(services === undefined ? {} : { services }),
+    ...askedGrants(asked),
     ...(author === undefined ? {} : { author }),
     env: { ...env, ...asked.env },
     labels: { [terminalAgentLabel]: agent },
   };
+}
+
+function askedGrants(asked: AgentRequest): Partial<SandboxRequest> {
+  const fields = agentGrantFields.filter((field) => asked[field] !== undefined);
+  return Object.fromEntries(fields.map((field) => [field, asked[field]]));
 }
 
 /** Of the project and the agent, so that lists and reviews say what it is. */
@@ -122,10 +131,13 @@ function variablesOf({ credentials = [], env }: SandboxSpec): Record<string, str
 }
 
 /** What a sandbox may reach, and the arguments of a running agent, were decided before. */
-function requireUnchanged({ name, status }: Sandbox, { agent, args, network, env }: AgentRequest): void {
-  const asked = args !== undefined && !hasEnded(status) ? 'arguments' : network || env ? 'options' : null;
+function requireUnchanged({ name, status, spec }: Sandbox, request: AgentRequest): void {
+  const { agent, args, engine, network, services, env } = request;
+  const hasOptions = [network, services, env, ...Object.values(askedGrants(request))].some((one) => one !== undefined);
+  const isOther = hasOptions || (engine !== undefined && engine !== spec.engine);
+  const asked = args !== undefined && !hasEnded(status) ? 'arguments' : isOther ? 'options' : null;
   if (asked === null) return;
   throw new Fault('conflict', `${name} works on this project already, and its ${asked} cannot change now`, {
-    hint: `Go to it: carrel ${agent}. Begin another one: carrel ${agent} --new`,
+    hint: `carrel ${agent} goes to it; carrel ${agent} --new begins another one beside it`,
   });
 }

@@ -114,6 +114,9 @@ export function credentialsOf(store: Store, user: string): Credential[] {
 }
 
 function viewOf({ name, preset, secret, services, createdAt }: Credential): CredentialView {
-  const shown = services.map(({ host, port, header, format }) => ({ host, port, header, format }));
+  const shown = services.map(({ host, port, scheme, header, format }) => ({
+    ...{ host, port, header, format },
+    ...(scheme === undefined ? {} : { scheme }),
+  }));
   return { name, preset, secret, services: shown, createdAt };
 }

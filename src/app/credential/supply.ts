@@ -42,6 +42,7 @@ export class CredentialSupply {
       const value = this.#parts.secrets.read(sandbox.spec.user, secret);
       return services.map((service, index) => ({
         ...{ name, host: service.host, port: service.port, header: service.header, drops: service.drops ?? [] },
+        ...(service.scheme === undefined ? {} : { scheme: service.scheme }),
         value: headerValue(service, secret, value),
         secret: Buffer.from(value).toString('latin1'),
         insidePort: index === 0 ? first + at : further++,

@@ -144,8 +144,10 @@ export class Fleets {
     if (step.act !== 'create' && step.act !== 'replace') return [];
     const { name, request } = step;
     try {
-      this.#parts.volumes.check(request.volumes);
-      const bound = boundFolders(this.#parts.sandboxes.check(request));
+      // Earlier steps make its volumes and rooms.
+      const { volumes, rooms: _, ...rest } = request;
+      this.#parts.volumes.check(volumes);
+      const bound = boundFolders(this.#parts.sandboxes.check(rest));
       return bound.some((folder) => isInside(file, folder)) ? [selfChanging(name)] : [];
     } catch (error) {
       if (!isFault(error)) throw error;

@@ -14,8 +14,12 @@ const carrel = 'usr/lib/carrel';
 const tools = hubToolsPath.slice(1);
 const node = `${hubToolsPath}/node`;
 const spoke = 'agent/spoke/main.js';
-const threads = ['job/job-thread.js', 'room/room-thread.js'];
-const programs = ['build.json', 'LICENSES', 'daemon/hub-container.js', ...threads, 'cli/main.js'];
+/** Each is a script and what loads it. Their code caches are left out: they differ from build to build, and the image would, too. */
+const scripts = ['job/job-thread', 'room/room-thread', 'cli/main'].flatMap((name) => [
+  `${name}.js`,
+  `${name}.script.js`,
+]);
+const programs = ['build.json', 'LICENSES', 'daemon/hub-container.js', ...scripts];
 /** What the build leaves out of these programs, but for packages that a hub without sandboxes does not load. */
 const packages = ['better-sqlite3', 'koffi', `@koromix/koffi-linux-${process.arch}`, '@modelcontextprotocol/server'];
 /** Sources, and what only the installation of a package needs. */
@@ -36,11 +40,10 @@ const accounts: readonly RootMember[] = [
 ];
 
 function carrelFiles(): RootMember[] {
-  const chunks = readdirSync(join(dist, 'cli/chunk')).map((name) => `cli/chunk/${name}`);
   const command = readFileSync(join(packageFolder, 'bin/carrel'), 'utf8');
   return [
     file(`${carrel}/package.json`, join(packageFolder, 'package.json')),
-    ...[...programs, ...chunks].map((path) => file(`${carrel}/dist/${path}`, join(dist, path))),
+    ...programs.map((path) => file(`${carrel}/dist/${path}`, join(dist, path))),
     // There is no `env` in the image.
     text(`${carrel}/bin/carrel`, command.replace(/^#!.*/, '#!/usr/bin/node --'), 0o755),
     { path: 'usr/bin/carrel', target: `/${carrel}/bin/carrel` },

@@ -5,6 +5,7 @@ import { Fault, type FaultCode } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
 import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
 import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
 import { Networks } from './networks.ts';
 
 const id = '0123456789abcdef';
@@ -12,11 +13,15 @@ const id = '0123456789abcdef';
 let refusals: FaultCode[];
 let attached: number;
 let networks: Networks;
+let store: Store;
+/** Of sandboxes without rules. */
+let requiresServices: boolean;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [refusals, attached] = [[], 0];
-  const store = createMemoryStore();
+  store = createMemoryStore();
+  requiresServices = false;
   const spec = { ...sampleSpec, network: { allow: ['a.example'], ports: [] } };
   const value: Sandbox = { id, name: 'box', createdAt: '', spec, status: { ...initialStatus, state: 'running' } };
   const event = { at: '', type: 'sandbox.created', subject: id, data: {} };
@@ -28,6 +33,7 @@ beforeEach(() => {
   };
   networks = new Networks({
     ...{ store, limits: defaultNetworkLimits, folder: () => '/nowhere', credentials: () => [], services: () => [] },
+    requiresServices: () => requiresServices,
     engineOf: () => ({ network: async () => ({ pid: 1, startTicks: 1, bootId: 'test' }) }) as unknown as Engine,
     network: { attach, detach: async () => {}, keepOnly: async () => {}, dispose: () => {} },
     report: () => {},
@@ -52,4 +58,35 @@ it('attaching is not retried after an unsupported Fault', async () => {
   await networks.start();
   await vi.advanceTimersByTimeAsync(5000);
   expect(attached).toBe(0);
+});
+
+it('a sandbox whose processes are not visible starts without services that are not required', async () => {
+  const service = { name: 'memory', port: 1, to: '/socket', identity: 'headers' } as const;
+  const network = {
+    attach: async () => void attached++,
+    detach: async () => {},
+    keepOnly: async () => {},
+    dispose: () => {},
+  };
+  const withService = new Networks({
+    ...{
+      store,
+      limits: defaultNetworkLimits,
+      folder: () => '/nowhere',
+      credentials: () => [],
+      services: () => [service],
+    },
+    ...{ requiresServices: () => requiresServices, engineOf: () => ({}) as Engine, network, report: () => {} },
+  });
+  const sandbox: Sandbox = { id, name: 'box', createdAt: '', spec: sampleSpec, status: initialStatus };
+  const invisible = () => {
+    throw new Fault('unsupported', 'not visible from here');
+  };
+  await withService.connect(sandbox, invisible);
+  expect([attached, withService.trouble(id)]).toEqual([0, 'not visible from here']);
+  requiresServices = true;
+  await expect(withService.connect(sandbox, invisible)).rejects.toMatchObject({ code: 'unsupported' });
+  const allowed = { ...sandbox, spec: { ...sampleSpec, network: { allow: ['a.example'], ports: [] } } };
+  requiresServices = false;
+  await expect(withService.connect(allowed, invisible)).rejects.toMatchObject({ code: 'unsupported' });
 });

@@ -24,6 +24,8 @@ export interface NetworkParts {
   /** With their values. */
   readonly credentials: (sandbox: Sandbox) => readonly Credential[];
   readonly services: (sandbox: Sandbox) => readonly Service[];
+  /** False: its services only add to what it has as files, as the tools of the memory bank do. */
+  readonly requiresServices: (sandbox: Sandbox) => boolean;
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -76,10 +78,10 @@ export class Networks {
     await Promise.all(ids.map((id) => this.tryRefresh(id)));
   }
 
-  /** Throws where it cannot be had. */
+  /** Throws where it cannot be had, but for services that are not required. */
   async connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void> {
     if (!this.#needs(sandbox)) return;
-    await this.#exclusive.run(sandbox.id, () => this.#attach(sandbox, init()));
+    await this.#exclusive.run(sandbox.id, () => this.#attachTo(sandbox, async () => init()));
   }
 
   /** One whose proxy cannot be reached has no network either. */
@@ -103,7 +105,16 @@ export class Networks {
     // A sandbox that has not started is connected when it is started.
     if (sandbox.status.state !== 'running') return;
     if (!this.#needs(sandbox)) return this.#detach(id);
-    await this.#attach(sandbox, await this.#parts.engineOf(sandbox).network(id, sandbox.status.handle));
+    await this.#attachTo(sandbox, () => this.#parts.engineOf(sandbox).network(id, sandbox.status.handle));
+  }
+
+  /** An engine whose processes are not visible from here has no network for a sandbox. */
+  async #attachTo(sandbox: Sandbox, find: () => Promise<ProcessRef>): Promise<void> {
+    const init = await find().catch((error: unknown) => {
+      if (!isFault(error, 'unsupported') || this.#isRequired(sandbox)) throw error;
+      this.#troubles.set(sandbox.id, error);
+    });
+    if (init) await this.#attach(sandbox, init);
   }
 
   async #attach(sandbox: Sandbox, init: ProcessRef): Promise<void> {
@@ -128,9 +139,13 @@ export class Networks {
   }
 
   #needs(sandbox: Sandbox): boolean {
+    return this.#isRequired(sandbox) || this.#parts.services(sandbox).length > 0;
+  }
+
+  #isRequired(sandbox: Sandbox): boolean {
     const { allow, ports } = sandbox.spec.network ?? noNetwork;
     const { credentials = [] } = sandbox.spec;
-    return allow.length + ports.length + credentials.length + this.#parts.services(sandbox).length > 0;
+    return allow.length + ports.length + credentials.length > 0 || this.#parts.requiresServices(sandbox);
   }
 
   #attachment(sandbox: Sandbox, init: ProcessRef): Attachment {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { addressClass } from '../../model/address.ts';
 import { Fault } from '../../model/fault.ts';
 import { parseEndpoint } from '../../model/host.ts';
+import { hubService } from '../../model/hub-service.ts';
 import { printable } from '../../model/name.ts';
 import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../../model/service.ts';
 import { type At, section } from '../section.ts';
@@ -50,7 +51,7 @@ function servicesOf(
 ): readonly DeclaredService[] {
   const services = Object.entries(content).map(([name, service]) => ({ name, ...service }));
   for (const service of services) at(`services.${service.name}`, () => checkService(service, services));
-  return services;
+  return services.some(({ name }) => name === hubService.name) ? services : [...services, hubService];
 }
 
 function checkService({ name, port, to }: DeclaredService, services: readonly DeclaredService[]): void {

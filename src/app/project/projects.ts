@@ -58,17 +58,18 @@ export class Projects {
     return this.#row(id).value;
   }
 
-  add({ folder: asked, id: askedId, mode = 'bind', test, languages }: ProjectRequest): ProjectView {
+  add({ folder: asked, id: askedId, mode = 'bind', test, languages, image }: ProjectRequest): ProjectView {
     const { store, user, now, sandboxes } = this.#parts;
     for (const word of languages ?? []) this.#checkLanguage(word);
-    const folder = mode === 'elsewhere' ? elsewhere(asked, askedId) : sandboxes.project(required(asked));
+    const folder = mode === 'elsewhere' ? elsewhere(asked, askedId, image) : sandboxes.project(required(asked));
     const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
     const known = store.list('project', user);
     if (known.length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} projects already`);
     const taken = known.find(({ value }) => spokeName(value.id) === spokeName(id));
     if (taken) throw isTaken(taken.name);
     const at = now();
-    const value: Project = { id, folder, mode, test: test ?? null, languages: languages ?? null, createdAt: at };
+    const named = { test: test ?? null, languages: languages ?? null, image: image ?? null };
+    const value: Project = { id, folder, mode, ...named, createdAt: at };
     const event = { at, type: 'project.added', subject: id, data: { id, user } };
     try {
       store.insert({ kind: 'project', id: randomBytes(8).toString('hex'), owner: user, name: id, value }, event);
@@ -123,10 +124,10 @@ export class Projects {
     throw new Fault('not_found', `no project ${id}`, { hint });
   }
 
-  #view({ trouble = null, languages = null, ...project }: Project): ProjectView {
+  #view({ trouble = null, languages = null, image = null, ...project }: Project): ProjectView {
     const isHealthy = this.#parts.spokes.isHealthy(project.id);
     const state = isHealthy ? 'healthy' : trouble === null ? 'registered' : 'unreachable';
-    return { ...project, languages, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
+    return { ...project, languages, image, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
   }
 }
 
@@ -135,7 +136,12 @@ function required(folder: string | undefined): string {
   throw new Fault('invalid', 'a project needs a folder', { hint: 'carrel project add DIR' });
 }
 
-function elsewhere(folder: string | undefined, id: string | undefined): string {
+function elsewhere(folder: string | undefined, id: string | undefined, image: string | undefined): string {
+  if (image !== undefined) {
+    throw new Fault('invalid', 'a project that is elsewhere has no image: its programs are those of that place', {
+      data: { field: 'image' },
+    });
+  }
   if (folder === undefined && id !== undefined) return '';
   throw new Fault('invalid', 'a project that is elsewhere has an id and no folder here', {
     hint: 'carrel project add --mode elsewhere --name ID',

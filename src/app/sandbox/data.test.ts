@@ -39,6 +39,8 @@ function data() {
     locks: new Exclusive(),
     unappliedIn: (sandbox: Sandbox) => unappliedIn(parts, sandbox),
     networks: { connect: async () => {}, disconnect: async () => {} },
+    agentServers: { provide: () => {} },
+    nouns: [],
     report: (_, fault) => reported.push(fault.message),
   } as Partial<DataParts> as DataParts;
   return { ...sandboxData(parts), home: parts.home, store: parts.store };

@@ -37,13 +37,9 @@ export interface DataParts {
   readonly sandboxSecrets: SandboxSecrets;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
-  /** Makes its inboxes in rooms; removes them after their files are delivered. */
-  readonly rooms: {
-    provide(sandbox: Sandbox): Promise<void>;
-    release(sandbox: Sandbox): Promise<void>;
-  };
-  /** Removes the notes of its own scope. */
-  readonly memory: { release(sandbox: Sandbox): Promise<void> };
+  readonly nouns: readonly NounData[];
+  /** Writes which MCP servers its agents get. */
+  readonly agentServers: { provide(sandbox: Sandbox): void };
   /** Whom it is to trust for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
   readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
@@ -52,6 +48,13 @@ export interface DataParts {
   /** Forgets applies whose sandboxes are all gone, with this one. */
   readonly forgetApplies: (going: string) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
+}
+
+/** What a noun does before each start of a sandbox, at its end, and when it is removed. Repeat-safe. */
+export interface NounData {
+  provide?(sandbox: Sandbox): Promise<void>;
+  conclude?(sandbox: Sandbox): Promise<void>;
+  release?(sandbox: Sandbox): Promise<void>;
 }
 
 export interface KeptData extends SandboxData {
@@ -78,8 +81,9 @@ export function sandboxData(parts: DataParts): KeptData {
       parts.useVolumes(sandbox);
       putSecrets(sandbox, parts);
       parts.provideTrust(sandbox);
-      await parts.rooms.provide(sandbox);
+      for (const noun of parts.nouns) await noun.provide?.(sandbox);
       const held = await provideState(sandbox, parts);
+      parts.agentServers.provide(sandbox);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
       await provideBase(sandbox, place, parts.threads);
@@ -115,8 +119,7 @@ export function sandboxData(parts: DataParts): KeptData {
         if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
       });
       await parts.forgetApplies(id);
-      await parts.rooms.release(sandbox);
-      await parts.memory.release(sandbox);
+      for (const noun of parts.nouns) await noun.release?.(sandbox);
     },
   };
 }
@@ -125,6 +128,7 @@ export function sandboxData(parts: DataParts): KeptData {
 async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   const { id, spec } = sandbox;
   await parts.networks.disconnect(id);
+  for (const noun of parts.nouns) await noun.conclude?.(sandbox);
   if (spec.secrets?.length) parts.sandboxSecrets.remove(id);
   if (spec.desired === 'removed') return false;
   await openFolder(parts, id);

@@ -2,7 +2,7 @@
 import type { NewEvent } from '../../model/event.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
-import type { Row, Store } from '../../store/store.ts';
+import type { Row, Store, WriteOptions } from '../../store/store.ts';
 import type { Unapplied } from '../workspace/unapplied.ts';
 import { suggestName } from './suggest-name.ts';
 
@@ -50,10 +50,10 @@ export class SandboxRecords {
     if (this.#isTaken(name)) throw nameTaken(name);
   }
 
-  insert(value: Sandbox, event: NewEvent): Row<'sandbox'> {
+  insert(value: Sandbox, event: NewEvent, options?: WriteOptions): Row<'sandbox'> {
     const { id, name } = value;
     try {
-      return this.#store.insert({ kind: 'sandbox', id, owner: this.#owner, name, value }, event);
+      return this.#store.insert({ kind: 'sandbox', id, owner: this.#owner, name, value }, event, options);
     } catch (error) {
       throw isFault(error, 'conflict') ? nameTaken(name) : error;
     }
@@ -91,12 +91,12 @@ export function requireStartable({ name, value: { status, spec } }: Row<'sandbox
 
 /** Why a sandbox that has these is not removed. */
 export function wouldLose(name: string, lost: Unapplied): Fault {
-  const give = `or give them up: carrel rm --force ${name}`;
+  const give = `give them up: carrel rm --force ${name}`;
   return lost === 'commits'
     ? new Fault('conflict', `${name} has commits that were not fetched`, {
-        hint: `Fetch them with: carrel apply ${name} — ${give}`,
+        hint: `fetch them:   carrel apply ${name}\n${give}`,
       })
     : new Fault('conflict', `${name} has changes that were not applied`, {
-        hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
+        hint: `see them:     carrel diff ${name}\ntake them:    carrel apply ${name}\n${give}`,
       });
 }

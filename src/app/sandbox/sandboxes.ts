@@ -15,7 +15,6 @@ import {
   initialStatus,
   type Sandbox,
   type SandboxSpec,
-  type VolumeMount,
   withSpec,
 } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
@@ -47,11 +46,9 @@ export interface SandboxParts {
   readonly overlayRefusal: (lower: string) => string | null;
   /** Its changes and commits that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
-  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
-  readonly shareMounts: SpecParts['shareMounts'];
+  readonly granting: SpecParts['granting'];
   /** Refuses shares that were revoked since the spec was made. */
   readonly requireShares: (spec: SandboxSpec) => void;
-  readonly roomGrants: SpecParts['roomGrants'];
   readonly requireHome: () => void;
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
@@ -93,21 +90,24 @@ export class Sandboxes {
     const ports = await this.#parts.hostPorts.choose(request.ports ?? []);
     const spec = this.#specOf(request, image, ports);
     requireRoom(store);
-    const row = await this.#launch(request, spec, id);
+    const { row, flushed } = await this.#launch(request, spec, id);
     wake(id);
+    await flushed;
     return this.view(store.get('sandbox', id)?.value ?? row.value);
   }
 
   /** No turn of another caller comes between the record and the start: that caller would get the Fault of a failed one. */
-  async #launch(request: SandboxRequest, spec: SandboxSpec, id: string): Promise<SandboxRow> {
+  async #launch(request: SandboxRequest, spec: SandboxSpec, id: string) {
     let isRecorded = false;
     try {
       return await this.#parts.reconciler.launch(id, () => {
         const row = this.#insert(request.name, spec, id);
         isRecorded = true;
+        const flushed = this.#parts.store.flushed();
+        flushed.catch(() => {}); // A start that fails is answered without it.
         if (request.console) this.#expectClient(id);
         this.#parts.engineOf(row.value).expect();
-        return row;
+        return { row, flushed };
       });
     } catch (error) {
       if (isRecorded) await this.#withdraw(id);
@@ -115,8 +115,8 @@ export class Sandboxes {
     }
   }
 
-  /** What `create` would record, or its refusal, and nothing is done; volumes and rooms are made later. */
-  check({ volumes, rooms, ...request }: SandboxRequest): SandboxSpec {
+  /** What `create` would record, or its refusal. Nothing is done, except that missing volumes of the user are made. */
+  check(request: SandboxRequest): SandboxSpec {
     const image = imageAsked(request);
     if (image !== null) this.#parts.images.check(image);
     return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
@@ -173,7 +173,8 @@ export class Sandboxes {
     this.#parts.requireShares(spec);
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
-    return this.records.insert(value, { at, type: 'sandbox.created', subject: id, data: { name, user: owner } });
+    const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };
+    return this.records.insert(value, event, { lazy: true });
   }
 
   async #withdraw(id: string): Promise<void> {

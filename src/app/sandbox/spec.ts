@@ -7,14 +7,17 @@ import type { Allowed } from '../../image/allow.ts';
 import { isInside, projectFolder, realHostPath } from '../../lib/host-path.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
+import { type Granted, type GrantField, grantTable } from '../../model/grant-table.ts';
 import { type Limits, resolveLimits } from '../../model/limits.ts';
-import { distinctGrants, type MemoryGrant } from '../../model/memory.ts';
 import { printable } from '../../model/name.ts';
 import type { PortForward } from '../../model/network.ts';
-import type { RoomGrant } from '../../model/room-grant.ts';
-import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
+import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
-import type { ShareMount } from '../../model/share.ts';
+
+/** What is recorded for a request, where this user may have it. */
+export type Granting = {
+  readonly [F in GrantField]: (request: SandboxRequest, project: string | null) => NonNullable<Granted[F]>;
+};
 
 /** The settings that decide about a spec. */
 export interface SpecConfig {
@@ -36,11 +39,7 @@ export interface SpecParts {
   readonly home: string;
   /** What the image that is asked for stands for. */
   readonly image: Allowed | null;
-  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
-  /** The shares that are asked for, and those that name the sandbox or its project as a consumer. */
-  readonly shareMounts: (request: SandboxRequest, project: string | null) => ShareMount[];
-  /** Rooms that this user may give to a sandbox. */
-  readonly roomGrants: (asked: NonNullable<SandboxRequest['rooms']>) => RoomGrant[];
+  readonly granting: Granting;
   /** Refuses a user whose home cannot be given to a sandbox itself. */
   readonly requireHome: () => void;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
@@ -77,10 +76,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     secrets: [...new Set(request.secrets ?? [])],
     credentials: parts.credentialGrants(request.credentials ?? []),
     services: serviceGrants(request.services ?? [], config.services),
-    volumes: parts.volumeMounts(request.volumes),
-    shares: parts.shareMounts(request, workspace.project),
-    rooms: parts.roomGrants(request.rooms ?? []),
-    memoryScopes: memoryGrants(request),
+    ...grantedTo(request, workspace, parts),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: parts.ports },
     stdin: request.stdin ?? false,
@@ -92,12 +88,8 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
   };
 }
 
-function memoryGrants({ memoryScopes = [], project }: SandboxRequest): MemoryGrant[] {
-  if (project !== undefined || !memoryScopes.some(({ scope }) => scope === 'project'))
-    return distinctGrants(memoryScopes);
-  throw new Fault('invalid', 'a sandbox without a project has no memory of a project', {
-    hint: 'Use --memory-scope user, or name a project.',
-  });
+function grantedTo(request: SandboxRequest, { project }: WorkspaceSpec, { granting }: SpecParts): Granted {
+  return Object.fromEntries(grantTable.map(([field]) => [field, granting[field](request, project)]));
 }
 
 /** Only where nothing but the home is at stake: what a project brings along must not reach all later sandboxes. */

@@ -1,6 +1,8 @@
 /** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
+import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
+import type { Granted } from '../../model/grant-table.ts';
 import { noNetwork } from '../../model/network.ts';
 import type { SandboxSpec } from '../../model/sandbox.ts';
 import { isActive, type SwarmContainer } from '../../model/swarm.ts';
@@ -77,10 +79,12 @@ function specChange(
     (field) => sandbox?.[field] !== undefined && before[field] !== after[field],
   );
   if (fixed !== undefined) throw beganOtherwise(containerName, fixed, before[fixed] ?? null);
-  const { env, secrets = [], credentials = [], limits, demanded, command } = after;
+  const { env, secrets = [], credentials = [], services = [], limits, demanded, command } = after;
+  const grants = Object.fromEntries(agentGrantFields.map((field) => [field, after[field] ?? []])) as Granted;
+  const granted = { secrets, credentials, services, ...grants };
   const network = { ...noNetwork, ...before.network };
   const allow = sandbox?.network === undefined ? network.allow : (after.network?.allow ?? []);
-  return { env, secrets, credentials, limits, demanded, command, network: { ...network, allow } };
+  return { env, ...granted, limits, demanded, command, network: { ...network, allow } };
 }
 
 function beganOtherwise(containerName: string, field: string, before: string | null): Fault {

@@ -136,12 +136,18 @@ test('the adapter gets the agent, the author of commits, and the service that th
 
 test('another attempt keeps what was asked for, but for what is asked for now', () => {
   const author = { name: 'Ada', email: 'ada@example.org' };
-  const sandbox = { env: { A: '1' }, network: ['a.org'], limits: { cpus: 1 } };
+  const sandbox = { env: { A: '1' }, services: ['notes'], network: ['a.org'], limits: { cpus: 1 } };
   const request = requestFor('/p', { agent: 'claude', author, sandbox }, parts);
   const work = freshWork({ agent: 'claude', request: { ...request, name: 'x' }, stories: {} });
   expect(choiceAgain(work, {})).toEqual({ agent: 'claude', author, sandbox: { ...sandbox, credentials: ['mine'] } });
   expect(choiceAgain(work, { agent: 'codex', sandbox: { network: 'none', limits: { pids: 9 } } })).toEqual({
     ...{ agent: 'codex', author },
-    sandbox: { env: { A: '1' }, network: 'none', limits: { cpus: 1, pids: 9 }, credentials: ['mine'] },
+    sandbox: {
+      env: { A: '1' },
+      services: ['notes'],
+      network: 'none',
+      limits: { cpus: 1, pids: 9 },
+      credentials: ['mine'],
+    },
   });
 });

@@ -1,5 +1,6 @@
 /** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
+import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../model/agent.ts';
 import { agentPresets } from '../../model/agent-table.ts';
@@ -64,15 +65,11 @@ function serviceFor({ key }: AgentSpec): { readonly place: string; readonly base
   return { place: `${host}:${port}`, base };
 }
 
-type Surroundings = Pick<
-  SandboxRequest,
-  'engine' | 'image' | 'rootfs' | 'runtime' | 'limits' | 'env' | 'secrets' | 'credentials' | 'network'
->;
-
 const surroundings = [
   ...(['engine', 'image', 'rootfs', 'runtime', 'limits'] as const),
-  ...(['env', 'secrets', 'credentials', 'network'] as const),
-] satisfies readonly (keyof Surroundings)[];
+  ...(['env', 'secrets', 'credentials', 'services', 'network'] as const),
+  ...agentGrantFields,
+];
 
 /** For another attempt: what is asked for now goes before what was asked for then, option by option. */
 export function choiceAgain(
@@ -81,7 +78,7 @@ export function choiceAgain(
 ): RunChoice {
   const before = Object.fromEntries(
     surroundings.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
-  ) as Surroundings;
+  ) as Partial<SandboxRequest>;
   const limits = { ...before.limits, ...sandbox?.limits };
   return { agent: other ?? agent, author: author ?? authorIn(request), sandbox: { ...before, ...sandbox, limits } };
 }

@@ -11,6 +11,8 @@ export interface UserParts {
   /** Where those come in who show a token; null: nowhere. */
   readonly sharedSocket: string | null;
   readonly now: () => string;
+  /** Closes what is open for a user who is removed. */
+  readonly release: (user: string) => Promise<void>;
 }
 
 const maxUsers = 4000;
@@ -94,8 +96,8 @@ export class Users {
   }
 
   /** Their sandboxes have to be gone; whatever else was theirs waits for them. */
-  remove(name: string): UserView {
-    const { store, owner, now } = this.#parts;
+  async remove(name: string): Promise<UserView> {
+    const { store, owner, now, release } = this.#parts;
     const row = this.#row(name);
     if (name === owner) throw new Fault('conflict', `${name} owns this installation`);
     const left = this.#sandboxesOf(name);
@@ -106,6 +108,7 @@ export class Users {
     }
     const event = { at: now(), type: 'user.removed', subject: name, data: { name, user: name } };
     store.update(row, { ...row.value, tokenHash: null, removedAt: now() }, event);
+    await release(name);
     return this.#view(row.value);
   }
 

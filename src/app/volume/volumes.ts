@@ -13,16 +13,23 @@ import type {
   VolumeView,
 } from '../../api/volume.ts';
 import { realHostPath } from '../../lib/host-path.ts';
+import { bankFolder } from '../../model/bank.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { VolumeMount } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
-import { checkVolumeLabel, isShared, isVolumeType, type Volume, volumeName } from '../../model/volume.ts';
+import {
+  checkVolumeLabel,
+  isShared,
+  isVolumeType,
+  type Volume,
+  type VolumeMount,
+  volumeName,
+} from '../../model/volume.ts';
 import type { Store } from '../../store/store.ts';
 import type { Migrated } from '../../volume/migrate.ts';
 import { findOldVolumes, findUnknown } from '../../volume/old-volume.ts';
-import type { Acting, VolumeRecords } from '../../volume/volume.ts';
+import type { Acting, Cleaned, VolumeRecords } from '../../volume/volume.ts';
 import type { Volumes } from '../../volume/volumes.ts';
 import type { Home } from '../home.ts';
 
@@ -33,6 +40,8 @@ export interface VolumeParts {
   /** Everybody, the owner first. */
   readonly users: () => readonly { readonly name: string; readonly uid: number | null }[];
   readonly now: () => string;
+  /** Removes the history of the memory bank of a user, which has its contents. */
+  readonly eraseBank: (user: string) => Promise<void>;
 }
 
 const staleAfterDays = 30;
@@ -115,6 +124,7 @@ export class UserVolumes {
     if (dryRun) return { removed, kept: used };
     const toClean = removed.map(({ name }) => name);
     const cleaned = await volumes.clean(this.#acting, toClean, backup, now());
+    if (!backup) await this.#eraseBankIn(cleaned);
     return {
       removed: removed.flatMap((one) => {
         const done = cleaned.find(({ name }) => name === one.name);
@@ -122,6 +132,13 @@ export class UserVolumes {
       }),
       kept: [...used, ...cleaned.flatMap(({ name, kept: why }) => (why === null ? [] : [{ name, mountedBy: [why] }]))],
     };
+  }
+
+  /** A bank that goes without a backup is to be gone, and so are the contents in its history. */
+  async #eraseBankIn(cleaned: readonly Cleaned[]): Promise<void> {
+    const { prefix, eraseBank } = this.#parts;
+    const bank = volumeName(prefix, 'memory-bank', this.#actor.name);
+    if (cleaned.some(({ name, kept }) => name === bank && kept === null)) await eraseBank(this.#actor.name);
   }
 
   #among(mine: readonly VolumeStatusView[], asked: string): VolumeStatusView {
@@ -186,7 +203,8 @@ export class UserVolumes {
     return asked.map(({ volume, target, readonly = false }) => {
       const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
       if (resolved.volume.type === 'home') throw homeIsThere();
-      return { name: resolved.volume.name, target, readonly: resolved.readonly };
+      const isBank = resolved.volume.type === 'memory-bank' && target === bankFolder;
+      return { name: resolved.volume.name, target, readonly: resolved.readonly, ...(isBank ? { isBank } : {}) };
     });
   }
 

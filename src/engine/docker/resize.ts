@@ -5,13 +5,19 @@ export type Resize = (rows: number, columns: number) => Promise<void>;
 
 const againMs = 200;
 
-/** Of two sizes that arrive at once, Podman's conmon may apply the first twice, so the last one is sent again. */
+/**
+ * One size after the other, because an engine may carry out requests in any order. Of two sizes that arrive at once, Podman's conmon may
+ * apply the first twice, so the last one is sent again.
+ */
 export function sentTwice(resize: Resize): Resize {
+  let last = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   return async (rows, columns) => {
     clearTimeout(timer);
-    await resize(rows, columns);
-    timer = setTimeout(() => void resize(rows, columns).catch(() => {}), againMs).unref();
+    const sent = last.catch(() => {}).then(() => resize(rows, columns));
+    last = sent;
+    await sent;
+    if (last === sent) timer = setTimeout(() => void resize(rows, columns).catch(() => {}), againMs).unref();
   };
 }
 

@@ -8,8 +8,8 @@
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
-import { listenerOf } from '../../lib/sys.ts';
 import { bindTreeInto, detachMount, detachMountFrom } from '../../lib/sys-mount.ts';
+import { listenerOf } from '../../lib/sys-socket.ts';
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { innerMounts, nestMounts, outerMounts, withTrees } from '../local/nested.ts';

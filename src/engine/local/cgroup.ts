@@ -14,11 +14,11 @@ import {
   rmdirSync,
   rmSync,
   statSync,
-  writeFile,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../lib/file.ts';
+import { writeBeside } from '../../lib/write-beside.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Stats } from '../engine.ts';
 
@@ -121,8 +121,8 @@ export function expectMove(cgroups: Cgroups): void {
   const own = /^(?:\d+:(pids):|0::)(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'));
   if (own === null) return;
   moving = true;
-  writeFile(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0', { flag: 'r+' }, () => {
-    // Where that fails the runtime waits itself, ignoring.
+  // Where that fails the runtime waits itself, ignoring.
+  void writeBeside(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0').then(() => {
     moving = false;
   });
 }

@@ -7,7 +7,8 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { isErrno } from '../../lib/file.ts';
-import { connectSeqpacket, type PacketSocket, SysError } from '../../lib/sys.ts';
+import { SysError } from '../../lib/sys.ts';
+import { connectSeqpacket, type PacketSocket } from '../../lib/sys-socket.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Console } from '../engine.ts';
 

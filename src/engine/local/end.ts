@@ -15,7 +15,7 @@ import { keeperOf, pidOf, settledKeeper } from './observe.ts';
 import { findProgram } from './runtime.ts';
 import { allProcesses, argsOf } from './stopped.ts';
 
-const killWaitMs = 10_000;
+const killWaitMs = 30_000;
 
 /** `exited` settles when the keeper has recorded the end, or after so many milliseconds. */
 export async function stopProcesses(

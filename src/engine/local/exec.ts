@@ -2,24 +2,21 @@
  * Runs another process in a running sandbox. Without a terminal the runtime is a child of the daemon with plain pipes,
  * which is the fastest way and has back-pressure. With a terminal conmon keeps it, like the sandbox's command.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, fchmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Readable, type Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
 import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
-import { spawnFault } from '../../lib/run.ts';
-import { signalNumber } from '../../lib/signal.ts';
-import { pipe } from '../../lib/sys.ts';
+import { type Program, startProgram } from '../../lib/start-program.ts';
+import { type Pipe, pipes } from '../../lib/sys.ts';
 import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
-import { type KeeperMessage, keeperArgs, keeperMessages, withoutGroups } from './keeper.ts';
+import { type KeeperMessage, keeperMessages, readerOf, startConmon, writerOf } from './keeper.ts';
 import { oomScoreAdj, processSpec } from './spec.ts';
 
 export interface ExecTools {
@@ -28,6 +25,8 @@ export interface ExecTools {
   readonly keeperPath: string;
   readonly maxProcesses: number | null;
 }
+
+type Pipes = [stdin: Pipe, stdout: Pipe, stderr: Pipe];
 
 let counter = 0;
 
@@ -55,12 +54,10 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
   ];
   const { inner, stdin, stdout, stderr } = openPipes();
   const env = { PATH: process.env.PATH };
-  const child = withOomScore(() => spawn(tools.runtimePath, args, { stdio: inner, env, ...withoutGroups() }));
+  const program = withOomScore(() => startProgram(tools.runtimePath, args, { stdio: inner, env, cwd: '/' }));
   for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
-  // Input that the process does not read is lost with it, ignoring.
-  stdin.on('error', () => {});
-  const exited = exitOf(child, folder, [stdout, stderr]).finally(() =>
+  const exited = exitOf(program, folder, [stdout, stderr]).finally(() =>
     rmSync(folder, { recursive: true, force: true }),
   );
   exited.catch(() => {});
@@ -69,7 +66,7 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     stdout,
     stderr,
     resize: async () => {},
-    signal: (name) => signalInside(folder, child, name),
+    signal: (name) => signalInside(folder, program, name),
     detach: () => {
       stdin.end();
       stdout.resume();
@@ -85,7 +82,7 @@ const scoreOf = (process: number | 'self') => `/proc/${process}/oom_score_adj`;
  * crun leaves the score of an exec unchanged, and then the kernel would kill the sandbox's init instead when memory
  * runs out.
  */
-function withOomScore(begin: () => ChildProcess): ChildProcess {
+function withOomScore(begin: () => Program): Program {
   const before = readFileSync(scoreOf('self'), 'utf8');
   writeFileSync(scoreOf('self'), String(oomScoreAdj));
   try {
@@ -105,12 +102,9 @@ function raiseOomScore(pid: number): void {
 }
 
 /** For a command that could not be started the runtime has written the reason to stderr. */
-async function exitOf(child: ChildProcess, folder: string, streams: readonly Readable[]): Promise<Exit> {
+async function exitOf(program: Program, folder: string, streams: readonly Readable[]): Promise<Exit> {
   const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
-  const exitCode = await new Promise<number>((resolve, reject) => {
-    child.on('error', (error) => reject(spawnFault('the runtime', error)));
-    child.on('exit', (code, signal) => resolve(code ?? 128 + signalNumber(signal ?? '')));
-  });
+  const exitCode = await program.exited;
   await Promise.all(ends);
   return exitFrom(existsSync(join(folder, 'pid')) ? exitCode : notStarted);
 }
@@ -120,14 +114,14 @@ async function exitOf(child: ChildProcess, folder: string, streams: readonly Rea
  * /dev/stderr.
  */
 function openPipes() {
-  const [[stdinRead, stdinWrite], [stdoutRead, stdoutWrite], [stderrRead, stderrWrite]] = [pipe(), pipe(), pipe()];
+  const [[stdinRead, stdinWrite], [stdoutRead, stdoutWrite], [stderrRead, stderrWrite]] = pipes(3) as Pipes;
   const inner = [stdinRead, stdoutWrite, stderrWrite];
   for (const fd of inner) fchmodSync(fd, 0o666);
   return {
     inner,
-    stdin: new Socket({ fd: stdinWrite, readable: false, writable: true }),
-    stdout: new Socket({ fd: stdoutRead, readable: true, writable: false }),
-    stderr: new Socket({ fd: stderrRead, readable: true, writable: false }),
+    stdin: writerOf(stdinWrite),
+    stdout: readerOf(stdoutRead),
+    stderr: readerOf(stderrRead),
   };
 }
 
@@ -135,8 +129,8 @@ function openPipes() {
  * The runtime writes the pid just after the command has started, and ends with the command. Only while the runtime
  * lives is the pid certain to be the command's.
  */
-async function signalInside(folder: string, runtime: ChildProcess, name: NodeJS.Signals): Promise<void> {
-  while (runtime.exitCode === null && runtime.signalCode === null) {
+async function signalInside(folder: string, runtime: Program, name: NodeJS.Signals): Promise<void> {
+  while (!runtime.hasEnded()) {
     const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
     const ref = pid > 0 ? processRef(pid) : null;
     if (ref !== null) return signalRef(ref, name);
@@ -158,18 +152,17 @@ async function execWithTerminal(
 ): Promise<Process> {
   const options = { ...tools, id, bundle: folder, exits: folder, log: null, keepStdinOpen: true, terminal: true };
   const extra = ['--exec', '--exec-attach', '--exec-process-spec', join(folder, 'process.json')];
-  const child = spawn(tools.keeperPath, [...keeperArgs(options), ...extra], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, TMPDIR: folder, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4', _OCI_ATTACHPIPE: '5' },
-    ...withoutGroups(),
-  });
-  const [sync, start, ready] = child.stdio.slice(3) as [Readable, Writable, Readable];
-  start.on('error', () => {});
-  const words = keeperMessages(child, sync);
+  const [[syncFd, syncInside], [startInside, startFd], [readyFd, readyInside]] = pipes(3) as Pipes;
+  const program = startConmon(options, [syncInside, startInside, readyInside], extra);
+  const [sync, start, ready] = [readerOf(syncFd), writerOf(startFd), readerOf(readyFd)];
+  const words = keeperMessages(program, sync);
   const created = words.next();
   created.catch(() => {});
   start.write('\n');
-  const release = () => rmSync(folder, { recursive: true, force: true });
+  const release = () => {
+    for (const stream of [sync, start, ready]) stream.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  };
   try {
     await Promise.race([once(ready, 'data'), created]);
     const console = attachConsole(folder);

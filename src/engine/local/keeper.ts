@@ -2,10 +2,12 @@
  * conmon: the small process that keeps a sandbox. It runs the runtime's `create` or `exec`, holds the streams, writes
  * the log, and records the exit code, with or without a daemon.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import { spawnFault } from '../../lib/run.ts';
+import type { Readable } from 'node:stream';
+import { type Program, startProgram } from '../../lib/start-program.ts';
+import { type Pipe, pipes } from '../../lib/sys.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
 
 export interface KeeperOptions {
@@ -38,32 +40,52 @@ export interface Keeper {
  * its sync pipe.
  */
 export function startKeeper(options: KeeperOptions): Keeper {
-  const child = spawn(options.keeperPath, keeperArgs(options), {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, TMPDIR: options.bundle, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
-    cwd: options.bundle,
-    ...withoutGroups(),
-  });
-  const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
-  const first = keeperMessages(child, sync).next();
+  const [[syncFd, syncInside], [startInside, startFd]] = pipes(2) as [Pipe, Pipe];
+  const program = startConmon(options, [syncInside, startInside]);
+  const [sync, start] = [readerOf(syncFd), writerOf(startFd)];
+  const first = keeperMessages(program, sync).next();
   first.catch(() => {});
-  // The child forks another process of the same name, writes its pid to a file, and ends.
-  const noted = new Promise((resolve) => child.on('exit', resolve));
-  start?.on('error', () => {});
   return {
     create: async () => {
-      start?.end('\n');
-      const { value } = await first.finally(() => sync?.destroy());
-      await noted;
+      start.end('\n');
+      const { value } = await first.finally(() => sync.destroy());
+      // The child forks another process of the same name, writes its pid to a file, and ends.
+      await program.exited;
       return createdPid(value);
     },
-    dismiss: () => void child.kill('SIGKILL'),
+    dismiss: () => {
+      program.kill('SIGKILL');
+      for (const stream of [sync, start]) stream.destroy();
+    },
   };
 }
 
-/** Node drops supplementary groups of a child whose ids are set, even to the same ids. */
-export function withoutGroups(): { readonly uid: number; readonly gid: number } {
-  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+/** It reports on the first, waits for the second, and writes to the third when its socket exists. */
+const pipeNames = ['_OCI_SYNCPIPE', '_OCI_STARTPIPE', '_OCI_ATTACHPIPE'];
+const standardStreams = [null, null, null];
+
+/** `inside`: its ends of pipes, which are closed here. */
+export function startConmon(options: KeeperOptions, inside: readonly number[], extra: readonly string[] = []): Program {
+  const named = inside.map((_, index) => [pipeNames[index], String(standardStreams.length + index)]);
+  try {
+    return startProgram(options.keeperPath, [...keeperArgs(options), ...extra], {
+      stdio: [...standardStreams, ...inside],
+      env: { PATH: process.env.PATH, TMPDIR: options.bundle, ...Object.fromEntries(named) },
+      cwd: options.bundle,
+    });
+  } finally {
+    for (const fd of inside) closeSync(fd);
+  }
+}
+
+export function readerOf(fd: number): Socket {
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+/** For what may end before it reads everything. */
+export function writerOf(fd: number): Socket {
+  const writer = new Socket({ fd, readable: false, writable: true });
+  return writer.on('error', () => {});
 }
 
 export function keeperArgs(options: KeeperOptions): string[] {
@@ -87,14 +109,10 @@ export interface KeeperMessage {
   readonly message?: string;
 }
 
-export async function* keeperMessages(
-  child: ChildProcess,
-  pipe: Readable | undefined,
-): AsyncGenerator<KeeperMessage, never> {
-  const failed = new Promise<never>((_, reject) => child.on('error', (error) => reject(spawnFault('conmon', error))));
+export async function* keeperMessages(program: Program, pipe: Readable): AsyncGenerator<KeeperMessage, never> {
+  const failed = new Promise<never>((_, reject) => program.exited.catch(reject));
   failed.catch(() => {});
-  if (!pipe) await failed;
-  const lines = createInterface({ input: pipe! })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: pipe })[Symbol.asyncIterator]();
   for (;;) {
     const line = await Promise.race([lines.next(), failed]);
     if (line.done) throw new Fault('unavailable', 'conmon ended without a message', { hint: 'See carrel doctor.' });
