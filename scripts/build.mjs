@@ -1,8 +1,9 @@
-// Compiles src/ into dist/, removes what dist/ holds of sources that are gone, and puts each program together into few files:
-// Node takes more time to find and open a file than to read it.
-import { spawnSync } from 'node:child_process';
+// Compiles src/ into dist/, removes what dist/ holds of sources that are gone, and puts each program together into one file:
+// Node takes more time to find and open a file than to read it. Those that start often also get what V8 compiles of them (decision 85).
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -15,9 +16,23 @@ const dist = join(root, 'dist');
 const programs = JSON.parse(readFileSync(join(root, 'scripts/programs.json'), 'utf8'));
 /** They have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
-/** A command loads what it needs, besides one file with what many commands need: opening a file costs more than a few unused lines. */
 const commandLine = 'cli/main';
-const shared = { name: 'shared', test: (file) => file.startsWith(`${dist}/`), minShareCount: 8 };
+const daemon = 'daemon/main';
+const deferredZod = join(dist, 'lib/deferred-zod.js');
+/** Decision 86. The messages of zod in other languages, which the bundler cannot tell to be unused, are left out. */
+const deferringSchemas = {
+  name: 'deferring-schemas',
+  resolveId: (specifier, importer) => {
+    const isOfZod = importer?.includes('/node_modules/zod/');
+    if (isOfZod && specifier === '../locales/index.js') return join(dirname(importer), '../locales/en.js');
+    return specifier === 'zod' && !isOfZod && importer !== deferredZod ? deferredZod : null;
+  },
+};
+/** With a code cache. The programs inside sandboxes have none: they are single files, and another Node may run them there. */
+const cached = [
+  ...[commandLine, daemon, 'job/job-thread', 'room/room-thread', 'memory/memory-thread'],
+  ...['network/proxy/main', 'network/proxy/namespace-thread'],
+];
 
 // Not incremental: a full build takes about a second, and a remembered one misses outputs that were deleted by hand. `npm run check` looks at the types.
 const compile = ['-p', 'tsconfig.build.json', '--incremental', 'false', '--noCheck'];
@@ -31,17 +46,20 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
   if (/\.c?js$/.test(entry.name) && !existsSync(sourceOf(output))) rmSync(output);
 }
 
-const bundled = [
-  bundle(commandLine, { chunkFileNames: 'cli/chunk/[name].js', codeSplitting: { groups: [shared] } }),
-  ...programs.map((program) => bundle(program, { codeSplitting: false })),
-];
+const bundled = [...new Set([...programs, ...cached])].map((program) =>
+  cached.includes(program) ? bundleScript(program) : bundleModule(program),
+);
 writeFileSync(join(dist, 'LICENSES'), licensesOf((await Promise.all(bundled)).flat()));
-writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ build: buildId(), builtAt: new Date().toISOString() })}\n`);
+const made = { build: buildId(), builtAt: new Date().toISOString(), v8: process.versions.v8 };
+writeFileSync(join(dist, 'build.json'), `${JSON.stringify(made)}\n`);
+await makeCaches();
 
 /** By which a command knows whether the daemon that answers is of the same build. The command line itself does not count. */
 function buildId() {
   const hash = createHash('sha256');
-  for (const program of programs) hash.update(readFileSync(join(dist, `${program}.js`)));
+  for (const program of programs) {
+    hash.update(readFileSync(cached.includes(program) ? scriptOf(program) : outputOf(program)));
+  }
   return hash.digest('hex').slice(0, 16);
 }
 
@@ -49,15 +67,75 @@ function sourceOf(output) {
   return join(src, relative(dist, output).replace(/js$/, 'ts'));
 }
 
-/** In the place of what was compiled. Answers with the files that went into it. */
-async function bundle(program, chunks) {
-  const input = { [program]: join(dist, `${program}.js`) };
+function outputOf(program) {
+  return join(dist, `${program}.js`);
+}
+
+function scriptOf(program) {
+  return join(dist, `${program}.script.js`);
+}
+
+async function bundle(program, options) {
+  const input = { [program]: outputOf(program) };
   // Of a package with two forms the ES modules: the other one of jsonc-parser cannot be bundled.
   const resolve = { mainFields: ['module', 'main'] };
-  const build = await rolldown({ input, external, resolve, platform: 'node', logLevel: 'warn' });
-  const { output } = await build.write({ dir: dist, format: 'esm', ...chunks });
+  const plugins = program === daemon ? [deferringSchemas] : [];
+  const build = await rolldown({ input, external, resolve, plugins, platform: 'node', logLevel: 'warn' });
+  const { output } = await build.generate({ codeSplitting: false, ...options });
   await build.close();
-  return output.flatMap(({ moduleIds }) => moduleIds ?? []);
+  return { code: output[0].code, files: output[0].moduleIds };
+}
+
+/** In the place of what was compiled. Answers with the files that went into it. */
+async function bundleModule(program) {
+  const { code, files } = await bundle(program, { format: 'esm' });
+  writeFileSync(outputOf(program), code);
+  return files;
+}
+
+/** A function expression after a line with its checksum, as `program.mjs` runs it. */
+async function bundleScript(program) {
+  const { code, files } = await bundle(program, { format: 'cjs', strict: true, charset: 'ascii' });
+  const text = `(function (exports, require, module, __filename, __dirname, importPackage) {${asciiOf(loading(code))}\n})\n`;
+  writeFileSync(scriptOf(program), `// ${createHash('sha256').update(text).digest('hex')}\n${text}`);
+  copyFileSync(join(root, 'scripts/program.mjs'), outputOf(program));
+  return files;
+}
+
+/** `import()` in a script is an experiment of Node; packages that are loaded when they are needed come through `program.mjs`. */
+function loading(code) {
+  return code.replace(/\bimport\((?=["'][\w@])/g, 'importPackage(');
+}
+
+/** The bundler escapes characters of texts and leaves those of comments. */
+function asciiOf(text) {
+  return text.replace(/[^\0-\x7f]/g, '?');
+}
+
+/** The daemon answers commands meanwhile, so both run what their usual starts need. */
+async function makeCaches() {
+  const home = mkdtempSync(join(tmpdir(), 'carrel-build-'));
+  const { namespaceArgs } = await import(join(dist, 'lib/namespace.js'));
+  const own = [daemon, commandLine].map(scriptOf);
+  for (const path of cached.map(scriptOf)) rmSync(`${path}.cache`, { force: true });
+  try {
+    const others = cached.map(scriptOf).filter((path) => !own.includes(path));
+    await Promise.all([
+      makeCache(own, { CARREL_HOME: home }, namespaceArgs(process.getuid())),
+      ...others.map((path) => makeCache([path])),
+    ]);
+    // Where no namespaces can be made, by loading alone.
+    for (const path of own) if (!existsSync(`${path}.cache`)) await makeCache([path]);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function makeCache(args, extra = {}, namespaces = []) {
+  const [file, ...argv] = [...namespaces, process.execPath, join(root, 'scripts/code-cache.mjs'), ...args];
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(CARREL|NODE)_/.test(name));
+  const child = spawn(file, argv, { stdio: 'ignore', env: { ...Object.fromEntries(inherited), ...extra } });
+  await new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
 }
 
 /** Of the packages whose files are now part of ours. */

@@ -42,7 +42,7 @@ function commandText(entry: CommandEntry): string {
   const options = (entry.options ?? []).filter(({ hidden }) => !hidden);
   const parts = [`### carrel ${entry.name}`, `\`${usageOf(entry)}\``, sentence(entry.summary)];
   if (options.length > 0) parts.push(table(['option', 'meaning'], options.map(optionRow)));
-  if (entry.examples) parts.push(['```sh', ...entry.examples.map((line) => `carrel ${line}`), '```'].join('\n'));
+  parts.push(['```sh', ...entry.examples.map((line) => `carrel ${line}`), '```'].join('\n'));
   return parts.join('\n\n');
 }
 
