@@ -2,13 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { pages } from '../scripts/docs/docs.ts';
 import { exampleOf, type JsonSchema } from '../scripts/docs/schema.ts';
 import { configJsonSchema } from '../scripts/docs/settings-page.ts';
 import { readConfig } from '../src/app/config.ts';
 import { fleetSchema, jsonSchema } from '../src/fleet/schema.ts';
+import { hubService } from '../src/model/hub-service.ts';
 
 it.each(Object.entries(pages))('docs/%s is current; if not, run: npm run docs', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../docs/${name}`);
@@ -16,12 +17,15 @@ it.each(Object.entries(pages))('docs/%s is current; if not, run: npm run docs', 
 
 it('the examples of config.yaml are valid together', () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   // Files of authorities are read, and the one in the example is on another machine.
   const { authorities, ...rest } = exampleOf(configJsonSchema(), 'name') as Record<string, unknown>;
   writeFileSync(join(folder, 'config.yaml'), stringify(rest));
   expect(authorities).toEqual([expect.any(String)]);
-  expect(readConfig(join(folder, 'config.yaml'))).toMatchObject({ services: [{ port: 17010 }], volumePrefix: 'lab' });
-  rmSync(folder, { recursive: true });
+  expect(readConfig(join(folder, 'config.yaml'))).toMatchObject({
+    services: [{ port: 17010 }, hubService],
+    volumePrefix: 'lab',
+  });
 });
 
 it('the examples of carrel.yaml are valid together', () => {

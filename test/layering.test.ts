@@ -136,7 +136,7 @@ describe('the import rules refuse', () => {
     [
       'src/store/a.ts',
       "import b from 'better-sqlite3';",
-      'only src/store/sqlite.ts and src/room/room-database.ts and src/memory/memory-database.ts may import better-sqlite3',
+      'only src/store/sqlite.ts and src/lib/durable-database.ts and src/chroma/server-files.ts may import better-sqlite3',
     ],
     ['src/daemon/a.ts', "import koffi from 'koffi';", 'only src/lib/libc.ts may import koffi'],
     ['src/lib/a.ts', "import { exec } from 'node:child_process';", 'imports exec from node:child_process'],

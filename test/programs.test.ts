@@ -1,6 +1,9 @@
 /** What `scripts/build.mjs` puts together: every file that a program has to open costs each of its starts time. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -24,4 +27,58 @@ function loaded(file: string, found: string[] = []): string[] {
 test.each(JSON.parse(readFileSync('scripts/programs.json', 'utf8')) as string[])('%s is one file', (program) => {
   const [, ...others] = loaded(`dist/${program}.js`);
   expect(others.filter((one) => !['koffi', 'better-sqlite3'].includes(one))).toEqual([]);
+});
+
+// The bench has a link to `dist` in its own folder there.
+const cached = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.script.js') && !name.startsWith('bench/'),
+);
+
+test('the command line, the daemon, its threads and the proxy have a code cache', () => {
+  const programs = ['cli/main', 'daemon/main', 'job/job-thread', 'memory/memory-thread', 'network/proxy/main'];
+  const names = [...programs, 'network/proxy/namespace-thread', 'room/room-thread'];
+  expect(cached.sort()).toEqual(names.map((name) => `${name}.script.js`));
+});
+
+/** Another Node than that of the build refuses the caches, and compiles. */
+const { v8 } = JSON.parse(readFileSync('dist/build.json', 'utf8')) as { v8: string };
+const isRefused = v8 !== process.versions.v8;
+
+test.each(cached)('V8 accepts the code cache of %s, another V8 does not, and other code does not get it', (name) => {
+  const path = join('dist', name);
+  const source = readFileSync(path, 'latin1');
+  const cache = readFileSync(`${path}.cache`);
+  const [checksum, ...rest] = source.split('\n');
+  expect(checksum).toBe(`// ${createHash('sha256').update(rest.join('\n')).digest('hex')}`);
+  expect(cache.toString('latin1', 0, checksum!.length + 1)).toBe(`${checksum}\n`);
+  expect(source).not.toMatch(/[^\0-\x7f]|\bimport\(["'][\w@]/);
+  // In a process with the flags that programs have: V8 compares them.
+  const check = `const {readFileSync} = require('node:fs');
+    const source = readFileSync(process.argv[1], 'latin1');
+    const cachedData = readFileSync(process.argv[1] + '.cache').subarray(source.indexOf('\\n') + 1);
+    console.log(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected);`;
+  expect(spawnSync(process.execPath, ['-e', check, path], { encoding: 'utf8' }).stdout).toBe(`${isRefused}\n`);
+});
+
+test('a program with a cache of other code, or none, runs without it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+  try {
+    const run = (source: string, cache: string | null) => {
+      writeFileSync(
+        join(folder, 'it.script.js'),
+        `// sum\n(function (exports, require, module, file, folder, importPackage) {${source}\n})\n`,
+      );
+      if (cache !== null) writeFileSync(join(folder, 'it.script.js.cache'), cache);
+      copyFileSync('scripts/program.mjs', join(folder, 'it.js'));
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+      const { stdout, stderr } = spawnSync(process.execPath, [join(folder, 'it.js')], { encoding: 'utf8' });
+      return stdout + stderr;
+    };
+    expect(run("console.log('none')", null)).toBe('none\n');
+    expect(run("console.log('other')", '// other\nxxxx')).toBe('other\n');
+    expect(run("console.log('broken')", '// sum\nxxxx')).toBe('broken\n');
+    expect(run("importPackage('node:os').then(({ EOL }) => console.log(EOL.length))", null)).toBe('1\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -78,6 +78,19 @@ function expanded(cell: string): string[] {
   return second === undefined ? [cell] : second.split('|').map((word) => `${first} ${word}`);
 }
 
+it.each(table.commands)('help $name shows an example of that command', async ({ name, examples }) => {
+  const argvs = examples.flatMap((example) => carrelCommands(`carrel ${example}`));
+  expect(await Promise.all(argvs.map(nameOf))).toContain(name);
+});
+
+async function nameOf(argv: readonly string[]): Promise<string | null> {
+  let name: string | null = null;
+  await parse(argv, async (entry) => {
+    name = entry.name;
+  });
+  return name;
+}
+
 it('docs/troubleshooting.md quotes messages that the code has', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
     /(?<!\.test)\.ts$/.test(name),

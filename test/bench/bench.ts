@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { openBwrap } from './bwrap.ts';
 import { Carrel } from './carrel.ts';
-import { Cleanup, interruption } from './cleanup.ts';
+import { Cleanup, interruption, untilInterrupted } from './cleanup.ts';
 import { openDocker } from './docker.ts';
 import { machineFacts } from './machine.ts';
 import { type Options, readOptions, usage } from './options.ts';
@@ -17,6 +17,7 @@ import { type Row, render } from './report.ts';
 import { type Bench, measureSection } from './sections.ts';
 
 const resultsFile = 'bench-results.json';
+const interruptedExit = 130;
 
 async function open(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Bench> {
   say('starting the peers and the daemon');
@@ -39,7 +40,7 @@ async function measure(options: Options, cleanup: Cleanup, signal: AbortSignal):
   for (const section of options.only) {
     signal.throwIfAborted();
     say(`measuring ${section}`);
-    rows.push(...(await measureSection[section](bench)));
+    rows.push(...(await untilInterrupted(signal, measureSection[section](bench))));
   }
   return rows;
 }
@@ -59,6 +60,8 @@ async function main(options: Options): Promise<void> {
   } finally {
     say('cleaning up');
     if (!(await cleanup.run())) process.exitCode = 1;
+    // A measurement that was given up may still be under way; what it has started since, the reaper removes.
+    if (signal.aborted) process.exit(interruptedExit);
   }
 }
 

@@ -22,7 +22,7 @@ export class Cleanup {
   }
 }
 
-/** Aborted by the first Ctrl-C: the measurement under way ends, then everything is cleaned up. The second does not wait. */
+/** Aborted by the first Ctrl-C: the measurement under way is given up and everything is cleaned up. The second does not wait. */
 export function interruption(): AbortSignal {
   const abort = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -33,4 +33,16 @@ export function interruption(): AbortSignal {
     });
   }
   return abort.signal;
+}
+
+/** A measurement may take minutes; an interruption does not wait for it. */
+export function untilInterrupted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const interrupted = new Promise<never>((_, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  // What it says after it was given up is of no interest, ignoring.
+  work.catch(() => {});
+  return Promise.race([work, interrupted]);
 }

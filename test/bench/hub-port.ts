@@ -1,8 +1,10 @@
 /** The port of a daemon with one project, and the ways to call a tool there. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { WebSocket } from 'ws';
 import { bearer, WebSocketTransport } from '../fixtures/mcp-port.ts';
 import { Installation } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';
@@ -55,16 +57,49 @@ export async function openCall(transport: Transport, cleanup: Cleanup, name: str
   return call;
 }
 
-/** What the official client sends, without the client and without fetch. */
-function plainCall(mcp: string, token: string, cleanup: Cleanup): Read {
-  const agent = new http.Agent({ keepAlive: true });
-  cleanup.add('HTTP connections', async () => agent.destroy());
+/** The message that the official client sends. */
+function messageOf(id: number, name: string, given: object): string {
   const meta = { protocolVersion: revision, clientInfo: { name: 'bench', version: '1' }, clientCapabilities: {} };
   const _meta = Object.fromEntries(
     Object.entries(meta).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]),
   );
-  const params = { name: 'read_file', arguments: input, _meta };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given, _meta } });
+}
+
+export type Tools = (name: string, given: object) => Promise<Record<string, unknown>>;
+
+interface Answer {
+  readonly id: number;
+  readonly result?: { readonly isError?: boolean; readonly structuredContent: Record<string, unknown> };
+}
+
+/** Calls tools over WebSocket without the official client. */
+export async function plainSocket(mcp: string, token: string, cleanup: Cleanup): Promise<Tools> {
+  const socket = new WebSocket(mcp.replace(/^http/, 'ws'), 'mcp', { headers: bearer(token) });
+  await once(socket, 'open');
+  cleanup.add('a WebSocket', async () => socket.terminate());
+  const waiting = new Map<number, (answer: Answer) => void>();
+  socket.on('message', (data: Buffer) => {
+    const answer = JSON.parse(data.toString()) as Answer;
+    waiting.get(answer.id)?.(answer);
+    waiting.delete(answer.id);
+  });
+  let last = 0;
+  return async (name, given) => {
+    const id = ++last;
+    const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+    socket.send(messageOf(id, name, given));
+    const answer = await answered;
+    if (!answer.result || answer.result.isError) throw new Error(JSON.stringify(answer));
+    return answer.result.structuredContent;
+  };
+}
+
+/** What the official client sends, without the client and without fetch. */
+function plainCall(mcp: string, token: string, cleanup: Cleanup): Read {
+  const agent = new http.Agent({ keepAlive: true });
+  cleanup.add('HTTP connections', async () => agent.destroy());
+  const body = messageOf(1, 'read_file', input);
   const headers = {
     ...bearer(token),
     ...{ accept: 'application/json, text/event-stream', 'content-type': 'application/json' },

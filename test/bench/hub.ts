@@ -1,15 +1,13 @@
-/** The hub over its port, beside the official filesystem server of MCP on stdio. */
-import { join, resolve } from 'node:path';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+/** The hub over its port, beside the official filesystem server of MCP on stdio, and a server with nothing but the MCP package. */
 import { measureLoad } from './hub-load.ts';
-import { type HubPort, openCall, openHubPort, type Read } from './hub-port.ts';
+import { openFilesystemServer, openPackageServer, type Peer } from './hub-peers.ts';
+import { type HubPort, openHubPort, type Read } from './hub-port.ts';
 import { processorMs } from './processor.ts';
 import { atMost, type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, type Summary, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
 const targetMs = 2;
-const filesystemServer = resolve('test/clients/node_modules/.bin/mcp-server-filesystem');
 
 export async function measureHub(bench: Bench): Promise<Row[]> {
   const hub = await openHubPort(bench.cleanup);
@@ -23,47 +21,49 @@ interface Cost {
 }
 
 async function measureCalls({ options, cleanup, signal }: Bench, hub: HubPort): Promise<Row[]> {
-  const stdio = new StdioClientTransport({
-    command: process.execPath,
-    args: [filesystemServer, hub.folder],
-    stderr: 'ignore',
-  });
-  const path = join(hub.folder, 'file');
-  const read = await openCall(stdio, cleanup, 'read_text_file', { path });
-  const ofDaemon = (call: Read) => () => costOf(call, hub.daemonPid);
-  const taken = await interleave<'peer' | 'socket' | 'http' | 'plain', Cost>(
+  const files = await openFilesystemServer(hub.folder, cleanup);
+  const bare = await openPackageServer(hub.folder, cleanup);
+  const ofDaemon = (call: Read) => () => costOf({ read: call, pid: hub.daemonPid });
+  const taken = await interleave<'files' | 'bare' | 'socket' | 'http' | 'plain', Cost>(
     options.rounds * 10,
     {
-      peer: () => costOf(read, stdio.pid!),
+      files: () => costOf(files),
+      bare: () => costOf(bare),
       socket: ofDaemon(hub.socket),
       http: ofDaemon(hub.http),
       plain: ofDaemon(hub.plain),
     },
     signal,
   );
-  const [peerMs, peerUsed] = summaries(taken.peer);
-  const rows = ([what, costs]: [string, Cost[]]) => {
+  const [filesystem, packaged] = [summaries(taken.files), summaries(taken.bare)];
+  const peers = (own: Summary, index: 0 | 1, isClient: boolean) => [
+    ...timesPeer(own, 'filesystem server', filesystem[index]),
+    ...(isClient ? timesPeer(own, 'the MCP package', packaged[index]) : []),
+  ];
+  const rows = ([what, costs, isClient]: [string, Cost[], boolean]) => {
     const [ms, used] = summaries(costs);
     return [
-      row(`hub read_file over ${what}`, ms, [atMost(ms, targetMs), ...timesPeer(ms, 'filesystem server', peerMs)]),
-      row('  processor time of the daemon', used, timesPeer(used, 'filesystem server', peerUsed)),
+      row(`hub read_file over ${what}`, ms, [atMost(ms, targetMs), ...peers(ms, 0, isClient)]),
+      row('  processor time of the daemon', used, peers(used, 1, isClient)),
     ];
   };
-  const ways: [string, Cost[]][] = [
-    ['WebSocket', taken.socket],
-    ['HTTP, official client', taken.http],
-    ['HTTP, plain request', taken.plain],
+  const ways: [string, Cost[], boolean][] = [
+    ['WebSocket', taken.socket, false],
+    ['HTTP, official client', taken.http, true],
+    ['HTTP, plain request', taken.plain, false],
   ];
   return [
-    row('filesystem server, read_text_file over stdio', peerMs),
-    row('  processor time of the server', peerUsed),
+    row('filesystem server, read_text_file over stdio', filesystem[0]),
+    row('  processor time of the server', filesystem[1]),
+    row('a server of the MCP package alone, HTTP, official client', packaged[0]),
+    row('  processor time of the server', packaged[1]),
     ...ways.flatMap(rows),
   ];
 }
 
-async function costOf(call: Read, pid: number): Promise<Cost> {
+async function costOf({ read, pid }: Peer): Promise<Cost> {
   const before = processorMs(pid);
-  const ms = await elapsed(call);
+  const ms = await elapsed(read);
   return { ms, processor: processorMs(pid) - before };
 }
 

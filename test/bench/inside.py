@@ -2,6 +2,7 @@
 
   change COUNT       changes files: six tenths modified, two tenths deleted, the rest added beside them
   add COUNT          adds files in folders of their own
+  ignore COUNT       adds empty files in folders of nine, below the folder that git ignores
   time PROGRAM...    prints how many milliseconds a program takes
   install FOLDER     moves node_modules away, then times npm ci with the cache beside it
   small COUNT        creates, reads and stats small files: prints the milliseconds of each
@@ -38,6 +39,14 @@ def change(count):
                 file.write("// changed\n")
     for index in range(count - len(touched)):
         write(f"{os.path.dirname(files[index * step % len(files)])}/added-{index}.ts", index)
+
+
+def ignore(count):
+    for index in range(0, count, 9):
+        folder = f"ignored/package-{index // 90}/part-{index // 9 % 10}"
+        os.makedirs(folder, exist_ok=True)
+        for file in range(index, min(count, index + 9)):
+            open(f"{folder}/file-{file}.js", "w", encoding="utf8").close()
 
 
 def add(count):
@@ -102,6 +111,8 @@ if verb == "change":
     change(int(rest[0]))
 elif verb == "add":
     add(int(rest[0]))
+elif verb == "ignore":
+    ignore(int(rest[0]))
 elif verb == "time":
     print(json.dumps(timed(lambda: run(rest))))
 elif verb == "install":

@@ -25,7 +25,7 @@ function insideArgv(...args: string[]): string[] {
   return ['python3', '-c', readFileSync('test/bench/inside.py', 'utf8'), ...args];
 }
 
-export async function change(place: Place, verb: 'change' | 'add', count: number): Promise<void> {
+export async function change(place: Place, verb: 'change' | 'add' | 'ignore', count: number): Promise<void> {
   await place(insideArgv(verb, String(count)));
 }
 

@@ -7,7 +7,39 @@ import type { Bench } from './sections.ts';
 
 const promisedMs = 1000;
 
-export async function measureReview({ options, carrel, projects, signal }: Bench): Promise<Row[]> {
+export async function measureReview(bench: Bench): Promise<Row[]> {
+  return [...(await measureChanges(bench)), ...(await measureIgnored(bench))];
+}
+
+/** As many as a large `node_modules` has; git does not enter it. */
+const ignoredFiles = 35_000;
+
+async function measureIgnored({ options, carrel, projects, signal }: Bench): Promise<Row[]> {
+  const { largeProject, fewChanges } = options;
+  const name = await carrel.idleOn(await projects.project(largeProject));
+  const { path: copy } = await projects.copy(largeProject);
+  for (const place of [carrel.workspace(name), onHost(copy)]) {
+    await change(place, 'change', fewChanges);
+    await change(place, 'ignore', ignoredFiles);
+  }
+  const status = cleanly('git', '-C', copy, 'status');
+  const measures = {
+    status: () => timeProgram(status).then(({ wholeMs }) => wholeMs),
+    list: () => elapsed(() => expectChanges(carrel, name, fewChanges)),
+  };
+  const taken = await interleave<keyof typeof measures, number>(options.heavyRounds + 3, measures, signal);
+  await carrel.remove([name]);
+  for (const args of [
+    ['reset', '--quiet', '--hard'],
+    ['clean', '--quiet', '-fdx'],
+  ])
+    await output(asArgv(cleanly('git', '-C', copy, ...args)));
+  const [git, list] = [summarize(taken.status), summarize(taken.list)];
+  const among = `${ignoredFiles} ignored files, ${fewChanges} changes of ${largeProject} files`;
+  return [row(`git status, ${among}`, git), row(`list, ${among}`, list, timesPeer(list, 'git status', git, 1.2))];
+}
+
+async function measureChanges({ options, carrel, projects, signal }: Bench): Promise<Row[]> {
   const { largeProject, manyChanges } = options;
   const name = await carrel.idleOn(await projects.project(largeProject));
   await change(carrel.workspace(name), 'change', manyChanges);

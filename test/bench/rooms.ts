@@ -171,20 +171,48 @@ async function measureLarge(count: number, rounds: number, cleanup: Cleanup, sig
     },
     signal,
   );
-  const delivery = async (folder: string) => deliveryIn(await rooms.open(folder, about), signal);
-  const inLarge = await delivery(join(top, 'large'));
-  const inSmall = await delivery(join(top, 'small'));
-  const taken = await interleave<'large' | 'small', number>(rounds * 2, { large: inLarge, small: inSmall }, signal);
-  const [open, large, few] = [opened.open, taken.large, taken.small].map(summarize) as [Summary, Summary, Summary];
+  const large = await rooms.open(join(top, 'large'), about);
+  const few = await rooms.open(join(top, 'small'), about);
+  const inLarge = await deliveryIn(large, signal);
+  const inFew = await deliveryIn(few, signal);
+  for (const room of [large, few]) await room.setPosition('ann', (await room.status()).lastId!);
+  const taken = await interleave<'large' | 'few' | 'showLarge' | 'showFew', number>(
+    rounds * 2,
+    {
+      large: inLarge,
+      few: inFew,
+      showLarge: () => elapsed(() => shown(large)),
+      showFew: () => elapsed(() => shown(few)),
+    },
+    signal,
+  );
   const messages = `${count.toLocaleString('en')} messages`;
+  const open = summarize(opened.open);
+  const beside = (what: string, one: readonly number[], other: readonly number[]) => [
+    row(`room of a few messages: ${what}`, summarize(other)),
+    row(
+      `room of ${messages}: ${what}`,
+      summarize(one),
+      timesPeer(summarize(one), 'few messages', summarize(other), 1.5),
+    ),
+  ];
   return [
     row(`room of ${messages}: open`, open, [atMost(open, target.openMs)]),
-    row('room of a few messages: post to its follower', few),
-    row(`room of ${messages}: post to its follower`, large, timesPeer(large, 'few messages', few, 1.5)),
+    ...beside('post to its follower', taken.large, taken.few),
+    ...beside('show, and read what is unread', taken.showLarge, taken.showFew),
   ];
 }
 
 type OpenRoom = Awaited<ReturnType<ReturnType<typeof openRooms>['open']>>;
+
+/** What `room show` and `room read --unread` ask the room. */
+async function shown(room: OpenRoom): Promise<void> {
+  await room.check();
+  await room.status();
+  const ann = (await room.participants()).find(({ name }) => name === 'ann');
+  const unread = await room.read({ after: ann?.position ?? null, limit: 100 });
+  if (unread.length > 0) await room.setPosition('ann', unread.at(-1)!.id);
+}
 
 async function deliveryIn(room: OpenRoom, signal: AbortSignal): Promise<() => Promise<number>> {
   const send = (body: string) => room.post({ from: { kind: 'person', name: 'ann' }, via: 'cli', body });

@@ -407,6 +407,13 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
     });
 
     describe('lazy writes', () => {
+      it('are on the disk when they are flushed', async () => {
+        store.insert(userRow('a'), event('a'), { lazy: true });
+        await Promise.all([store.flushed(), store.flushed()]);
+        store.close();
+        await expect(store.flushed()).rejects.toMatchObject({ code: 'unavailable' });
+      });
+
       it('are visible to the process like other writes', () => {
         const lazy = { lazy: true };
         const heard: string[] = [];

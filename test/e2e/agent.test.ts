@@ -1,16 +1,20 @@
 /** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NpmRegistry } from '../fixtures/npm-registry.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
-import { TestAuthority } from '../fixtures/service.ts';
+import { Service, TestAuthority } from '../fixtures/service.ts';
 import { TextModel } from '../fixtures/text-model.ts';
 import { Installation } from '../harness/installation.ts';
-import { isRepeated } from '../harness/machine.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
 
 const clients = resolve('test/clients/node_modules');
+
+/** By npm as its own package of this architecture. */
+const opencodeBin = [`opencode-linux-${process.arch}-baseline`, `opencode-linux-${process.arch}`]
+  .map((name) => join(clients, name, 'bin'))
+  .find((path) => existsSync(path));
 
 const authority = new TestAuthority('127.0.0.1');
 const value = 'sk-ant-real-0123456789';
@@ -28,7 +32,7 @@ afterAll(() => carrel.dispose());
 
 /** With the programs that this checkout has beside those of the machine. */
 function on(args: readonly string[]): Terminal {
-  const path = [resolve('node_modules/.bin'), join(clients, '.bin'), process.env.PATH].join(':');
+  const path = [resolve('node_modules/.bin'), join(clients, '.bin'), opencodeBin, process.env.PATH].join(':');
   return carrelOn(carrel.home, args, { cwd: project, env: { PATH: path } });
 }
 
@@ -44,14 +48,6 @@ describe('claude', () => {
     model = await ScriptedModel.open(turn, { tls: authority.tls('127.0.0.1'), wants });
   });
   afterAll(() => model.dispose());
-
-  it('names everything that is missing, with the commands, before anything starts', async () => {
-    const terminal = carrelOn(carrel.home, ['claude'], { cwd: project, env: { PATH: '/usr/bin:/bin' } });
-    expect(await terminal.ended).toBe(5);
-    expect(terminal.text).toMatch(/carrel agent install claude/);
-    expect(terminal.text).toMatch(/carrel secret set ANTHROPIC_API_KEY/);
-    expect(await carrel.ok('ls', '-q')).toBe('');
-  });
 
   it('starts without a question, works, and never has the key', async () => {
     await carrel.run(['secret', 'set', 'KEY'], { input: value });
@@ -103,7 +99,7 @@ describe('claude', () => {
     expect(await third.ended).toBe(0);
   }, 60_000);
 
-  it('works with the login of this machine, whose token stays outside', async () => {
+  it('works with the login of this machine, whose token stays outside, and gets the services that were asked for', async () => {
     const token = 'sk-ant-oat01-real';
     const wants = { header: 'authorization', value: `Bearer ${token}` };
     const other = await ScriptedModel.open([[{ text: 'Logged in.' }]], { tls: authority.tls('127.0.0.1'), wants });
@@ -123,8 +119,9 @@ describe('claude', () => {
       `127.0.0.1:${other.port}`,
     ];
     await carrel.ok('credential', 'add', 'login', ...service);
-    const terminal = on(['claude']);
+    const terminal = on(['claude', '.', '--service', 'hub']);
     await terminal.shows(/bypass permissions on/);
+    expect(await carrel.ok('mcp', 'ls', 'project-claude')).toMatch(/^hub +carrel /m);
     terminal.type('Who am I?');
     await terminal.shows(/Who am I/);
     terminal.type('\r');
@@ -135,11 +132,14 @@ describe('claude', () => {
   }, 60_000);
 });
 
-const codex = ['codex', 'openai', { header: 'authorization', value: `Bearer ${value}` }, /OpenAI Codex/] as const;
-/** It takes long to start. */
-const gemini = ['gemini', 'gemini', { header: 'x-goog-api-key', value }, /Type your message/] as const;
+const bearer = { header: 'authorization', value: `Bearer ${value}` };
 
-describe.each(isRepeated ? [codex, gemini] : [codex])('%s', (agent, preset, wants, prompt) => {
+/** With the presets of the services that they use, and the words of a prompt that waits. */
+describe.each([
+  ['codex', 'openai', bearer, /OpenAI Codex/],
+  ['gemini', 'gemini', { header: 'x-goog-api-key', value }, /Type your message/],
+  ['opencode', 'openai', bearer, /Ask anything/],
+] as const)('%s', (agent, preset, wants, prompt) => {
   it('starts without a question and answers, with the key added outside', async () => {
     const model = await TextModel.open('It is well.', { tls: authority.tls('127.0.0.1'), wants });
     const host = `127.0.0.1:${model.port}`;
@@ -147,18 +147,24 @@ describe.each(isRepeated ? [codex, gemini] : [codex])('%s', (agent, preset, want
     await carrel.ok('credential', 'add', agent, '--secret', 'KEY', '--preset', preset, '--host', host);
     const terminal = on([agent]);
     await terminal.shows(prompt);
-    terminal.type('How is it?');
-    await terminal.shows(/How is it/);
+    terminal.type('Tell me.');
+    await terminal.shows(/Tell me\./);
     terminal.type('\r');
     await terminal.shows(/It is well/);
     terminal.type('\x10\x11');
     expect(await terminal.ended).toBe(0);
+    // The shell goes on below, or on the screen from before.
+    expect(terminal.shown).toMatch(
+      new RegExp(`detached; project-${agent} goes on; come back with: carrel ${agent} \\.`),
+    );
     const again = on([agent]);
-    await again.shows(/How is it.*It is well/s);
+    await again.shows(/Tell me.*It is well/s);
     again.type('\x10\x11');
     expect(await again.ended).toBe(0);
+    await carrel.ok('rm', '--force', `project-${agent}`);
+    await carrel.ok('credential', 'rm', agent);
     await model.dispose();
-  }, 60_000);
+  }, 120_000);
 });
 
 it('installs an agent from npm for all sandboxes, which cannot change it', async () => {
@@ -167,11 +173,87 @@ it('installs an agent from npm for all sandboxes, which cannot change it', async
   await carrel.run(['secret', 'set', 'KEY'], { input: value });
   const host = `127.0.0.1:${registry.port}`;
   await carrel.ok('credential', 'add', 'registry', '--secret', 'KEY', '--preset', 'npm', '--host', host);
+  expect(await carrel.ok('agent', 'ls')).toMatch(/^qwen +- .* none: carrel agent install qwen$/m);
   expect(await carrel.ok('agent', 'install', 'qwen')).toBe('qwen 1.2.3\n');
-  expect(await carrel.ok('agent', 'ls')).toMatch(/^qwen +\/opt\/agents\/qwen\/1\.2\.3\/bin\/qwen +1\.2\.3 /m);
-  const terminal = on(['qwen', '-e', 'OPENAI_API_KEY=none', '-e', 'OPENAI_BASE_URL=http://127.0.0.1:1/v1']);
+  expect(await carrel.ok('agent', 'ls')).toMatch(/^qwen +1\.2\.3 .* \/opt\/agents\/qwen\/1\.2\.3\/bin\/qwen$/m);
+  const env = ['-e', 'OPENAI_API_KEY=none', '-e', 'OPENAI_BASE_URL=http://127.0.0.1:1/v1'];
+  const terminal = on(['qwen', ...env]);
   await terminal.shows(/qwen 1\.2\.3 at .*read-only/s);
   terminal.type('\r');
   expect(await terminal.ended).toBe(0);
+  const beside = on(['qwen', '.', '--new', ...env, '--', '--model', 'x y']);
+  await beside.shows(/with --yolo --model x y/);
+  beside.type('\r');
+  expect(await beside.ended).toBe(0);
+  expect(await carrel.ok('ls', '-q')).toMatch(
+    /^project-qwen$[\s\S]*^project-qwen-2$|^project-qwen-2$[\s\S]*^project-qwen$/m,
+  );
+  // A new version comes by command only, for sandboxes that are created after it.
+  registry.publish('1.3.0');
+  const third = on(['qwen', '.', '--new', ...env]);
+  await third.shows(/qwen 1\.2\.3 at /);
+  third.type('\r');
+  await third.ended;
+  expect(await carrel.ok('agent', 'install', 'qwen')).toBe('qwen 1.3.0\n');
+  expect(await carrel.ok('agent', 'ls')).toMatch(/^qwen +1\.3\.0 /m);
+  const old = on(['qwen']);
+  await old.shows(/qwen 1\.2\.3 at /);
+  old.type('\r');
+  await old.shows(/^project-qwen-3 has ended; carrel qwen \. starts it again\s+carrel diff project-qwen-3 shows its/m);
+  const fresh = on(['qwen', '.', '--new', ...env]);
+  await fresh.shows(/qwen 1\.3\.0 at /);
+  fresh.type('\r');
+  await fresh.ended;
+  expect(await carrel.ok('agent', 'install', 'qwen', '1.2.3')).toBe('qwen 1.2.3\n');
+  const bad = await carrel.run(['agent', 'install', 'qwen', '9']);
+  expect(bad).toMatchObject({
+    exitCode: 5,
+    stderr: expect.stringContaining('npm has no version "9" of @qwen-code/qwen-code'),
+  });
+  await carrel.ok('rm', '--force', ...[2, 3, 4].map((n) => `project-qwen-${n}`), 'project-qwen');
+  await carrel.ok('credential', 'rm', 'registry');
   await registry.dispose();
 }, 60_000);
+
+it('takes over what can be added outside of a sandbox, and says before it reads anything what cannot', async () => {
+  const login = (agent: string) => carrel.process(['agent', 'login', agent]);
+  mkdirSync(join(carrel.home, '.codex'));
+  carrel.write('home/.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-real', tokens: { access_token: 'no' } }));
+  expect(await login('codex')).toMatchObject({
+    exitCode: 0,
+    stdout: 'kept as the secret OPENAI_API_KEY; it is added to requests outside of sandboxes, never inside\n',
+  });
+  await carrel.ok('secret', 'rm', 'OPENAI_API_KEY');
+  // The account of ChatGPT alone: its tokens are refreshed by the program itself.
+  carrel.write('home/.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: null, tokens: { access_token: 'no' } }));
+  for (const [agent, exitCode, message, secret] of [
+    ['codex', 5, '~/.codex/auth.json has no login of codex that can be added outside', 'OPENAI_API_KEY'],
+    ['gemini', 3, 'the login of gemini cannot be added outside of a sandbox', 'GEMINI_API_KEY'],
+    ['copilot', 3, 'the login of copilot cannot be added outside of a sandbox', 'COPILOT_GITHUB_TOKEN'],
+  ] as const)
+    expect(await login(agent)).toMatchObject({
+      exitCode,
+      stderr: expect.stringMatching(`^carrel: ${message}[\\s\\S]*Use a key: carrel secret set ${secret}\n$`),
+    });
+  expect(await login('cluade')).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('There are claude, ') });
+  expect(await carrel.ok('secret', 'ls')).not.toMatch(/OPENAI|GEMINI|COPILOT/);
+});
+
+it('agent install ends with Ctrl-C, and leaves no sandbox', async () => {
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const silent = await Service.open(authority.tls('127.0.0.1'), () => asked());
+  const host = `127.0.0.1:${silent.port}`;
+  await carrel.run(['secret', 'set', 'KEY'], { input: value });
+  await carrel.ok('credential', 'add', 'silent', '--secret', 'KEY', '--preset', 'npm', '--host', host);
+  const before = await carrel.ok('ls', '-q');
+  const terminal = on(['agent', 'install', 'codex']);
+  await isAsked;
+  terminal.type('\x03');
+  expect(await terminal.ended).toBe(130);
+  expect(terminal.text).toContain('nothing was installed');
+  expect(await carrel.ok('ls', '-q')).toBe(before);
+  await silent.dispose();
+});

@@ -72,6 +72,41 @@ function shell(script: string): Promise<string> {
 
 const keysSeen = () => received.map(({ headers }) => headers['x-api-key']);
 
+describe('a gateway', () => {
+  it('without TLS gets the key at the base URL alone', async () => {
+    const model = await ScriptedModel.open([], { wants: { header: 'x-api-key', value: values[0] } });
+    const place = `127.0.0.1:${model.port}`;
+    const added = await carrel.run([
+      ...['credential', 'add', 'gateway', '--secret', 'KEY', '--preset', 'anthropic', '--host', `http://${place}`],
+    ]);
+    expect(added).toMatchObject({
+      stdout: 'gateway\n',
+      stderr: `carrel: the key goes to ${place} without encryption\n`,
+    });
+    expect(await carrel.ok('credential', 'ls')).toMatch(new RegExp(`^gateway +http://${place} `, 'm'));
+    const count = '/v1/messages/count_tokens -d "{}"';
+    const script = `curl -sS "$ANTHROPIC_BASE_URL"${count}; echo; curl -sS --noproxy "" http://${place}${count}`;
+    const inside = await carrel.ok('run', '--rm', '--credential', 'gateway', '--', 'sh', '-c', script);
+    expect(inside).toMatch(/^\{"input_tokens":1\}\n.*no rule allows/);
+    expect(model.asked).toHaveLength(1);
+    await model.dispose();
+  });
+
+  it('whose certificate is not trusted gets no key, and the answer names authorities', async () => {
+    const stranger = await Service.open(new TestAuthority('127.0.0.1').tls('127.0.0.1'), (request, response) => {
+      received.push(request);
+      response.end();
+    });
+    await add('stranger', ['--preset', 'openai', '--host', `127.0.0.1:${stranger.port}`]);
+    const ask = ['sh', '-c', 'curl -sS "$OPENAI_BASE_URL/models"'];
+    expect(await carrel.ok('run', '--rm', '--credential', 'stranger', '--', ...ask)).toMatch(
+      /no trusted connection to 127\.0\.0\.1: \w+\. hint: .*`authorities:` in config\.yaml/,
+    );
+    expect(received).toEqual([]);
+    await stranger.dispose();
+  });
+});
+
 describe('at the base URL', () => {
   it('a request of curl gets the real key in place of its own', async () => {
     expect(await shell('curl -sS -H "X-Api-Key: mine" "$ANTHROPIC_BASE_URL/v1/x?y" -d body')).toBe('hello');
@@ -191,7 +226,7 @@ describe('what cannot be a credential', () => {
   it.each([
     [2, ['add', 'x']],
     [2, ['add', 'x', '--secret', 'KEY']],
-    [2, ['add', 'x', '--secret', 'KEY', '--host', 'https://a.org', '--header', 'x']],
+    [2, ['add', 'x', '--secret', 'KEY', '--host', 'https://a.org/x', '--header', 'x']],
     [2, ['add', 'x', '--secret', 'KEY', '--host', 'a.org', '--header', 'host']],
     [2, ['add', 'x', '--secret', 'KEY', '--preset', 'openai', '--format', 'Bearer']],
     [5, ['add', 'x', '--secret', 'NONE', '--preset', 'openai']],

@@ -5,6 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../src/app/app.ts';
+import { openapi } from '../../src/app/openapi.ts';
+import { packageVersion } from '../../src/lib/package.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 let carrel: Installation;
@@ -75,6 +78,12 @@ describe('down --all after the daemon was killed', () => {
   it('starts none for a home without anything', async () => {
     expect(await carrel.ok('--home', carrel.folder('empty'), 'down', '--all')).toBe('the daemon is not running\n');
   });
+});
+
+it('the built daemon, whose schemas are deferred, describes every route as the sources do', async () => {
+  await carrel.ok('ls');
+  const described = JSON.parse(JSON.stringify(openapi(packageVersion(), routes)));
+  expect(await carrel.client.call('GET /openapi.json')).toEqual(described);
 });
 
 it('a Docker Engine that does not answer keeps no sandbox of the embedded engine waiting', async () => {

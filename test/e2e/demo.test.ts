@@ -22,7 +22,7 @@ it('shows three agents at work, their commits, the merge and the tests', async (
     /^\+ {2}const characters = .*Segmenter/m,
     /^ 9 files changed/m,
     /^✔ characters are what people see/m,
-    /^clear it away +cd .*; carrel swarm clean; rm -r /m,
+    /^ {2}carrel claude \.$[\s\S]*^ {2}carrel swarm clean; rm -r /m,
   ])
     expect(stdout).toMatch(said);
   expect(stdout).not.toMatch(/^✖/m);

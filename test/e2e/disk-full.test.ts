@@ -1,10 +1,10 @@
 /** A home on a small disk that a sandbox fills to the last byte, or to the last inode. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
-import { SmallDisk } from '../harness/small-disk.ts';
+import { fillBytes, SmallDisk } from '../harness/small-disk.ts';
 
 const fillers = {
-  bytes: 'while :; do cat /dev/zero >> full; done',
+  bytes: fillBytes,
   inodes: 'i=0; while true; do true > n$i && i=$((i+1)); done',
 };
 

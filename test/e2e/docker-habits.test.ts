@@ -1,11 +1,12 @@
 /** Options and commands that work as those of docker do. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Installation, type SandboxView, until } from '../harness/installation.ts';
+import { Installation, isServed, type Outcome, type SandboxView, until } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
+import { carrelOn, type Terminal } from '../harness/terminal.ts';
 
 let carrel: Installation;
 
@@ -65,8 +66,7 @@ describe('run', () => {
     const { stderr } = await carrel.run(['create', '--name', 'web', '-p', '8123', '--', ...serve]);
     const { hostPort } = (await carrel.show('web')).network.ports[0]!;
     expect(stderr).toBe(`port 8123 is at 127.0.0.1:${hostPort}\n`);
-    const answers = async () => (await fetch(`http://127.0.0.1:${hostPort}/`).catch(() => null))?.ok === true;
-    await until(answers, 'the server inside to answer');
+    await until(() => isServed(`http://127.0.0.1:${hostPort}/`), 'the server inside to answer');
     const busy = createServer().listen(0, '127.0.0.1');
     await once(busy, 'listening');
     const { port } = busy.address() as { port: number };
@@ -95,6 +95,59 @@ describe('network presets', () => {
     const listed = await carrel.ok('net', 'presets');
     expect(listed).toMatch(/^npm +npm\.corp\.example$/m);
     expect(listed).toMatch(/^dev .*pypi\.org/m);
+    rmSync(join(carrel.home, 'config.yaml'));
+  });
+
+  it('have the registries that npm, pip and cargo of this machine are configured with', async () => {
+    const files = {
+      '.npmrc': 'registry=https://npm.corp.example/\n',
+      '.config/pip/pip.conf': '[global]\nindex-url = https://pip.corp.example/simple\n',
+      '.cargo/config.toml': '[registries.corp]\nindex = "sparse+https://crates.corp.example/index/"\n',
+    };
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(carrel.home, path)), { recursive: true });
+      writeFileSync(join(carrel.home, path), content);
+    }
+    // It reads them when it starts.
+    await carrel.ok('down');
+    await carrel.ok('create', '--name', 'a', '--network', 'npm,pypi,crates');
+    const hosts = ['npm.corp.example', 'pip.corp.example', 'crates.corp.example'];
+    expect((await carrel.show('a')).network.allow).toEqual(expect.arrayContaining(hosts));
+    // By the file that named each.
+    const presets = await carrel.json<{ found: { file: string }[] }[]>('net', 'presets');
+    const named = presets.flatMap(({ found }) => found.map(({ file }) => file));
+    expect(named).toEqual(expect.arrayContaining(Object.keys(files).map((path) => join(carrel.home, path))));
+    expect(await carrel.ok('net', 'explain', 'npm.corp.example')).toMatch(/refused without --network[\s\S]*npm/);
+    for (const path of Object.keys(files)) rmSync(join(carrel.home, path));
+  });
+});
+
+describe('progress', () => {
+  /** While the daemon is halted, what it is asked for takes its time. */
+  async function whileHalted(act: () => Promise<void>): Promise<void> {
+    const { pid } = await carrel.json<{ pid: number }>('status');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await act();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  it('of a backup is shown on a terminal, is gone at the end, and a pipe has none', async () => {
+    // One volume is packed by one backup at a time.
+    for (const name of ['big', 'other']) await carrel.ok('volume', 'create', name);
+    let terminal!: Terminal;
+    let piped!: Promise<Outcome>;
+    await whileHalted(async () => {
+      terminal = carrelOn(carrel.home, ['volume', 'backup', 'big']);
+      piped = carrel.process(['volume', 'backup', 'other']);
+      await terminal.shows(/^\S packing big \(\d+s\)\s*$/);
+    });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.shown).not.toContain('packing');
+    const { exitCode, stderr } = await piped;
+    expect([exitCode, stderr]).toEqual([0, '']);
   });
 });
 

@@ -62,8 +62,12 @@ describe('in a container', () => {
   it('a sandbox keeps its volume in the volume folder of the home', async () => {
     const volume = ['--volume', 'memory-bank:/data/memory-bank'];
     const command = ['run', '--rm', ...onDocker, ...volume, '--', 'sh', '-c'];
-    expect(await carrel(...command, 'echo kept > /data/memory-bank/note')).toMatchObject({ exitCode: 0 });
-    expect((await carrel(...command, 'cat /data/memory-bank/note')).stdout).toBe('kept\n');
+    expect(await carrel(...command, 'echo kept > /data/memory-bank/note')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await carrel(...command, 'cat /data/memory-bank/note')).toEqual({
+      exitCode: 0,
+      stdout: 'kept\n',
+      stderr: '',
+    });
     const [name] = readdirSync(join(folder, 'home/volumes')).filter((one) => one.startsWith('carrel-memory-bank-'));
     expect(readFileSync(join(folder, 'home/volumes', name!, 'note'), 'utf8')).toBe('kept\n');
   });

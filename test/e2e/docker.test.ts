@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineView } from '../../src/api/engine.ts';
+import { proveBank } from '../harness/bank.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { problemsOf, Talk } from '../harness/session.ts';
@@ -76,6 +77,9 @@ describe('on docker', () => {
     expect(problemsOf(events)).toEqual([]);
     expect(events).toEqual(await talk.inside());
   });
+
+  it('has the memory bank, with its tools and agents that find them configured', () =>
+    proveBank(carrel, '--engine', 'docker'));
 
   it('runs a command and passes its streams and its code through', async () => {
     const args = ['run', '--rm', ...docker, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'];

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { agent, Project } from '../harness/project.ts';
+import { runEnv } from '../harness/run.ts';
 
 let carrel: Installation;
 let project: Project;
@@ -30,6 +31,20 @@ it('a missing file of variables is reported by carrel, not by node', async () =>
   });
   expect(stderr).toMatch(/^carrel: /);
   expect(stderr).not.toContain('node:');
+});
+
+it('another Node.js than the one that Carrel was set up with is named, with the command that helps', async () => {
+  const other = new Installation();
+  const node = resolve(`test/clients/node_modules/node-linux-${process.arch}/bin/node`);
+  const env = { PATH: process.env.PATH, HOME: other.home, CARREL_HOME: other.home, ...runEnv() };
+  const [code, stderr] = await new Promise<[unknown, string]>((settle) => {
+    execFile(node, [resolve('bin/carrel'), 'ls'], { env }, (error, _, said) => settle([error?.code, said]));
+  });
+  other.forget();
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(/^carrel: better-sqlite3 was built for another Node\.js.*\n {2}hint: Run \.\/setup .*\n$/),
+  ]);
 });
 
 it('paths of diff, apply, discard and patch start at the current folder', async () => {

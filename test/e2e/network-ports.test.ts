@@ -90,34 +90,26 @@ describe.each(ways)('a port, %s', (way: Way) => {
     expect([again.exitCode, again.stderr]).toEqual([6, expect.stringContaining('leads to web already')]);
     expect((await carrel().json<PortRow[]>('port', 'ls')).length).toBe(1);
   });
-});
 
-describe.each(ways)('a crash, %s', (way: Way) => {
-  const rule = 'one.example';
-  let ground: Ground;
-  let carrel: Installation;
-  beforeAll(async () => {
-    ground = await Ground.open(way);
-    carrel = ground.carrel;
-  }, 120_000);
-  afterAll(() => ground.dispose(), 60_000);
+  describe('a crash', () => {
+    const rule = 'one.example';
+    const answer = async (host: string) =>
+      (await carrel().run(['exec', 'box', '--', 'curl', '-sS', `http://${host}/`])).stdout;
 
-  const answer = async (host: string) =>
-    (await carrel.run(['exec', 'box', '--', 'curl', '-sS', `http://${host}/`])).stdout;
+    it('between ordering the proxy and starting the command leaves one running sandbox with its network', async () => {
+      await carrel().crashDuring('network:attached', 'create', '--name', 'box', '--network', rule);
+      await until(async () => (await carrel().show('box')).state === 'running', 'the sandbox to run');
+      await until(async () => (await answer('evil.example')).includes('no rule allows evil.example'), 'its network');
+    });
 
-  it('between ordering the proxy and starting the command leaves one running sandbox with its network', async () => {
-    await carrel.crashDuring('network:attached', 'create', '--name', 'box', '--network', rule);
-    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
-    await until(async () => (await answer('evil.example')).includes('no rule allows evil.example'), 'its network');
-  });
-
-  it('between recording a rule and ordering the proxy: the next daemon enforces the recorded rule', async () => {
-    const [point, other] = ['network:recorded', 'two.example'] as const;
-    await carrel.crashDuring(point, 'net', 'allow', 'box', other);
-    expect((await carrel.show('box')).network.allow).toContain(other);
-    await until(async () => !(await answer(other)).includes('no rule allows'), 'the rule');
-    await carrel.crashDuring(point, 'net', 'deny', 'box', other);
-    await until(async () => (await answer(other)).includes('no rule allows'), 'the rule to be gone');
+    it('between recording a rule and ordering the proxy: the next daemon enforces the recorded rule', async () => {
+      const [point, other] = ['network:recorded', 'two.example'] as const;
+      await carrel().crashDuring(point, 'net', 'allow', 'box', other);
+      expect((await carrel().show('box')).network.allow).toContain(other);
+      await until(async () => !(await answer(other)).includes('no rule allows'), 'the rule');
+      await carrel().crashDuring(point, 'net', 'deny', 'box', other);
+      await until(async () => (await answer(other)).includes('no rule allows'), 'the rule to be gone');
+    });
   });
 });
 

@@ -1,5 +1,7 @@
 import { describe } from 'vitest';
-import { flood, network, usedUp } from './network.ts';
+import { flood, network, openServers, usedUp } from './network.ts';
+
+openServers();
 
 describe('a network, root', () => network('root'));
 describe('a flood from one sandbox, root', () => flood('root'));

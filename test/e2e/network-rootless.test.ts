@@ -1,4 +1,6 @@
 import { describe } from 'vitest';
-import { network } from './network.ts';
+import { network, openServers } from './network.ts';
+
+openServers();
 
 describe('a network, rootless', () => network('rootless'));

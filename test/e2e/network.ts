@@ -26,14 +26,17 @@ let web: Web;
 let others: Server[];
 let visitors = 0;
 
-beforeAll(async () => {
-  web = await Web.open();
-  others = await Promise.all(['127.0.0.1', '::1', '0.0.0.0'].map((host) => listen({ host, port: 0 })));
-});
-afterAll(async () => {
-  for (const server of others) server.close();
-  await web.dispose();
-});
+/** For each file that uses what is below: a worker loads this module once for several of them. */
+export function openServers(): void {
+  beforeAll(async () => {
+    web = await Web.open();
+    others = await Promise.all(['127.0.0.1', '::1', '0.0.0.0'].map((host) => listen({ host, port: 0 })));
+  });
+  afterAll(async () => {
+    for (const server of others) server.close();
+    await web.dispose();
+  });
+}
 
 export function network(way: Way): void {
   let ground: Ground;

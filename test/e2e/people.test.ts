@@ -104,9 +104,34 @@ describe('another user', () => {
     await asBob(['rm', '--force', 'mine']);
   });
 
-  it('is refused after removal', async () => {
+  it('is refused after removal; the memory bank and its history are closed, and wait for the same user', async () => {
+    const history = join(carrel.home, 'memory-bank', userHash('bob'));
+    const isOpen = async () => {
+      const { pid } = await carrel.json<{ pid: number }>('status');
+      return execFileSync('ls', ['-l', `/proc/${pid}/fd`], { encoding: 'utf8' }).includes(history);
+    };
+    await asBob(['create', '--name', 'notes', '--memory-bank']);
+    const note = ['sh', '-c', 'mkdir -p /data/memory-bank/shop; echo private > /data/memory-bank/shop/a.md'];
+    await asBob(['exec', 'notes', '--', ...note]);
+    expect((await asBob(['memory', 'bank', 'log'])).stdout).toContain('shop/a.md');
+    await asBob(['rm', '--force', 'notes']);
+    expect(await isOpen()).toBe(true);
     await carrel.ok('user', 'rm', 'bob');
     expect((await asBob(['ls'])).exitCode).toBe(4);
+    expect([await isOpen(), existsSync(join(history, 'history.db'))]).toEqual([false, true]);
+    await carrel.ok('user', 'add', 'bob');
+    expect(await carrel.ok('--user', 'bob', 'memory', 'bank', 'log')).toContain('shop/a.md');
+  });
+
+  it('leaves no content of the memory bank if it is cleaned without a backup before the removal', async () => {
+    const history = join(carrel.home, 'memory-bank', userHash('bob'));
+    await carrel.ok('--user', 'bob', 'volume', 'clean', '--yes', 'memory-bank');
+    expect(existsSync(history)).toBe(true);
+    await carrel.ok('--user', 'bob', 'volume', 'init');
+    await carrel.ok('--user', 'bob', 'volume', 'clean', '--yes', '--no-backup', 'memory-bank');
+    expect(existsSync(history)).toBe(false);
+    await carrel.ok('user', 'rm', 'bob');
+    expect(existsSync(history)).toBe(false);
   });
 
   it('can use projects of the account named by --uid when added again', async () => {

@@ -98,8 +98,11 @@ describe.each(kinds)('on %s', (type, options) => {
     await carrel.ok('fork', 'worker', 'twin');
     await carrel.ok('create', '--name', 'still', '--base', 'frozen', project(), '--', 'sleep', 'infinity');
     await carrel.ok('apply', 'taker');
+    // Nothing is written to the store after it.
+    await carrel.ok('create', '--name', 'newest', '--', 'sleep', 'infinity');
     await cutPower();
 
+    expect(await carrel.show('newest')).toMatchObject({ command: ['sleep', 'infinity'] });
     expect(await carrel.show('taker')).toMatchObject({ state: 'failed', exitCode: 3 });
     for (const name of ['worker', 'still'])
       expect(await carrel.show(name)).toMatchObject({ state: 'failed', reason: 'lost' });

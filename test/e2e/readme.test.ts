@@ -1,22 +1,25 @@
-/** The tour of the README, as it stands there, for root and for an ordinary user. */
+/** The commands of the README and of docs/tour.md, as they stand there, for root and for an ordinary user. */
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
-import { fences } from '../shown-commands.ts';
+import { type Fence, fences } from '../shown-commands.ts';
 
 interface Step {
   readonly script: string;
   readonly output: string;
 }
 
+const readme = fences(readFileSync('README.md', 'utf8'));
+const tour = fences(readFileSync('docs/tour.md', 'utf8'));
+/** Run by tests of their own: `demo.test.ts`, `new-user.test.ts`, and all of them. */
+const elsewhere = ['./setup && bin/carrel demo\n', 'carrel claude .\n', './setup && npm test\n'];
+
 /** Each `sh` block with the block of output after it. */
-function stepsOf(markdown: string): Step[] {
-  const tour = /^## Tour$.*?^## /ms.exec(markdown)![0];
-  const blocks = fences(tour);
+function stepsOf(blocks: readonly Fence[]): Step[] {
   return blocks.flatMap(({ language, text }, index) =>
-    language === 'sh' ? [{ script: text, output: blocks[index + 1]!.text }] : [],
+    language === 'sh' && !elsewhere.includes(text) ? [{ script: text, output: blocks[index + 1]!.text }] : [],
   );
 }
 
@@ -29,7 +32,6 @@ function shape(text: string): string[] {
 }
 
 const mark = '---- next block ----';
-const steps = stepsOf(readFileSync('README.md', 'utf8'));
 
 describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])('as %s', (who) => {
   const account = isRealRoot && who !== 'root' ? createRootlessAccount() : null;
@@ -39,11 +41,22 @@ describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
     account?.dispose();
   });
 
-  it('each block of the tour prints what the README shows', async () => {
+  it.each([
+    ['README.md', readme, 1],
+    ['docs/tour.md', tour, 8],
+  ] as const)('each block of %s prints what the page shows', async (name, blocks, least) => {
+    const steps = stepsOf(blocks);
     const script = ['exec 2>&1', ...steps.map((step) => `${step.script}echo '${mark}'`)].join('\n');
-    const { stdout } = await carrel.shell(script, carrel.folder('tour'));
+    const { stdout } = await carrel.shell(script, carrel.folder(name.replace(/\W/g, '')));
     const outputs = stdout.split(`${mark}\n`).slice(0, steps.length);
-    expect(steps.length).toBeGreaterThanOrEqual(5);
+    expect(steps.length).toBeGreaterThanOrEqual(least);
     expect(outputs.map(shape)).toEqual(steps.map(({ output }) => shape(output)));
   });
+});
+
+it('the README has at most 150 lines, and its commands in this order', () => {
+  expect(readFileSync('README.md', 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  const shown = readme.filter(({ language }) => language === 'sh').map(({ text }) => text.split('\n')[0]!);
+  const [demo, claude, test] = elsewhere.map((text) => text.trimEnd());
+  expect(shown).toEqual([demo, claude, 'mkdir hello && cd hello', test]);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { proveBank } from '../harness/bank.ts';
 import { Installation } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
@@ -58,6 +59,8 @@ describe('rootless', () => {
     expect(await carrel.ok('run', '--rm', '--', 'sh', '-c', 'cat ~/note; rm ~/note')).toBe('shared\n');
     expect(await carrel.ok('home', 'shell', '--', 'sh', '-c', 'cat ~/note; rm ~/note')).toBe('shared\n');
   });
+
+  it('has the memory bank, with its tools and agents that find them configured', () => proveBank(carrel));
 
   it('brings a declared fleet up', async () => {
     const { path: cwd } = new Project(carrel.folder('fleet'), { 'go.mod': '' });

@@ -10,6 +10,7 @@ import type { ExplainView } from '../../src/api/network.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { gather, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
+import { SwarmProject } from '../harness/swarm.ts';
 
 interface Caller {
   readonly id: string;
@@ -181,6 +182,16 @@ describe.each(ways)('a service, %s', (way: Way) => {
     const record = await carrel().ok('--json', 'net', 'log', 'box');
     expect(record).toContain('"rule":"service notes"');
   });
+
+  const inSwarms = async () => {
+    const command = `[curl, -sS, 'http://127.0.0.1:${ports.notes}/swarm']`;
+    carrel().append('home/config.yaml', `agents:\n  caller: {kind: command, command: ${command}}\n`);
+    const project = new SwarmProject(carrel(), 'swarm', { call: ['Call.'] });
+    await project.swarm('run', '--all', '--agent', 'caller', '--service', 'notes');
+    expect(callers()).toEqual([[expect.objectContaining({ name: 'call' })]]);
+    expect(asked[0]!.url).toBe('/swarm');
+  };
+  if (way === 'root') it('is reached by the agents of a swarm that was given it', inSwarms);
 
   it('passes WebSockets, with the caller in their handshake', async () => {
     const upgrade = ['-N', '-H', 'Connection: Upgrade', '-H', 'Upgrade: websocket', '-H', 'X-Carrel-Caller: root'];

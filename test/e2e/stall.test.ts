@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot, isRepeated } from '../harness/machine.ts';
-import { SmallDisk } from '../harness/small-disk.ts';
+import { fillBytes, SmallDisk } from '../harness/small-disk.ts';
 import { type Stall, stallDuring } from '../harness/stall.ts';
 
 const promisedCpuMs = 50;
@@ -168,7 +168,7 @@ describe.runIf(isRealRoot)('a disk that is filled', () => {
     try {
       carrel.write('home/config.yaml', 'disk: {keepFree: 0}\n');
       await carrel.ok('create', '--name', 'eater', carrel.folder('project'));
-      const filling = ['create', '--name', 'filling', '--', 'sh', '-c', 'cd; while :; do cat /dev/zero >> full; done'];
+      const filling = ['create', '--name', 'filling', '--', 'sh', '-c', `cd; ${fillBytes}`];
       const stall = await stallDuring(carrel, async () => {
         await carrel.ok(...filling);
         await disk.isFull('bytes');

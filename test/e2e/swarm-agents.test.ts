@@ -76,7 +76,8 @@ describe.each(grounds)('on %s', (_, ground) => {
 
   it('claude and an ACP agent do their stories, and never have the key', async () => {
     const env = ['DISABLE_AUTOUPDATER=1', 'DISABLE_TELEMETRY=1', `CLAUDE_CODE_EXECUTABLE=${modules}/${cli}`];
-    const options = [...ground.options, ...env.flatMap((one) => ['--env', one])];
+    const grants = ['--memory-scope', 'user', '--memory-bank'];
+    const options = [...ground.options, ...grants, ...env.flatMap((one) => ['--env', one])];
     for (const name of ['claude', 'acp']) {
       const run = ['run', '--file', project.file(name), '--agent', name, '-d', ...options];
       await project.swarm(...run);
@@ -89,5 +90,10 @@ describe.each(grounds)('on %s', (_, ground) => {
     expect(containers.map(({ stories: [first] }) => first?.output)).toEqual(['I did it.', 'I did it.']);
     expect(project.wrong()).toEqual([]);
     for (const name of ['claude', 'acp']) expect(await carrel.ok('logs', name)).not.toContain(value);
+    // Each agent was offered the tools of each server once, though the ACP agent has them by its file and by the protocol.
+    for (const { tools = [] } of model.questions.filter(({ messages }) => messages.length > 1)) {
+      const names = tools.map(({ name }) => name).filter((name) => /memory_save|bank_read/.test(name));
+      expect(names.sort()).toEqual(['mcp__memory-bank__memory_bank_read', 'mcp__memory__memory_save']);
+    }
   });
 });

@@ -161,7 +161,20 @@ describe('another attempt', () => {
   it('by run or resume uses new options, and keeps the others of the last attempt', async () => {
     write('again', 'true');
     const failed = [6, expect.stringMatching(/^again failed 0\/1 /m)];
-    const first = ['run', '--file', file, '--agent', 'picky', '--env', 'MODE=bad', '--network', 'example.org'];
+    await carrel.ok('room', 'create', 'team');
+    const grants = ['--room', 'team:ro', '--memory-scope', 'user', '--memory-bank'];
+    const first = [
+      'run',
+      '--file',
+      file,
+      '--agent',
+      'picky',
+      '--env',
+      'MODE=bad',
+      '--network',
+      'example.org',
+      ...grants,
+    ];
     expect(await attempt(...first)).toEqual(failed);
     expect((await carrel.show('again')).network.allow).toEqual(['example.org']);
     expect(await attempt('run', '--file', file, '--network', 'example.net')).toEqual(failed);
@@ -174,7 +187,11 @@ describe('another attempt', () => {
     const options = ['--env', 'MODE=good', '--secret', 'TOKEN'];
     expect(await attempt('resume', 'again', ...options)).toEqual([0, expect.stringMatching(/^again completed 1\/1 /m)]);
     expect(repository.git('show', 'refs/carrel/again/heads/feat/again:again.txt')).toBe('hidden');
-    expect((await carrel.show('again')).network.allow).toEqual(['example.net']);
+    const { network, rooms, memoryScopes, mounts } = await carrel.show('again');
+    expect(network.allow).toEqual(['example.net']);
+    expect(rooms).toEqual([{ name: 'team', readonly: true }]);
+    expect(memoryScopes).toEqual([{ scope: 'user', readonly: false }]);
+    expect(mounts.map(({ target }) => target)).toContain('/data/memory-bank');
   });
 });
 

@@ -4,50 +4,22 @@
  *
  * A daemon that has to be started gets the environment of the installation; for another account `bin/carrel` starts it.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type * as Cli from '../../src/cli/main.ts';
+import { fleetFileName } from '../../src/cli/fleet/file.ts';
 import type { Outcome } from './installation.ts';
 import { isRepeated } from './machine.ts';
 
 /** Those that need nothing of a process: no stdin, no terminal, no signals. */
-const commands = new Set([
-  ...[
-    'apply',
-    'audit',
-    'cp',
-    'create',
-    'credential',
-    'diff',
-    'discard',
-    'down',
-    'engine',
-    'events',
-    'exec',
-    'fork',
-    'hub',
-    'image',
-  ],
-  ...[
-    'logs',
-    'ls',
-    'merge',
-    'net',
-    'patch',
-    'port',
-    'project',
-    'restore',
-    'rm',
-    'room',
-    'share',
-    'show',
-    'snapshot',
-    'snapshots',
-    'start',
-    'stats',
-  ],
-  ...['status', 'stop', 'swarm', 'task', 'undo', 'user', 'volume', 'wait'],
-]);
-/** They need a terminal or stdin, or look at the folder and the account of the caller. */
+const commands = new Set(
+  [
+    'apply audit clean compare cp create credential diff discard down du engine events exec fetch fork hub image log logs ls',
+    'memory merge net patch port project restore rm room run secret session share show snapshot snapshots start stats',
+    'status stop swarm task undo user volume wait',
+  ].flatMap((line) => line.split(' ')),
+);
+/** They need a terminal or stdin, or look at the account of the caller. */
 const needsProcess = new Set([
   ...['-', '-f', '--follow', '-i', '-t', '-it', '--interactive', '--tty'],
   ...['--branch', '-h', '--help', '--home', 'follow', 'policy-check', 'serve', 'watch'],
@@ -56,40 +28,79 @@ const needsProcess = new Set([
 /** Benchmarks have no vitest. */
 export const isUsed = process.env.VITEST !== undefined && !isRepeated;
 
-const starters = new Map<string, () => Promise<unknown>>();
+/** What only the command itself reads: a daemon or another program that it starts gets none of these. */
+const variables = new Set(['CARREL_SOCKET', 'CARREL_TOKEN', 'CARREL_TOKEN_FILE']);
+const here = process.cwd();
 
-let cli: Promise<typeof Cli> | undefined;
+const starters = new Map<string, () => Promise<unknown>>();
 
 /** `start` starts the daemon of this home. */
 export function startBy(home: string, start: () => Promise<unknown>): void {
   starters.set(home, start);
 }
 
-export function canRunInProcess(args: readonly string[]): boolean {
+/** What a command has around it besides its arguments. */
+export interface Surroundings {
+  readonly input?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export function canRunInProcess(args: readonly string[], { input = '', env = {}, cwd }: Surroundings): boolean {
+  if (!isUsed || input.length > 0 || !Object.keys(env).every((name) => variables.has(name))) return false;
   const end = args.indexOf('--');
   const own = end < 0 ? args : args.slice(0, end);
   const verb = own.find((arg) => arg !== '--json');
-  // It starts the daemon and does nothing else; `up` in other ways is the daemon, or reads the folder.
-  if (own.join(' ') === 'up -d') return isUsed;
-  return isUsed && verb !== undefined && commands.has(verb) && !own.some((arg) => needsProcess.has(arg));
+  // It starts the daemon and does nothing else. Where there is no fleet, `up` is the daemon.
+  if (own.join(' ') === 'up -d') return true;
+  const isFleet = verb === 'up' && cwd !== undefined && existsSync(join(cwd, fleetFileName));
+  return verb !== undefined && (isFleet || commands.has(verb)) && !own.some((arg) => needsProcess.has(arg));
 }
 
-export async function runInProcess(home: string, args: readonly string[]): Promise<Outcome> {
-  cli ??= load();
-  const [{ runCommand }, { Output }] = await Promise.all([cli, import('../../src/cli/output/output.ts')]);
-  const [stdout, stderr] = [new Kept(), new Kept()];
+let running = 0;
+let isElsewhere = false;
+
+/** Null: it needs a process, because another command runs here, and one of them has a folder or an environment of its own. */
+export async function runInProcess(
+  home: string,
+  args: readonly string[],
+  { env = {}, cwd = here }: Surroundings,
+): Promise<Outcome | null> {
+  const wantsElsewhere = cwd !== here || Object.keys(env).length > 0;
+  if (isElsewhere || (wantsElsewhere && running > 0)) return null;
+  running += 1;
+  isElsewhere = wantsElsewhere;
+  process.chdir(cwd);
   // Git looks there for the author of changes.
   process.env.HOME = home;
-  const exitCode = await runCommand(['--home', home, ...args], (json) => new Output(json, stdout, stderr, {}));
+  // With an option for the home the variables would have no effect.
+  const isByEnv = Object.keys(env).length > 0;
+  Object.assign(process.env, isByEnv ? { ...env, CARREL_HOME: home } : {});
+  try {
+    return await perform(isByEnv ? args : ['--home', home, ...args]);
+  } finally {
+    running -= 1;
+    isElsewhere = false;
+    process.chdir(here);
+    for (const name of Object.keys(env)) delete process.env[name];
+  }
+}
+
+async function perform(args: readonly string[]): Promise<Outcome> {
+  await replaceStart();
+  const { runCommand } = await import('../../src/cli/main.ts');
+  const { Output } = await import('../../src/cli/output/output.ts');
+  const [stdout, stderr] = [new Kept(), new Kept()];
+  const exitCode = await runCommand(args, (json) => new Output(json, stdout, stderr, {}));
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
 
-async function load(): Promise<typeof Cli> {
+/** Each time: a command is loaded when it is first used, and vitest forgets what is replaced after each file. */
+async function replaceStart(): Promise<void> {
   const { vi } = await import('vitest');
   vi.doMock('../../src/cli/connect/start-daemon.ts', () => ({
     startDaemon: async (home: string) => void (await starters.get(home)!()),
   }));
-  return import('../../src/cli/main.ts');
 }
 
 /** What is written, in memory. */

@@ -26,7 +26,7 @@ import { startDaemon } from '../../src/cli/connect/start-daemon.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
-import { canRunInProcess, isUsed, runInProcess, startBy } from './in-process.ts';
+import { canRunInProcess, isUsed, runInProcess, type Surroundings, startBy } from './in-process.ts';
 import { noteInstallation, runEnv } from './run.ts';
 import { daemonsOf } from './traces.ts';
 
@@ -38,12 +38,8 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-export interface CliOptions {
-  readonly input?: string | Buffer;
-  readonly env?: Readonly<Record<string, string>>;
+export interface CliOptions extends Surroundings {
   readonly timeoutMs?: number;
-  /** The folder to be in. */
-  readonly cwd?: string;
 }
 
 const ownProgram = resolve('bin/carrel');
@@ -140,11 +136,13 @@ export class Installation {
   }
 
   /** Runs a command of the CLI to its end: as a process where something depends on that. */
-  run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
+  async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
     const all = this.#dockerd ? onDocker(args) : args;
-    const isPlain = Object.keys(options).every((key) => key === 'timeoutMs') && this.#isOwn && canRunInProcess(all);
+    // Whose a folder is makes a difference.
+    const isAsUs = options.cwd === undefined || this.#account === null;
+    const isPlain = this.#isOwn && isAsUs && canRunInProcess(all, options);
     const inProcess = isPlain && (this.#canStart || this.#hasDaemon);
-    return inProcess ? runInProcess(this.home, all) : this.process(args, options);
+    return (inProcess ? await runInProcess(this.home, all, options) : null) ?? this.process(args, options);
   }
 
   get #isOwn(): boolean {
@@ -236,13 +234,29 @@ export class Installation {
   }
 
   async dispose(): Promise<void> {
+    if (this.#hasDaemon || this.#hasSandboxes) await this.#end();
+    await until(() => this.#areOthersGone(), 'other daemons to end');
+    await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  /** A second daemon that is still starting takes the lock that the first one gave up, and makes the home again. */
+  async #areOthersGone(): Promise<boolean> {
+    if (daemonsOf(this.home).length === 0) return true;
+    await this.client.call('POST /v1/shutdown', { body: { all: false } }).catch(() => {});
+    return false;
+  }
+
+  /** Also without a daemon, which would have to be started to say so. */
+  get #hasSandboxes(): boolean {
+    const folder = join(this.home, 'sandboxes');
+    return existsSync(folder) && readdirSync(folder).length > 0;
+  }
+
+  async #end(): Promise<void> {
     await this.clear();
     const pid = this.daemonPid;
     await this.client.call('POST /v1/shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
-    // A second daemon that is still starting would make the home again.
-    await until(() => daemonsOf(this.home).length === 0, 'others to be on their way out');
-    await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** One may remove itself meanwhile. */
@@ -286,6 +300,11 @@ export async function until(
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
     await sleep(Math.min(Math.max(10, 3 * (performance.now() - from)), 300));
   }
+}
+
+/** Node's fetch may wait for ever for a connection that was closed before its request was sent: each try has an end. */
+export async function isServed(url: string | URL): Promise<boolean> {
+  return (await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null))?.ok === true;
 }
 
 /** What arrives on a stream from now on, as it stands whenever asked. */

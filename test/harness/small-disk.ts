@@ -4,6 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './installation.ts';
 
+/**
+ * For a shell in the disk; never ends. It writes one block at a time: the kernel refuses a larger write as a whole, and up to 128 KiB would
+ * stay free, which is enough for a small sandbox.
+ */
+export const fillBytes = 'while :; do dd if=/dev/zero bs=1k status=none >> full; done';
+
 /** A real filesystem of its own, none of it reserved for root. */
 export class SmallDisk {
   readonly folder = mkdtempSync(join(tmpdir(), 'carrel-small-'));
@@ -12,7 +18,7 @@ export class SmallDisk {
   constructor(sizeMiB: number) {
     const image = join(this.folder, 'image');
     execFileSync('truncate', ['-s', `${sizeMiB}M`, image]);
-    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', '1000', image]);
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-b', '1024', '-N', '1000', image]);
     mkdirSync(this.place);
     execFileSync('mount', ['-o', 'loop', image, this.place]);
   }

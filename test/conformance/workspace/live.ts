@@ -331,7 +331,20 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       it('the owner adds a file beside: still known', () => {
         replace(agent('folder/file'), 'agent');
         writeFileSync(project('folder/beside'), 'owner');
-        expect(base('folder/file')).toEqual({ known: place.marks === 'trusted', content: 'first folder/file' });
+        expect(base('folder/file')).toEqual({ known: true, content: 'first folder/file' });
+      });
+
+      it('the owner adds a file to a folder that the agent deleted: the others in it are known', () => {
+        rmSync(agent('folder'), { recursive: true });
+        writeFileSync(project('folder/new'), 'owner');
+        expect(base('folder/file')).toEqual({ known: true, content: 'first folder/file' });
+      });
+
+      it('the owner exchanges a folder that the agent deleted: not known', () => {
+        rmSync(agent('folder'), { recursive: true });
+        renameSync(project('folder'), project('folder-old'));
+        renameSync(project('spare'), project('folder'));
+        expect(base('folder/file')).toEqual({ known: false, content: 'first spare/file' });
       });
     });
 

@@ -1,0 +1,109 @@
+/** A kind of grant is declared once: everything that is the same for all kinds goes over the tables. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SandboxRequest } from '../src/api/sandbox.ts';
+import { distinctBy, type GrantKind } from '../src/model/grant.ts';
+import { defaultLimits } from '../src/model/limits.ts';
+import type { SandboxSpec } from '../src/model/sandbox.ts';
+
+interface Clock {
+  readonly clock: string;
+  readonly readonly: boolean;
+}
+
+const textOf = ({ clock, readonly }: Clock) => (readonly ? `${clock}:ro` : clock);
+const clocks: GrantKind<Clock, Clock, 'clocks'> = {
+  option: { flags: '--wall-clock <NAME>', summary: 'let it set a clock', isForAgents: true },
+  declared: {
+    ...{ key: 'clocks', word: 'clock', most: 2, maxText: 20, description: 'Clocks.', example: ['kitchen'] },
+    texts: (requests) => requests.map(textOf).sort(),
+  },
+  parse: (text) => ({ clock: text.replace(':ro', ''), readonly: text.endsWith(':ro') }),
+  distinct: (requests) => distinctBy(requests, ({ clock }) => clock),
+  nameOf: ({ clock }) => clock,
+  view: ({ clock }) => ({ clock }),
+  metadata: textOf,
+  server: { name: 'clocks', program: 'carrel-clock', file: 'agent/clock/main.js', args: ['mcp'] },
+};
+const kitchen = { clock: 'kitchen', readonly: true };
+
+/** The modules as they are with one more line in `model/grant-table.ts`; other tests have their own. */
+async function withClocks() {
+  vi.resetModules();
+  const table = await import('../src/model/grant-table.ts');
+  const { declared, ...kind } = clocks;
+  (table.grantTable as unknown[]).push(['clocks', clocks]);
+  (table.declarable as unknown[]).push({ field: 'clocks', ...kind, ...declared });
+  return {
+    ...table,
+    ...(await import('../src/api/sandbox.ts')),
+    ...(await import('../src/app/sandbox/spec.ts')),
+    ...(await import('../src/cli/sandbox/grant-options.ts')),
+    ...(await import('../src/cli/sandbox/request.ts')),
+    ...(await import('../src/fleet/declare.ts')),
+    ...(await import('../src/fleet/grants.ts')),
+    ...(await import('../src/fleet/plan.ts')),
+    ...(await import('../src/model/mcp.ts')),
+  };
+}
+
+describe('one more kind in the table', () => {
+  let code: Awaited<ReturnType<typeof withClocks>>;
+  beforeAll(async () => {
+    code = await withClocks();
+  });
+  afterAll(() => void vi.resetModules());
+
+  it('is an option of all commands that create sandboxes, and part of their requests', () => {
+    const option = {
+      ...{ flags: '--wall-clock <NAME>', field: 'clocks', repeat: true },
+      summary: 'let it set a clock',
+    };
+    expect(code.grantOptions).toContainEqual(option);
+    expect(code.agentGrantOptions).toContainEqual(option);
+    const asked = code.askedGrants({ wallClock: ['kitchen:ro', 'tower', 'tower:ro'] });
+    expect(asked).toEqual({ clocks: [kitchen, { clock: 'tower', readonly: false }] });
+  });
+
+  it('is a key of carrel.yaml: declared, trusted, asked for, and noticed when it changes', () => {
+    const content = (...names: string[]) => ({ name: 'f', sandboxes: { a: { clocks: names } as object } });
+    expect(code.grantsOf(content('kitchen:ro'), { folder: '/', leadsOut: () => null })).toEqual([
+      'a: clock kitchen:ro',
+    ]);
+    const nothing = { sandboxes: [], volumes: [], rooms: [], watches: [], secrets: [] };
+    const [step] = code.plan(code.declare(content('kitchen:ro'), '/'), nothing).steps;
+    if (step?.act !== 'create') throw new Error('it is not created');
+    expect(step.request).toMatchObject({ clocks: [kitchen] });
+    const { labels } = step.request;
+    const existing = { ...nothing, sandboxes: [{ id: '1', name: 'a', state: 'running', labels, allow: [] } as const] };
+    expect(code.plan(code.declare(content('kitchen:ro'), '/'), existing).steps).toEqual([]);
+    const [changed] = code.plan(code.declare(content('tower'), '/'), existing).steps;
+    const difference = { field: 'clocks', before: '["kitchen:ro"]', after: '["tower"]' };
+    expect(changed).toMatchObject({ act: 'replace', differences: [difference] });
+    expect(() => code.declare(content('a', 'b', 'c'), '/')).toThrow(/sandboxes\.a\.clocks/);
+  });
+
+  it('is in the audit log, the spec, the view, the metadata and the MCP servers', () => {
+    const request = { clocks: [kitchen] } as SandboxRequest;
+    expect(code.auditedFields(request)).toMatchObject({ clocks: ['kitchen'] });
+    const none = () => [];
+    const granting = { volumes: none, shares: none, rooms: none, memoryScopes: none, clocks: () => [kitchen] };
+    const config = { runtime: null, limits: defaultLimits, services: [], dockerSocket: null };
+    const parts = { config, granting, networkRules: none, credentialGrants: none, ports: [], image: null };
+    const spec = code.composeSpec(request, parts as never) as SandboxSpec;
+    expect(spec).toMatchObject({ clocks: [kitchen] });
+    expect(code.shownGrants(spec, 'view')).toMatchObject({ clocks: [{ clock: 'kitchen' }] });
+    expect(code.shownGrants(spec, 'metadata')).toMatchObject({ clocks: ['kitchen:ro'] });
+    const server = { command: '/opt/carrel/bin/carrel-clock', args: ['mcp'], env: {} };
+    expect(code.ownServers(spec)).toEqual([{ name: 'clocks', from: 'carrel', server }]);
+  });
+});
+
+/** The field has a name that means nothing else; those of other kinds are words of the nouns, too. */
+it('only files of the memory and three tables name the scopes of the memory', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
+  );
+  const naming = files.filter((path) => /memoryScopes?\b/.test(readFileSync(`src/${path}`, 'utf8')));
+  expect(naming.sort()).toEqual(['api/grant.ts', 'daemon/scope-wiring.ts', 'model/grant-table.ts']);
+});
