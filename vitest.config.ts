@@ -9,6 +9,7 @@ openRun();
 
 /** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
 const needRoot = [
+  'test/e2e/agent-rootless.test.ts',
   'test/e2e/bad-input.test.ts',
   'test/e2e/cgroup-v2.test.ts',
   'test/e2e/chroma*.test.ts',

@@ -1,20 +1,13 @@
 /** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NpmRegistry } from '../fixtures/npm-registry.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { Service, TestAuthority } from '../fixtures/service.ts';
-import { TextModel } from '../fixtures/text-model.ts';
 import { Installation } from '../harness/installation.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
-
-const clients = resolve('test/clients/node_modules');
-
-/** By npm as its own package of this architecture. */
-const opencodeBin = [`opencode-linux-${process.arch}-baseline`, `opencode-linux-${process.arch}`]
-  .map((name) => join(clients, name, 'bin'))
-  .find((path) => existsSync(path));
+import { describeAgentPrograms, programsPath } from './agent-programs.ts';
 
 const authority = new TestAuthority('127.0.0.1');
 const value = 'sk-ant-real-0123456789';
@@ -30,10 +23,8 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 
-/** With the programs that this checkout has beside those of the machine. */
 function on(args: readonly string[]): Terminal {
-  const path = [resolve('node_modules/.bin'), join(clients, '.bin'), opencodeBin, process.env.PATH].join(':');
-  return carrelOn(carrel.home, args, { cwd: project, env: { PATH: path } });
+  return carrelOn(carrel.home, args, { cwd: project, env: { PATH: programsPath } });
 }
 
 describe('claude', () => {
@@ -132,40 +123,7 @@ describe('claude', () => {
   }, 60_000);
 });
 
-const bearer = { header: 'authorization', value: `Bearer ${value}` };
-
-/** With the presets of the services that they use, and the words of a prompt that waits. */
-describe.each([
-  ['codex', 'openai', bearer, /OpenAI Codex/],
-  ['gemini', 'gemini', { header: 'x-goog-api-key', value }, /Type your message/],
-  ['opencode', 'openai', bearer, /Ask anything/],
-] as const)('%s', (agent, preset, wants, prompt) => {
-  it('starts without a question and answers, with the key added outside', async () => {
-    const model = await TextModel.open('It is well.', { tls: authority.tls('127.0.0.1'), wants });
-    const host = `127.0.0.1:${model.port}`;
-    await carrel.run(['secret', 'set', 'KEY'], { input: value });
-    await carrel.ok('credential', 'add', agent, '--secret', 'KEY', '--preset', preset, '--host', host);
-    const terminal = on([agent]);
-    await terminal.shows(prompt);
-    terminal.type('Tell me.');
-    await terminal.shows(/Tell me\./);
-    terminal.type('\r');
-    await terminal.shows(/It is well/);
-    terminal.type('\x10\x11');
-    expect(await terminal.ended).toBe(0);
-    // The shell goes on below, or on the screen from before.
-    expect(terminal.shown).toMatch(
-      new RegExp(`detached; project-${agent} goes on; come back with: carrel ${agent} \\.`),
-    );
-    const again = on([agent]);
-    await again.shows(/Tell me.*It is well/s);
-    again.type('\x10\x11');
-    expect(await again.ended).toBe(0);
-    await carrel.ok('rm', '--force', `project-${agent}`);
-    await carrel.ok('credential', 'rm', agent);
-    await model.dispose();
-  }, 120_000);
-});
+describeAgentPrograms(() => ({ carrel, authority, open: (agent) => on([agent]) }));
 
 it('installs an agent from npm for all sandboxes, which cannot change it', async () => {
   const qwen = { name: '@qwen-code/qwen-code', program: 'qwen', version: '1.2.3' };
