@@ -75,6 +75,20 @@ export const backupEntryView = z.strictObject({
   sizeBytes: z.int(),
 });
 
+/** A backup or a restore that goes on. */
+export const volumeWorkView = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  label: z.string().nullable(),
+  /** The name of the archive, without its folder. */
+  file: z.string(),
+  doing: z.enum(['packing', 'checking', 'unpacking']),
+  /** Of the archive, written or read so far. */
+  bytes: z.int(),
+  /** Null: not known yet. */
+  totalBytes: z.int().nullable(),
+});
+
 export const restoreVolumeView = z.strictObject({ volume: volumeView, notes: z.array(z.string()) });
 
 export const migrateView = z.strictObject({
@@ -91,4 +105,5 @@ export type BackupEntryView = z.output<typeof backupEntryView>;
 export type BackupView = z.output<typeof backupView>;
 export type MigrateView = z.output<typeof migrateView>;
 export type RemovedVolumeView = z.output<typeof removedVolumeView>;
+export type VolumeWorkView = z.output<typeof volumeWorkView>;
 export type RestoreVolumeView = z.output<typeof restoreVolumeView>;

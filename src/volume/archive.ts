@@ -20,6 +20,7 @@ import { archiveFormat, type Manifest, manifestBytes, parseManifest, printManife
 import { blockBytes, damaged, makeHeader, padded } from './member.ts';
 import { type Compression, chooseCompression, pack, writeAll } from './pack.ts';
 import { unpack } from './unpack.ts';
+import type { Passed } from './work.ts';
 
 const payloadStart = blockBytes + manifestBytes + blockBytes;
 const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
@@ -39,11 +40,16 @@ export interface ArchiveFacts {
   readonly version: string;
 }
 
-export async function writeArchive(folder: string, file: string, facts: ArchiveFacts): Promise<Written> {
+export async function writeArchive(
+  folder: string,
+  file: string,
+  facts: ArchiveFacts,
+  passed: Passed,
+): Promise<Written> {
   if (existsSync(file)) throw taken(file);
   const temporary = join(dirname(file), `.${basename(file)}-${randomBytes(4).toString('hex')}${unfinishedSuffix}`);
   try {
-    const written = await fill(folder, temporary, facts);
+    const written = await fill(folder, temporary, facts, passed);
     crashPoint('backup:written');
     publish(temporary, file);
     crashPoint('backup:published');
@@ -53,11 +59,11 @@ export async function writeArchive(folder: string, file: string, facts: ArchiveF
   }
 }
 
-async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts) {
+async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts, passed: Passed) {
   const handle = await open(temporary, 'wx+', 0o600);
   try {
     const compression = await chooseCompression();
-    const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression);
+    const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression, passed);
     crashPoint('backup:packed');
     const { name, type, label, user, createdAt } = volume;
     const facts = {
@@ -119,9 +125,9 @@ export interface Archive {
   /** The size of the file. */
   readonly bytes: number;
   /** Rejects with `invalid` unless every byte is as it was written. */
-  verify(): Promise<void>;
+  verify(passed: Passed): Promise<void>;
   /** Unpacks into an empty folder. Returns notes on what was left out. */
-  unpackInto(folder: string): Promise<readonly string[]>;
+  unpackInto(folder: string, passed: Passed): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -132,8 +138,8 @@ export async function openArchive(file: string): Promise<Archive> {
     return {
       manifest,
       bytes: sizeFor(manifest.payloadBytes),
-      verify: () => verify(handle, manifest),
-      unpackInto: (folder) => unpack(payloadOf(handle, manifest), manifest.compression, folder),
+      verify: (passed) => verify(payloadOf(handle, manifest, passed), manifest),
+      unpackInto: (folder, passed) => unpack(payloadOf(handle, manifest, passed), manifest.compression, folder),
       close: () => handle.close(),
     };
   } catch (error) {
@@ -165,20 +171,21 @@ async function readManifest(handle: FileHandle): Promise<Manifest> {
   return manifest;
 }
 
-async function verify(handle: FileHandle, manifest: Manifest): Promise<void> {
+async function verify(payload: AsyncIterable<Buffer>, manifest: Manifest): Promise<void> {
   const hash = createHash('sha256');
-  for await (const chunk of payloadOf(handle, manifest)) hash.update(chunk);
+  for await (const chunk of payload) hash.update(chunk);
   if (hash.digest('hex') !== manifest.payloadSha256) throw damaged('its checksum is another one');
 }
 
 const chunkBytes = 1024 * 1024;
 
-async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest): AsyncGenerator<Buffer> {
+async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest, passed: Passed): AsyncGenerator<Buffer> {
   for (let done = 0; done < payloadBytes; ) {
     const chunk = Buffer.alloc(Math.min(chunkBytes, payloadBytes - done));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, payloadStart + done);
     if (bytesRead === 0) throw damaged('it ends too early');
     done += bytesRead;
+    passed(bytesRead);
     yield chunk.subarray(0, bytesRead);
   }
 }

@@ -8,6 +8,7 @@ import { run } from '../lib/run.ts';
 import { pipe } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
 import { lookForSpecial, tooLong } from './special.ts';
+import type { Passed } from './work.ts';
 
 export type Compression = 'zstd' | 'gzip';
 
@@ -45,14 +46,21 @@ const form = [
  * Writes after the first bytes of an empty file. `tar` descends by open folders, so a folder that is replaced by a link
  * meanwhile does not lead it out.
  */
-export async function pack(folder: string, file: FileHandle, position: number, by: Compression): Promise<Packed> {
+export async function pack(
+  folder: string,
+  file: FileHandle,
+  position: number,
+  by: Compression,
+  passed: Passed,
+): Promise<Packed> {
   await file.write(Buffer.alloc(position));
   const [tar, compressor] = startPacking(folder, file, by);
   const stop = (error: unknown) => {
     for (const { child } of [tar, compressor]) child.kill('SIGKILL');
     throw error;
   };
-  const both = [lookForSpecial(folder).catch(stop), hashGrowing(file, position, compressor.ended).catch(stop)] as const;
+  const hashing = hashGrowing(file, position, compressor.ended, passed);
+  const both = [lookForSpecial(folder).catch(stop), hashing.catch(stop)] as const;
   const [special, written] = await Promise.all(both).finally(() => Promise.allSettled(both));
   const [tarEnded, compressorEnded] = await Promise.all([tar.ended, compressor.ended]);
   if (!isPacked(tarEnded)) throw failed(tar, tarEnded);
@@ -96,7 +104,12 @@ const chunkBytes = 1024 * 1024;
 const pauseMs = 20;
 
 /** Reads and syncs a file that another process is still writing, so that nothing is left to do at the end. */
-async function hashGrowing(file: FileHandle, position: number, end: Promise<unknown>): Promise<Omit<Packed, 'notes'>> {
+async function hashGrowing(
+  file: FileHandle,
+  position: number,
+  end: Promise<unknown>,
+  passed: Passed,
+): Promise<Omit<Packed, 'notes'>> {
   const [hash, buffer] = [createHash('sha256'), Buffer.alloc(chunkBytes)];
   let [bytes, synced, syncing, isOver] = [0, 0, Promise.resolve(), false];
   const over = () => {
@@ -109,6 +122,7 @@ async function hashGrowing(file: FileHandle, position: number, end: Promise<unkn
     if (bytesRead === 0) await Promise.race([ended, sleep(pauseMs)]);
     hash.update(buffer.subarray(0, bytesRead));
     bytes += bytesRead;
+    passed(bytesRead);
     if (bytes - synced < syncEveryBytes) continue;
     await syncing;
     synced = bytes;

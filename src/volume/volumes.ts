@@ -29,12 +29,14 @@ import { inUse } from './in-use.ts';
 import { type Migrated, Migration } from './migrate.ts';
 import type { OldVolume } from './old-volume.ts';
 import type { Acting, Backup, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
+import { type Work, WorkList } from './work.ts';
 
 const dayMs = 86_400_000;
 
 export class Volumes {
   readonly #context: VolumeContext;
   readonly #exclusive = new Exclusive();
+  readonly #work = new WorkList();
   readonly #migration: Migration;
 
   constructor(context: VolumeContext) {
@@ -172,7 +174,16 @@ export class Volumes {
   #backup(volume: Volume, file: string, at: string): Promise<Written> {
     const folder = this.pathOf(volume.name);
     if (!folders.isPlainFolder(folder)) throw new Fault('not_found', `the folder of ${volume.name} is gone`);
-    return writeArchive(folder, file, { volume, at, version: this.#context.version });
+    const facts = { volume, at, version: this.#context.version };
+    const { label = null } = volume;
+    return this.#work.during({ ...volume, label, file, doing: 'packing', totalBytes: null }, (passed) =>
+      writeArchive(folder, file, facts, passed),
+    );
+  }
+
+  /** Backups and restores of volumes of the user and of shared ones, those of all users for the owner. */
+  work({ user, isOwner }: Acting): readonly Work[] {
+    return this.#work.all.filter((one) => isOwner || one.user === user || one.user === null);
   }
 
   /** Restores into the volume of the same type and user, whatever its name was when the backup was made. */
@@ -185,8 +196,12 @@ export class Volumes {
           hint: `It comes back as that user: carrel --user ${printable(owner)} volume restore FILE`,
         });
       }
-      await archive.verify();
-      return await this.#replace(acting, { type, label }, at, (staged) => archive.unpackInto(staged));
+      const key = { type, label };
+      const work = { ...key, name: this.#nameOf(key, acting.user), user: owner, file, totalBytes: archive.bytes };
+      await this.#work.during({ ...work, doing: 'checking' }, (passed) => archive.verify(passed));
+      return await this.#replace(acting, key, at, (staged) =>
+        this.#work.during({ ...work, doing: 'unpacking' }, (passed) => archive.unpackInto(staged, passed)),
+      );
     } finally {
       await archive.close();
     }

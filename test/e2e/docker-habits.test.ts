@@ -4,9 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Installation, isServed, type Outcome, type SandboxView, until } from '../harness/installation.ts';
+import { Installation, isServed, type SandboxView, until } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
-import { carrelOn, type Terminal } from '../harness/terminal.ts';
 
 let carrel: Installation;
 
@@ -119,35 +118,6 @@ describe('network presets', () => {
     expect(named).toEqual(expect.arrayContaining(Object.keys(files).map((path) => join(carrel.home, path))));
     expect(await carrel.ok('net', 'explain', 'npm.corp.example')).toMatch(/refused without --network[\s\S]*npm/);
     for (const path of Object.keys(files)) rmSync(join(carrel.home, path));
-  });
-});
-
-describe('progress', () => {
-  /** While the daemon is halted, what it is asked for takes its time. */
-  async function whileHalted(act: () => Promise<void>): Promise<void> {
-    const { pid } = await carrel.json<{ pid: number }>('status');
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await act();
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-  }
-
-  it('of a backup is shown on a terminal, is gone at the end, and a pipe has none', async () => {
-    // One volume is packed by one backup at a time.
-    for (const name of ['big', 'other']) await carrel.ok('volume', 'create', name);
-    let terminal!: Terminal;
-    let piped!: Promise<Outcome>;
-    await whileHalted(async () => {
-      terminal = carrelOn(carrel.home, ['volume', 'backup', 'big']);
-      piped = carrel.process(['volume', 'backup', 'other']);
-      await terminal.shows(/^\S packing big \(\d+s\)\s*$/);
-    });
-    expect(await terminal.ended).toBe(0);
-    expect(terminal.shown).not.toContain('packing');
-    const { exitCode, stderr } = await piped;
-    expect([exitCode, stderr]).toEqual([0, '']);
   });
 });
 

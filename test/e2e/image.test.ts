@@ -1,7 +1,7 @@
 /** Images are built, used and pinned: the real CLI and daemon on a real dockerd. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BuiltView, ImageView } from '../../src/api/image.ts';
@@ -9,6 +9,7 @@ import { Dockerd, image as plainImage } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { importParent } from '../harness/parent-image.ts';
 import { SwarmProject } from '../harness/swarm.ts';
+import { carrelOn, Terminal } from '../harness/terminal.ts';
 
 let dockerd: Dockerd;
 let carrel: Installation;
@@ -271,14 +272,39 @@ describe('a client that waits for a build', () => {
     await until(async () => (await containers()) === 0, 'the step to be gone');
   });
 
-  it('sees the steps on a terminal', async () => {
-    const folder = withDockerfile(base, 'RUN echo shown && sleep 1');
-    const argv = [process.execPath, 'bin/carrel', 'image', 'build', folder].join(' ');
-    const env = { ...process.env, CARREL_HOME: carrel.home, COLUMNS: '80' };
-    const said = execFileSync('script', ['-qec', argv, '/dev/null'], { env, encoding: 'utf8' });
-    expect(said).toMatch(
-      /building carrel-sandbox-.*1\/4 FROM carrel-sandbox:base\r\n.*2\/4 RUN echo shown && sleep 1\r\n.* {2}shown.*built in \d+ s/s,
-    );
+  it('sees the steps on a terminal, the last output and the time on one line, and only the name on stdout', async () => {
+    const wait = 'until [ -e /go ]; do sleep 0.02; done';
+    const folder = withDockerfile(base, `RUN echo shown && ${wait}`, `RUN rm /go && ${wait}`);
+    const stdout = join(folder, 'stdout');
+    const argv = [process.execPath, '--', carrel.program, 'image', 'build', folder];
+    const env = { HOME: carrel.home, CARREL_HOME: carrel.home };
+    const terminal = new Terminal(['sh', '-c', `exec "$@" > ${stdout}`, 'sh', ...argv], { env, columns: 120 });
+    const done: string[] = [];
+    const running = async () => (await dockerd.docker('ps', '-q')).split('\n').find((id) => id && !done.includes(id));
+    /** Lets the step end that the screen shows. */
+    const next = async (screen: RegExp) => {
+      await terminal.shows(screen);
+      await until(async () => (await running()) !== undefined, 'the container of the step');
+      done.push((await running())!);
+      await dockerd.docker('exec', done.at(-1)!, 'touch', '/go');
+    };
+    const steps = String.raw`^building carrel-sandbox-\S+\s+1/5 FROM carrel-sandbox:base\s+2/5 RUN echo shown [^\n]*\n`;
+    try {
+      await next(new RegExp(`${steps}\\S shown \\(\\d+s\\)\\s*$`));
+      await next(new RegExp(`${steps}3/5 RUN rm /go [^\\n]*\\n\\S step 3 of 5 \\(\\d+s\\)\\s*$`));
+      expect(await terminal.ended).toBe(0);
+    } finally {
+      terminal.kill();
+    }
+    const rest = '3/5 [^\\n]*\\n4/5 [^\\n]*\\n5/5 [^\\n]*\\nbuilt in \\d+ s; use it with: ';
+    expect(terminal.shown).toMatch(new RegExp(steps + rest));
+    expect(readFileSync(stdout, 'utf8')).toMatch(/^carrel-sandbox-[\w-]+\n$/);
+  });
+
+  it('has only JSON with --json on a terminal', async () => {
+    const terminal = carrelOn(carrel.home, ['--json', 'image', 'build', withDockerfile(base, 'RUN echo in json')]);
+    expect(await terminal.ended).toBe(0);
+    expect(JSON.parse(terminal.text)).toMatchObject({ built: true });
   });
 
   it('loses nothing when the daemon is killed before it is recorded', async () => {

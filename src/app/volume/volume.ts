@@ -40,6 +40,13 @@ export const volume = noun({
       act: null,
       handle: ({ scope, query }) => scope.volumes.backups(query.allUsers ?? false),
     }),
+    route('GET /v1/volumes/work', {
+      id: 'volumeWork',
+      summary: 'Backups and restores that go on, and how far each is; for the owner those of all users',
+      answer: z.array(shape.volumeWorkView),
+      act: null,
+      handle: async ({ scope }) => scope.volumes.work(),
+    }),
     route('POST /v1/volumes', {
       id: 'initVolumes',
       summary:

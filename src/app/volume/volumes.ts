@@ -11,6 +11,7 @@ import type {
   RestoreVolumeView,
   VolumeStatusView,
   VolumeView,
+  VolumeWorkView,
 } from '../../api/volume.ts';
 import { realHostPath } from '../../lib/host-path.ts';
 import { bankFolder } from '../../model/bank.ts';
@@ -154,6 +155,12 @@ export class UserVolumes {
     const file = join(home.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
     const written = await volumes.backup(this.#acting, name, file, at);
     return { name, file: written.file, sizeBytes: written.bytes, notes: [...written.notes] };
+  }
+
+  work(): VolumeWorkView[] {
+    return this.#parts.volumes.work(this.#acting).map(({ name, type, label, file, doing, bytes, totalBytes }) => {
+      return { name, type, label, file: basename(file), doing, bytes, totalBytes };
+    });
   }
 
   async backups(all: boolean): Promise<BackupEntryView[]> {

@@ -14,7 +14,7 @@ export function connect(context: Context, port?: number): Client {
     await during(context.out, 'starting the daemon', startDaemon(context.home, port));
   };
   const before = () => offerRestart(context, () => endRunning(context));
-  return new Client(context.home, start, { ...visitor(context), before });
+  return new Client(context.home, start, { ...visitor(context, (text) => context.out.warn(text)), before });
 }
 
 async function endRunning(context: Context): Promise<void> {
@@ -22,18 +22,18 @@ async function endRunning(context: Context): Promise<void> {
   await during(context.out, 'waiting for the daemon to end', end(connectRunning(context), false));
 }
 
-/** A client that takes the daemon as it is, or is refused with `unavailable`. */
-export function connectRunning(context: Context): Client {
+/** A client that takes the daemon as it is, or is refused with `unavailable`. `warn`: prints what the daemon wants its owner to know. */
+export function connectRunning(context: Context, warn = (text: string) => context.out.warn(text)): Client {
   const place = context.socket === null ? context.home : { socket: context.socket };
-  return new Client(place, undefined, visitor(context));
+  return new Client(place, undefined, visitor(context, warn));
 }
 
-function visitor({ socket, user, out }: Context) {
+function visitor({ socket, user }: Context, warn: (text: string) => void) {
   return {
-    token: tokenFor(socket, (text) => out.warn(text)),
+    token: tokenFor(socket, warn),
     actAs: user ?? undefined,
     build: socket === null ? undefined : (ownBuild() ?? undefined),
-    heed: once((text) => out.warn(text)),
+    heed: once(warn),
   };
 }
 

@@ -122,6 +122,18 @@ test('colour and notes are for terminals, colour not with NO_COLOR', () => {
   expect(piped.stderr.text).toBe('no\\nchanges\n');
 });
 
+test('progress is one line that replaces the one before, whose end stays whole where the text is cut', () => {
+  const { out, stderr } = open(false, true);
+  out.progress('copied 3M of ', ' (2s)');
+  out.progress(`copied 3M of ${'x'.repeat(100)}`, ' (12s)');
+  expect(stderr.text.split('\r\u001b[K')).toEqual([
+    '',
+    'copied 3M of  (2s)',
+    expect.stringMatching(/^.{72}… \(12s\)$/),
+  ]);
+  expect(stderr.text).not.toContain('\n');
+});
+
 test('progress is not drawn over a question', async () => {
   const { out, stderr } = open(false, true);
   await out.asking(Promise.resolve().then(() => out.progress('working')));

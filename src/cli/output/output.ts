@@ -93,9 +93,9 @@ export class Output {
     return !this.json && this.stderr.isTTY === true;
   }
 
-  /** Replaces the line on the terminal that shows progress; empty clears it. */
-  progress(text: string): void {
-    const line = cut(plain(text), (this.stderr.columns || 80) - 1);
+  /** Replaces the line on the terminal that shows progress; empty clears it. On a narrow terminal `end` stays whole. */
+  progress(text: string, end = ''): void {
+    const line = cut(plain(text), (this.stderr.columns || 80) - 1 - end.length) + end;
     if (this.interactive && !this.#asking) this.stderr.write(`\r\u001b[K${line}`);
   }
 

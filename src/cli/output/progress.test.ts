@@ -7,7 +7,10 @@ afterEach(() => void vi.useRealTimers());
 
 function screen(interactive: boolean) {
   const lines: string[] = [];
-  return { lines, out: { interactive, progress: (text: string) => void lines.push(text) } as unknown as Output };
+  return {
+    lines,
+    out: { interactive, progress: (text: string, end = '') => void lines.push(text + end) } as unknown as Output,
+  };
 }
 
 it('after a second a terminal shows what takes time and for how long, and the line is cleared at the end', async () => {

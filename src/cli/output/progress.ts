@@ -12,7 +12,7 @@ export async function during<T>(out: Output, text: string | (() => string), work
   const timer = setInterval(() => {
     if (Date.now() - began < quietMs) return;
     const now = typeof text === 'string' ? text : text();
-    out.progress(`${faces[turn++ % faces.length]} ${now} (${Math.floor((Date.now() - began) / 1000)}s)`);
+    out.progress(`${faces[turn++ % faces.length]} ${now}`, ` (${Math.floor((Date.now() - began) / 1000)}s)`);
   }, turnMs);
   const clear = () => {
     clearInterval(timer);

@@ -22,7 +22,7 @@ export default async function cp(context: Context, { args }: Invocation): Promis
   try {
     const writable = await boundFolders(context.user === null ? client : connect({ ...context, user: null }));
     const order = { inside, home: context.socket === null ? context.home : null, from, to, writable };
-    const doing = () => `copying ${from}, ${formatSize(passed())}`;
+    const doing = () => `copied ${formatSize(passed())} of ${from}`;
     await during(context.out, doing, way === 'in' ? push(inside, from, to, writable) : pull(order));
     if (context.json) context.out.document({ from: args[0], to: args[1] });
   } finally {

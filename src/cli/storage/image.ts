@@ -7,17 +7,15 @@ import { decodeJson } from '../../api/stream.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { dockerfilePlaces } from '../../model/image.ts';
 import type { Output } from '../output/output.ts';
+import { during } from '../output/progress.ts';
 
 /** Made anew where something that goes into it has changed. */
 export async function buildImage(client: Client, body: object, out: Output): Promise<BuiltView> {
-  const clear = () => out.progress('');
-  process.once('exit', clear);
-  try {
-    return await watched(client, body, out);
-  } finally {
-    process.off('exit', clear);
-    clear();
-  }
+  let doing = 'building';
+  const take = (event: BuildEventView) => {
+    doing = show(event, out);
+  };
+  return during(out, () => doing, watched(client, body, take));
 }
 
 /**
@@ -37,18 +35,20 @@ export async function projectImage(client: Client, project: string, out: Output)
   }
 }
 
-async function watched(client: Client, body: object, out: Output): Promise<BuiltView> {
+async function watched(client: Client, body: object, take: (event: BuildEventView) => void): Promise<BuiltView> {
   for await (const frame of client.frames('POST /v1/images/build', { body })) {
     if (frame.type === 'result') return decodeJson(frame) as BuiltView;
-    if (frame.type === 'progress') show(decodeJson(frame) as BuildEventView, out);
+    if (frame.type === 'progress') take(decodeJson(frame) as BuildEventView);
   }
   throw new Fault('unavailable', 'the daemon went away during the build', { hint: 'Try again: what is built stays.' });
 }
 
-/** Steps stay on the screen; what they print passes by on the line below. */
-function show(event: BuildEventView, out: Output): void {
-  out.progress(event.kind === 'output' ? `  ${event.text.slice(event.text.lastIndexOf('\n') + 1)}` : '');
-  if (event.kind !== 'output') out.note(event.kind === 'phase' ? event.text : stepLine(event));
+/** Steps stay on the screen. Returns what the line below them says: the last line that a step printed, or the step. */
+function show(event: BuildEventView, out: Output): string {
+  if (event.kind === 'output') return event.text.slice(event.text.lastIndexOf('\n') + 1);
+  out.progress('');
+  out.note(event.kind === 'phase' ? event.text : stepLine(event));
+  return event.kind === 'phase' ? event.text : `step ${event.number} of ${event.total}`;
 }
 
 export function stepLine({ number, total, title }: Extract<BuildEventView, { kind: 'step' }>): string {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
 import { absolute } from '../paths.ts';
+import { volumeWork } from './volume-work.ts';
 
 /** A bare name that is no file here is that of a backup, as the daemon keeps them. */
 function fileOf(asked: string): string {
@@ -13,7 +15,12 @@ function fileOf(asked: string): string {
 export default async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
   const file = fileOf(args[0]!);
   const asked = connect(context).call('POST /v1/volumes/restore', { body: { file } });
-  const view = await during(context.out, 'restoring the volume', asked);
+  const doing = volumeWork(
+    context,
+    'restoring the volume',
+    (work) => work.doing !== 'packing' && work.file === basename(file),
+  );
+  const view = await during(context.out, doing, asked);
   for (const note of view.notes) context.out.warn(note);
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.volume.name));

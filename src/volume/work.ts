@@ -1,0 +1,37 @@
+/** Backups and restores that go on now, and how far each is. */
+import type { Volume } from '../model/volume.ts';
+
+export interface Work extends Pick<Volume, 'name' | 'type' | 'user'> {
+  /** Null: not a named volume. */
+  readonly label: string | null;
+  /** The archive. */
+  readonly file: string;
+  readonly doing: 'packing' | 'checking' | 'unpacking';
+  /** Of the archive, written or read so far. */
+  readonly bytes: number;
+  /** Null: not known yet. */
+  readonly totalBytes: number | null;
+}
+
+/** Called with the number of bytes since the last call. */
+export type Passed = (bytes: number) => void;
+
+export class WorkList {
+  readonly #all = new Set<Work>();
+
+  get all(): readonly Work[] {
+    return [...this.#all];
+  }
+
+  async during<T>(begun: Omit<Work, 'bytes'>, act: (passed: Passed) => Promise<T>): Promise<T> {
+    const work = { ...begun, bytes: 0 };
+    this.#all.add(work);
+    try {
+      return await act((bytes) => {
+        work.bytes += bytes;
+      });
+    } finally {
+      this.#all.delete(work);
+    }
+  }
+}
