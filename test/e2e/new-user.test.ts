@@ -104,7 +104,7 @@ describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
     );
     expect(await enter(first, 'carrel diff project-claude')).toMatch(/\+\+\+ b\/made\.txt[\s\S]*\+made/);
     first.type('clear; carrel apply -p project-claude\r');
-    await first.shows(/Take this addition \[y,n,q,a,d,\?\]\?/);
+    await first.shows(/Take this addition \[y,n,q,a,d,p,\?\]\?/);
     first.type('y\r');
     await first.shows(/carrel undo project-claude takes it back\s*you>\s*$/);
     expect(await enter(first, 'cat made.txt')).toMatch(/^made$/m);

@@ -212,11 +212,15 @@ describe('apply -p', () => {
       "sed -i -e 's/line 2$/two/' -e 's/line 5$/five/' -e 's/line 25$/late/' src/long.ts; echo '\\033[2J' > new; echo x > .envrc",
     );
     const terminal = carrelOn(carrel.home, ['apply', '-p', name], { cwd: project.path });
-    await terminal.has(/Take this addition \[y,n,q,a,d,\?\]\? /);
+    await terminal.has(/Take this addition \[y,n,q,a,d,p,\?\]\? /);
     terminal.type('y\r');
     await terminal.has(/Take this addition[\s\S]*Take this addition/);
     terminal.type('n\r');
-    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,s,\?\]\? /);
+    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,g,\/,s,p,\?\]\? /);
+    terminal.type('/late$\r');
+    await terminal.has(/\(2\/2\)/);
+    terminal.type('g1\r');
+    await terminal.has(/\(2\/2\)[\s\S]*\(1\/2\)/);
     terminal.type('s\r');
     await terminal.has(/split into 2 hunks[\s\S]*\(1\/3\)/);
     terminal.type('n\r');

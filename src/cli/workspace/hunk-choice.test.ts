@@ -34,13 +34,40 @@ test('q keeps what was taken, and leaves undecided hunks', () => {
 
 test('j, J, k and K move, and are offered only where there is a hunk', () => {
   const file = choice();
-  expect(file.prompt).toBe('(1/3) Take this hunk [y,n,q,a,d,j,J,s,?]? ');
+  expect(file.prompt).toBe('(1/3) Take this hunk [y,n,q,a,d,j,J,g,/,s,p,?]? ');
   expect(file.answer('k')).toEqual({ do: 'say', text: 'no previous hunk' });
   file.answer('y');
-  expect(file.prompt).toBe('(2/3) Take this hunk [y,n,q,a,d,j,J,K,?]? ');
+  expect(file.prompt).toBe('(2/3) Take this hunk [y,n,q,a,d,j,J,K,g,/,p,?]? ');
   file.answer('K');
   expect(file.answer('n').do).toBe('ask');
   expect(answered(file, 'y', 'q')[1]).toEqual({ id: '0', blocks: [2], mode: false });
+});
+
+test('g lists the hunks with what was decided, and goes to one of them', () => {
+  const file = choice(`${head}${hunks}@@ -40 +40 @@\n-\u00e2\u0080\u00ae\n+v\n`);
+  file.answer('y');
+  file.answer('n');
+  expect(file.answer('g')).toEqual({
+    do: 'say',
+    text: '+1: @@ -1,3 +1,3 @@ -a\n-2: @@ -20 +20 @@ -t\n 3: @@ -30 +30 @@ -u\n 4: @@ -40 +40 @@ -\\u202e',
+  });
+  expect(answered(file, 'g 1', 'n', 'g4', 'y', 'd')).toEqual(['done', { id: '0', blocks: [4], mode: false }]);
+  for (const bad of ['g9', 'g 0', 'g x'])
+    expect(file.answer(bad)).toMatchObject({ do: 'say', text: expect.stringContaining('no hunk') });
+});
+
+test('/ goes to the next hunk that matches, from the last to the first', () => {
+  const file = choice();
+  expect(answered(file, '/^\\+[UV]', 'y', 'd')[1]).toEqual({ id: '0', blocks: [3], mode: false });
+  expect(answered(choice(), 'J', '/A', 'y', 'q')[1]).toEqual({ id: '0', blocks: [0, 1], mode: false });
+  expect(file.answer('/nowhere')).toEqual({ do: 'say', text: 'no hunk matches nowhere' });
+  for (const bad of ['/', '/(']) expect(file.answer(bad)).toMatchObject({ do: 'say' });
+});
+
+test('p shows the hunk again', () => {
+  const file = choice();
+  file.answer('J');
+  expect([file.answer('p').do, file.prompt.slice(0, 5)]).toEqual(['ask', '(2/3)']);
 });
 
 test('s splits a hunk with context between its changes', () => {
@@ -61,14 +88,14 @@ test('a file that cannot be divided is one question', () => {
     status: 'A',
     divisible: false,
   });
-  expect(file.prompt).toBe('(1/1) Take this addition [y,n,q,a,d,?]? ');
+  expect(file.prompt).toBe('(1/1) Take this addition [y,n,q,a,d,p,?]? ');
   expect(file.head).toContain('+a\n');
   expect(answered(file, 'y')).toEqual(['done', { id: '0' }]);
 });
 
 test('other keys change nothing', () => {
   const file = choice();
-  for (const key of ['', 'e', '/', 'x']) expect(file.answer(key).do).toBe('say');
+  for (const key of ['', 'e', 'x']) expect(file.answer(key).do).toBe('say');
   expect(file.answer('?')).toEqual({ do: 'say', text: help });
   expect(file.pick).toBeNull();
 });

@@ -1,6 +1,7 @@
 /** The hunks of one file and the answers to them, with the keys of `git add -p`. */
 import type { OfferedView } from '../../api/workspace.ts';
 import { blocksOf, type Hunk, hunkText, parseSection, splitHunk } from '../../model/patch-section.ts';
+import { plain } from '../output/text.ts';
 
 export interface Question {
   /** The end of `Take this …`. */
@@ -33,7 +34,10 @@ export const help = [
   'J - leave this hunk undecided, see the next hunk',
   'k - leave this hunk undecided, see the previous undecided hunk',
   'K - leave this hunk undecided, see the previous hunk',
+  'g - list the hunks; g NUMBER goes to one of them',
+  '/ - /REGEX goes to the next hunk that matches',
   's - split the current hunk into smaller hunks',
+  'p - print the current hunk',
   '? - print help',
   'Undecided hunks are not taken. Ctrl-C applies nothing. Hunks cannot be edited here: edit the file after the apply.',
 ].join('\n');
@@ -61,7 +65,8 @@ export class FileChoice {
 
   /** `(2/3) Take this hunk [y,n,q,a,d,k,?]?` */
   get prompt(): string {
-    const keys = ['y', 'n', 'q', 'a', 'd', ...this.#moves(), ...(this.#isSplittable() ? ['s'] : []), '?'];
+    const moves = this.#questions.length > 1 ? [...this.#moves(), 'g', '/'] : [];
+    const keys = ['y', 'n', 'q', 'a', 'd', ...moves, ...(this.#isSplittable() ? ['s'] : []), 'p', '?'];
     return `(${this.#at + 1}/${this.#questions.length}) Take this ${this.question.what} [${keys.join(',')}]? `;
   }
 
@@ -84,9 +89,13 @@ export class FileChoice {
     return hunk !== null && blocksOf(hunk).length > 1;
   }
 
-  /** A line that was typed; only its first letter counts. */
+  /** A line that was typed; only its first letter counts, except for g and /. */
   answer(line: string): Next {
-    const key = line.trim()[0] ?? '';
+    const [key = '', ...rest] = line.trim();
+    const operand = rest.join('').trim();
+    if (key === 'g') return operand === '' ? this.#list() : this.#goTo(Number(operand) - 1, `no hunk ${operand}`);
+    if (key === '/') return this.#search(operand);
+    if (key === 'p') return ask;
     if (key === 'y' || key === 'n') return this.#decide(key === 'y', this.#at + 1);
     if (key === 'a' || key === 'd') return this.#decide(key === 'a', this.#questions.length);
     if (key === 'q') return { do: 'quit' };
@@ -114,6 +123,32 @@ export class FileChoice {
     return ask;
   }
 
+  #list(): Next {
+    const mark = { true: '+', false: '-', null: ' ' } as const;
+    const lines = this.#questions.map((question, at) => {
+      const { hunk, what, taken } = question;
+      return `${mark[`${taken}`]}${at + 1}: ${hunk === null ? what : summaryOf(hunk)}`;
+    });
+    return { do: 'say', text: lines.join('\n') };
+  }
+
+  #goTo(at: number, otherwise: string): Next {
+    if (this.#questions[at] === undefined) return { do: 'say', text: otherwise };
+    this.#at = at;
+    return ask;
+  }
+
+  /** From the next hunk on, and then from the first. */
+  #search(text: string): Next {
+    const pattern = regexOf(text);
+    if (pattern === null)
+      return { do: 'say', text: `${text === '' ? 'an empty text' : text} is no regular expression` };
+    const places = [...this.#questions.keys()];
+    const order = [...places.slice(this.#at + 1), ...places.slice(0, this.#at + 1)];
+    const found = order.find((at) => pattern.test(searchedText(this.#questions[at]!)));
+    return this.#goTo(found ?? -1, `no hunk matches ${text}`);
+  }
+
   #split(): Next {
     if (!this.#isSplittable()) return { do: 'say', text: 'this cannot be split' };
     const parts = splitHunk(this.question.hunk!).map((hunk) => ({ ...this.question, hunk, taken: null }));
@@ -129,5 +164,29 @@ export class FileChoice {
     if (taken.length === this.#questions.length) return { id };
     const blocks = taken.flatMap(({ hunk }) => (hunk === null ? [] : blocksOf(hunk)));
     return { id, blocks, mode: taken.some(({ isMode }) => isMode) };
+  }
+}
+
+/** Where it begins, and its first line that changed. */
+function summaryOf(hunk: Hunk): string {
+  const [head = '', ...lines] = hunkText(hunk).split('\n');
+  const changed = lines.find((line) => /^[+-]/.test(line)) ?? '';
+  return plain(decoded(`${/@@ .* @@/.exec(head)?.[0] ?? head} ${changed}`));
+}
+
+function searchedText({ hunk, what }: Question): string {
+  return hunk === null ? what : decoded(hunkText(hunk));
+}
+
+/** Hunks are bytes, one a character. */
+function decoded(text: string): string {
+  return Buffer.from(text, 'latin1').toString('utf8');
+}
+
+function regexOf(text: string): RegExp | null {
+  try {
+    return text === '' ? null : new RegExp(text, 'm');
+  } catch {
+    return null;
   }
 }
