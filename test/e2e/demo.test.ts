@@ -1,9 +1,10 @@
 /** The first command of the README. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
+import { fences } from '../shown-commands.ts';
 
 let carrel: Installation;
 
@@ -12,10 +13,15 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 
-it('shows three agents at work, their commits, the merge and the tests', async () => {
-  const folder = join(carrel.folder('demo'), 'project');
-  const { exitCode, stdout, stderr } = await carrel.run(['demo', folder], { timeoutMs: 150_000 });
+/** In a checkout without sources, so that nothing is installed or built. */
+it('as the README has it shows three agents at work, their commits, the merge and the tests', async () => {
+  const checkout = carrel.folder('checkout');
+  copyFileSync('setup', join(checkout, 'setup'));
+  symlinkSync(resolve('bin'), join(checkout, 'bin'));
+  const [first] = fences(readFileSync('README.md', 'utf8')).filter(({ language }) => language === 'sh');
+  const { exitCode, stdout, stderr } = await carrel.shell(first!.text, checkout);
   expect([exitCode, stderr]).toEqual([0, '']);
+  const folder = /^A sample project .*: (\/\S+)$/m.exec(stdout)![1]!;
   for (const said of [
     /^words US-003 completed$/m,
     /^[0-9a-f]{7} feat: Tell of words and lines \(US-003\)$/m,

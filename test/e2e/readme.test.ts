@@ -60,3 +60,11 @@ it('the README has at most 150 lines, and its commands in this order', () => {
   const [demo, claude, test] = elsewhere.map((text) => text.trimEnd());
   expect(shown).toEqual([demo, claude, 'mkdir hello && cd hello', test]);
 });
+
+it('the README says what it is and has a picture before its sections', () => {
+  const [intro, ...sections] = readFileSync('README.md', 'utf8').split(/^## /m);
+  expect(intro).toMatch(/^# Carrel\n\nCarrel runs [\s\S]*```\n {2}your project /);
+  const titles = sections.map((section) => section.split('\n')[0]);
+  expect(titles.slice(0, 3)).toEqual(['Two commands', 'Your agent', 'The review']);
+  expect(titles).toContain('Read on');
+});
