@@ -1,5 +1,5 @@
 /** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NpmRegistry } from '../fixtures/npm-registry.ts';
@@ -46,6 +46,9 @@ describe('claude', () => {
     await carrel.ok('credential', 'add', 'model', '--secret', 'KEY', '--preset', 'anthropic', '--host', host);
     const terminal = on(['claude']);
     await terminal.shows(/bypass permissions on/s);
+    expect(terminal.text.match(/Ctrl-P Ctrl-Q detaches/g)).toHaveLength(1);
+    // In its colours, of which the sandbox offers 256.
+    expect(terminal.text).toMatch(/\x1b\[38;5;\d+m/);
     terminal.type('Write a file.');
     await terminal.shows(/Write a file/);
     terminal.type('\r');
@@ -172,6 +175,40 @@ it('installs an agent from npm for all sandboxes, which cannot change it', async
   await carrel.ok('credential', 'rm', 'registry');
   await registry.dispose();
 }, 60_000);
+
+it('copilot without program and key prints both commands and starts nothing; with both it opens, and the key stays outside', async () => {
+  const before = await carrel.ok('ls', '-q');
+  const lacking = on(['copilot']);
+  expect(await lacking.ended).toBe(5);
+  expect(lacking.shown).toMatch(/^carrel: copilot cannot start yet without its program and its key$/m);
+  expect(lacking.shown).toMatch(
+    /install its program: +carrel agent install copilot\s+enter its key: +carrel secret set COP/,
+  );
+  expect(await carrel.ok('ls', '-q')).toBe(before);
+
+  const bin = carrel.folder('bin');
+  const program = '#!/bin/sh\necho "copilot with $* and $COPILOT_GITHUB_TOKEN."; read line\n';
+  writeFileSync(join(bin, 'copilot'), program, { mode: 0o755 });
+  await carrel.run(['secret', 'set', 'COPILOT_GITHUB_TOKEN'], { input: value });
+  const env = { PATH: `${bin}:${process.env.PATH}` };
+  const terminal = carrelOn(carrel.home, ['copilot'], { cwd: project, env });
+  await terminal.shows(/copilot with/);
+  expect(terminal.shown).toMatch(/^copilot with --allow-all-tools and \S*placeholder\.$/m);
+  // Its service by the credential that comes with the agent, and no other host.
+  expect((await carrel.show('project-copilot')).network.allow).toEqual([]);
+  const services = (await carrel.json<{ services: { host: string }[] }[]>('credential', 'ls')).flatMap(
+    (one) => one.services,
+  );
+  expect(services.map(({ host }) => host)).toContain('api.githubcopilot.com');
+  expect(await carrel.json('net', 'explain', 'project-copilot', 'example.org')).toMatchObject({
+    refusal: 'not_allowed',
+  });
+  terminal.type('\r');
+  expect(await terminal.ended).toBe(0);
+  await carrel.ok('rm', '--force', 'project-copilot');
+  await carrel.ok('credential', 'rm', 'copilot');
+  await carrel.ok('secret', 'rm', 'COPILOT_GITHUB_TOKEN');
+});
 
 it('takes over what can be added outside of a sandbox, and says before it reads anything what cannot', async () => {
   const login = (agent: string) => carrel.process(['agent', 'login', agent]);

@@ -77,6 +77,20 @@ describe('run', () => {
 });
 
 describe('network presets', () => {
+  it('are listed by name, and dev gives the hosts of all of them', async () => {
+    const names = 'npm,pypi,crates,go,github,debian,anthropic,openai,gemini';
+    const presets = await carrel.json<{ name: string; hosts: string[] }[]>('net', 'presets');
+    expect(presets.map(({ name }) => name)).toEqual(['dev', ...names.split(',')]);
+    for (const [name, network] of [
+      ['each', names],
+      ['all', 'dev'],
+    ] as const)
+      await carrel.ok('create', '--name', name, '--network', network);
+    const { allow } = (await carrel.show('each')).network;
+    expect(allow).toEqual(expect.arrayContaining(presets.flatMap(({ hosts }) => hosts)));
+    expect((await carrel.show('all')).network.allow).toEqual(allow);
+  });
+
   it('become hosts on the command line, and config.yaml replaces them', async () => {
     await carrel.ok('create', '--name', 'a', '--network', 'npm,example.com:8080');
     const allow = async () => (await carrel.show('a')).network.allow;
