@@ -61,6 +61,33 @@ it('a backup is found by its user and the owner, unless it is damaged', async ()
   expect(await codeOf(bench.volumes.backups(bob, true))).toBe('denied');
 });
 
+it('a backup and a restore that go on are listed with their bytes, for their user and the owner', async () => {
+  bench.volumes.init('bob', at);
+  const file = join(bench.backups, 'bob.tar');
+  const seen = new Set<string>();
+  /** Looks whenever the event loop turns, until the work has ended. */
+  const watched = async (work: Promise<unknown>) => {
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    for (; !isOver; await new Promise(setImmediate)) {
+      const own = bench.volumes.work(bob);
+      expect(bench.volumes.work(ada)).toEqual(own);
+      expect(bench.volumes.work({ user: 'eve', isOwner: false })).toEqual([]);
+      for (const one of own)
+        seen.add(
+          `${one.doing} ${one.type} ${one.bytes > 0} ${one.totalBytes === statSync(file, { throwIfNoEntry: false })?.size}`,
+        );
+    }
+    await over;
+    expect(bench.volumes.work(ada)).toEqual([]);
+  };
+  await watched(bench.volumes.backup(bob, 'home', file, at));
+  await watched(bench.volumes.restore(bob, file, at));
+  expect([...seen]).toEqual(expect.arrayContaining(['packing home true false', 'unpacking home true true']));
+});
+
 describe('a backup', () => {
   it('brings everything back', async () => {
     plantGoods(bench.home());
