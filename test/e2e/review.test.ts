@@ -323,6 +323,19 @@ describe('commits', () => {
     });
   });
 
+  it('are merged after an apply of the same files was undone, and apply takes what was not committed', async () => {
+    const commit = 'git add .; git -c user.name=ada -c user.email=ada@x commit -qm one';
+    const name = await agent(`echo 1 >> docs/a.md; echo new > docs/b.md; ${commit}; echo later > docs/c.md`);
+    const ref = `refs/carrel/${name}/heads/${git('branch', '--show-current').trim()}`;
+    await carrel.ok('fetch', name);
+    await carrel.ok('apply', name);
+    expect(() => git('merge', '-q', ref)).toThrow('would be overwritten by merge');
+    await carrel.ok('undo', name);
+    git('merge', '-q', ref);
+    expect(await carrel.ok('apply', name)).toMatch(/^taken \(1\)\n +added +docs\/c\.md\nalready there \(2\)$/m);
+    expect(git('status', '--porcelain')).toBe('?? docs/c.md\n');
+  });
+
   it('need a repository', async () => {
     const plain = new Project(carrel.folder('plain'), { a: '1' });
     await carrel.ok('run', '--name', 'plain', plain.path, '--', 'true');
