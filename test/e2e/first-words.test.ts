@@ -1,11 +1,12 @@
 /** What a new user types by mistake, or from where they are, is answered in our words and by the rules of git. */
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { agent, Project } from '../harness/project.ts';
 import { runEnv } from '../harness/run.ts';
+import { carrelOn } from '../harness/terminal.ts';
 
 let carrel: Installation;
 let project: Project;
@@ -45,6 +46,16 @@ it('another Node.js than the one that Carrel was set up with is named, with the 
     3,
     expect.stringMatching(/^carrel: better-sqlite3 was built for another Node\.js.*\n {2}hint: Run \.\/setup .*\n$/),
   ]);
+});
+
+it('secret set asks for the value when the terminal no longer shows what is typed', async () => {
+  // It is called when keys are not shown any more.
+  const bin = carrel.folder('bin');
+  writeFileSync(join(bin, 'stty'), '#!/bin/sh\nprintf "(unseen)" >&0\n', { mode: 0o755 });
+  const terminal = carrelOn(carrel.home, ['secret', 'set', 'KEY'], { env: { PATH: `${bin}:${process.env.PATH}` } });
+  await terminal.has(/Value of KEY, not shown: /);
+  terminal.type('value\r');
+  expect([await terminal.ended, terminal.text]).toEqual([0, '(unseen)Value of KEY, not shown: \r\nKEY\r\n']);
 });
 
 it('paths of diff, apply, discard and patch start at the current folder', async () => {

@@ -43,9 +43,10 @@ class UnseenLine {
 
 export async function askHidden(question: string, out: Output): Promise<Buffer> {
   if (!canAsk(out)) throw noTerminal();
-  process.stderr.write(question);
+  // Before the question, because the user may type at once.
   const giveBack = rawKeys();
   try {
+    process.stderr.write(question);
     return await readLine(process.stdin);
   } finally {
     giveBack();
