@@ -4,6 +4,7 @@ import {
   type CredentialRequest,
   checkCredentialName,
   checkTogether,
+  claimHeader,
   credentialEnv,
   headerValue,
   presetNames,
@@ -28,7 +29,7 @@ describe('where a secret goes', () => {
       const services = servicesOf({ ...ask, preset });
       for (const { host, port, format } of services)
         expect([host, port, format.split('{}')]).toEqual([
-          expect.stringMatching(/^[a-z.]+\.(com|org)$/),
+          expect.stringMatching(/^[a-z.-]+\.(com|org)$/),
           443,
           expect.objectContaining({ length: 2 }),
         ]);
@@ -116,6 +117,21 @@ describe('the value of a header', () => {
   });
 });
 
+describe('the header with a claim of the secret', () => {
+  const claim = { header: 'x-account', path: ['account'] };
+  const header = (account: unknown) =>
+    claimHeader({ claim }, Buffer.from(`e30.${Buffer.from(JSON.stringify({ account })).toString('base64url')}.c2ln\n`));
+
+  it('has the claim', () => {
+    expect(header('a1')).toEqual(['x-account', 'a1']);
+    expect(claimHeader({}, Buffer.from('e30.e30.e30'))).toBeNull();
+  });
+
+  it.each(['', 'a\r\nx-evil: 1', ' a', 7, null, { a: 1 }, 'x'.repeat(8193)])('is left out for %j', (account) =>
+    expect(header(account)).toBeNull(),
+  );
+});
+
 it('sets the variables that tools read', () => {
   const env = (preset: (typeof presetNames)[number] | null, name = 'x') =>
     credentialEnv({ name, preset }, 'http://h:1');
@@ -124,6 +140,8 @@ it('sets the variables that tools read', () => {
     ANTHROPIC_API_KEY: 'sk-ant-carrel-placeholder',
   });
   expect(env('openai').OPENAI_BASE_URL).toBe('http://h:1/v1');
+  expect(env('codex-login').CHATGPT_BASE_URL).toBe('http://h:1/backend-api/codex');
+  expect(env('gemini-login')).toMatchObject({ CODE_ASSIST_ENDPOINT: 'http://h:1', GOOGLE_GENAI_USE_GCA: 'true' });
   expect(env('npm')).toEqual({
     npm_config_registry: 'http://h:1/',
     'npm_config_//h:1/:_authToken': 'carrel-placeholder',

@@ -4,6 +4,7 @@
  */
 import { Fault } from './fault.ts';
 import { hostText, parseEndpoint, parseHost } from './host.ts';
+import { claimIn } from './jwt.ts';
 import { printable } from './name.ts';
 
 /** One host that the header goes to: over TLS, or over plain HTTP where the request for the credential said `http://`. */
@@ -21,9 +22,16 @@ export interface Service {
   readonly basicUser?: string;
   /** Other headers in which the service accepts a key: those of a client are removed too. */
   readonly drops?: readonly string[];
+  /** A second header with a claim of the secret, which is a JSON Web Token: the account that the token is for. */
+  readonly claim?: { readonly header: string; readonly path: readonly string[] };
+  /** Requests for other paths are refused: the host has more than the sandbox needs. It ends with a slash. */
+  readonly below?: string;
 }
 
-export const presetNames = ['anthropic', 'claude-login', 'openai', 'gemini', 'github', 'copilot', 'npm'] as const;
+export const presetNames = [
+  ...['anthropic', 'claude-login', 'openai', 'codex-login', 'gemini', 'gemini-login'],
+  ...['github', 'copilot', 'npm'],
+] as const;
 export type PresetName = (typeof presetNames)[number];
 
 export interface Credential {
@@ -84,10 +92,33 @@ const presets: { readonly [name in PresetName]: Preset } = {
     services: [https('api.openai.com', bearer())],
     env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: `sk-${placeholder}` }),
   },
+  /** The token of a ChatGPT account. Below other paths of that host are the conversations and files of the account. */
+  'codex-login': {
+    base: 'CHATGPT_BASE_URL',
+    services: [
+      https('chatgpt.com', {
+        ...bearer(),
+        claim: { header: 'chatgpt-account-id', path: ['https://api.openai.com/auth', 'chatgpt_account_id'] },
+        below: '/backend-api/codex/',
+      }),
+    ],
+    env: (url) => ({ CHATGPT_BASE_URL: `${url}/backend-api/codex`, CHATGPT_ACCESS_TOKEN: placeholder }),
+  },
   gemini: {
     base: 'GOOGLE_GEMINI_BASE_URL',
     services: [https('generativelanguage.googleapis.com', { header: 'x-goog-api-key', format: '{}' })],
     env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: placeholder }),
+  },
+  /** The token of a Google account. */
+  'gemini-login': {
+    base: 'CODE_ASSIST_ENDPOINT',
+    services: [https('cloudcode-pa.googleapis.com', bearer())],
+    env: (url) => ({
+      CODE_ASSIST_ENDPOINT: url,
+      GOOGLE_GENAI_USE_GCA: 'true',
+      GOOGLE_CLOUD_ACCESS_TOKEN: placeholder,
+      GEMINI_DEFAULT_AUTH_TYPE: 'oauth-personal',
+    }),
   },
   github: {
     base: 'GITHUB_API_URL',
@@ -134,6 +165,8 @@ const keyPresets: Readonly<Record<string, PresetName>> = {
   OPENAI_API_KEY: 'openai',
   GEMINI_API_KEY: 'gemini',
   CLAUDE_CODE_OAUTH_TOKEN: 'claude-login',
+  CHATGPT_ACCESS_TOKEN: 'codex-login',
+  GEMINI_ACCESS_TOKEN: 'gemini-login',
   COPILOT_GITHUB_TOKEN: 'copilot',
 };
 
@@ -181,8 +214,15 @@ export function servicesOf({ preset, host, header, format }: CredentialRequest):
   const where = host === undefined ? base && { host: base.host, port: base.port } : parseService(host);
   const name = header ?? base?.header;
   if (where === undefined || name === undefined) throw incomplete(where === undefined ? '--host' : '--header');
-  const drops = base?.drops ? { drops: base.drops } : {};
-  return [{ ...where, header: checkHeader(name), format: checkFormat(format ?? base?.format ?? '{}'), ...drops }];
+  const { drops, claim, below } = base ?? {};
+  return [
+    {
+      ...{ ...where, header: checkHeader(name), format: checkFormat(format ?? base?.format ?? '{}') },
+      ...(drops === undefined ? {} : { drops }),
+      ...(claim === undefined ? {} : { claim }),
+      ...(below === undefined ? {} : { below }),
+    },
+  ];
 }
 
 function incomplete(option: string): Fault {
@@ -246,6 +286,13 @@ export function headerValue(service: Pick<Service, 'format' | 'basicUser'>, secr
   const { format, basicUser } = service;
   const said = basicUser === undefined ? text : Buffer.from(`${basicUser}:${text}`).toString('base64');
   return format.split('{}').join(said);
+}
+
+/** The header with a claim of the secret; null: the service has none, or the secret has no such claim. */
+export function claimHeader({ claim }: Pick<Service, 'claim'>, value: Uint8Array): [string, string] | null {
+  if (claim === undefined) return null;
+  const said = claimIn(Buffer.from(value).toString('latin1').trim(), claim.path);
+  return typeof said === 'string' && isHeaderText(said) && said.length <= maxValueLength ? [claim.header, said] : null;
 }
 
 /** Two for the same host or variable inside cannot be used together. */

@@ -51,6 +51,18 @@ it('gives the proxy a key for each service, at the ports that are named inside',
   expect(JSON.stringify(env)).not.toContain('first');
 });
 
+it('gives the account that a token names as a second header, for a part of the host alone', () => {
+  const claims = { 'https://api.openai.com/auth': { chatgpt_account_id: 'account-1' } };
+  value = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln\n`;
+  const sandbox = give({ preset: 'codex-login', host: 'gateway.example.org' });
+  expect(supply.keysOf(sandbox)[0]).toMatchObject({
+    ...{ host: 'gateway.example.org', value: `Bearer ${value.trim()}` },
+    ...{ also: ['chatgpt-account-id', 'account-1'], below: '/backend-api/codex/' },
+  });
+  value = 'no-such-token';
+  expect(supply.keysOf(sandbox)[0]).not.toHaveProperty('also');
+});
+
 it('gives what the secret is now', () => {
   const sandbox = give({ preset: 'openai' });
   expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer first');

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { trustFiles } from '../../launch/credentials.ts';
 import { readIfThere } from '../../lib/file.ts';
-import { type Credential, headerValue, maxCredentials } from '../../model/credential.ts';
+import { type Credential, claimHeader, headerValue, maxCredentials, type Service } from '../../model/credential.ts';
 import { hostText, parseHost } from '../../model/host.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import { authorityKey } from '../../network/credential/authority.ts';
 import { authorityCertificate } from '../../network/credential/certificate.ts';
-import type { Issuer, Credential as Supplied } from '../../network/credential/credential.ts';
+import type { Issuer, Credential as Supplied, Target } from '../../network/credential/credential.ts';
 import { insidePorts } from '../../network/network.ts';
 import type { Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
@@ -41,8 +41,7 @@ export class CredentialSupply {
     return given.flatMap(({ name, secret, services }, at) => {
       const value = this.#parts.secrets.read(sandbox.spec.user, secret);
       return services.map((service, index) => ({
-        ...{ name, host: service.host, port: service.port, header: service.header, drops: service.drops ?? [] },
-        ...(service.scheme === undefined ? {} : { scheme: service.scheme }),
+        ...targetOf(name, service, value),
         value: headerValue(service, secret, value),
         secret: Buffer.from(value).toString('latin1'),
         insidePort: index === 0 ? first + at : further++,
@@ -86,6 +85,18 @@ export class CredentialSupply {
     this.#key ??= authorityKey(join(this.#parts.home.home, 'authority.pem'));
     return { key: this.#key, name: `Carrel for ${id}` };
   }
+}
+
+/** Without the value of its header. */
+function targetOf(name: string, service: Service, value: Uint8Array): Omit<Target, 'value'> {
+  const { host, port, header, drops = [], scheme, below } = service;
+  const also = claimHeader(service, value);
+  return {
+    ...{ name, host, port, header, drops },
+    ...(scheme === undefined ? {} : { scheme }),
+    ...(below === undefined ? {} : { below }),
+    ...(also === null ? {} : { also }),
+  };
 }
 
 /** Where distributions keep all authorities in one file. */

@@ -11,6 +11,7 @@
  * - Only the host of the credential gets the header, and only over TLS that is verified by name and authority; over plain HTTP
  *   where the request for the credential said `http://`, and then only at the base URL.
  * - The client's own headers of that name are removed, in any spelling; so are others that carry keys to that host.
+ * - A credential for a part of a host is for that part alone: requests for other paths are refused.
  * - Every request is parsed strictly and written anew; only methods that APIs use pass. What could be read in two ways is
  *   refused.
  * - A response whose head contains the key is not passed on. Redirects go to the client, which has no key to follow with.
@@ -38,6 +39,10 @@ export interface Target {
   readonly value: string;
   /** Other headers that carry keys there; those of a client are removed. */
   readonly drops: readonly string[];
+  /** A second header that goes with it, name and value. */
+  readonly also?: readonly [string, string];
+  /** Only paths below this one are requested. It ends with a slash. */
+  readonly below?: string;
 }
 
 /** A key that a sandbox uses and never sees: only its host gets the header. In memory only. */

@@ -15,13 +15,16 @@ export interface Addition {
   readonly header: string;
   readonly value: string;
   readonly drops: readonly string[];
+  readonly also?: readonly [string, string];
 }
 
-/** Removes the client's own headers of the credential's name, in any spelling and number. */
-export function requestHeaders(received: Headers, { host, header, value, drops }: Addition): string[] {
-  const left = new Set([...droppedFrom(received), ...[header, ...drops].map(alike)]);
+/** Removes the client's own headers of the credential's names, in any spelling and number. */
+export function requestHeaders(received: Headers, { host, header, value, drops, also }: Addition): string[] {
+  const added = [[header, value] as const, ...(also === undefined ? [] : [also])];
+  const names = [...added.map(([name]) => name), ...drops];
+  const left = new Set([...droppedFrom(received), ...names.map(alike)]);
   const passed = pairs(received).filter(([name]) => !left.has(alike(name)));
-  return ['host', host, ...passed.flat(), header, value];
+  return ['host', host, ...passed.flat(), ...added.flat()];
 }
 
 /** A server that echoes the request would bring the key inside. */

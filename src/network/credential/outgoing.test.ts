@@ -48,6 +48,40 @@ describe('a request', () => {
     expect(to.seen('x-api-key')).toEqual(['real']);
   });
 
+  it('has the second header of the credential, and not what a client says in it', async () => {
+    await to.reopen({ also: ['x-account', 'a1'] });
+    await to.raw(`${get}X-Account: other\r\nx_account: other\r\n\r\n`);
+    expect([to.seen('authorization'), to.seen('x-account'), to.seen('x_account')]).toEqual([[real], ['a1'], []]);
+  });
+
+  it('passes below the folder of the credential', async () => {
+    await to.reopen({ below: '/api/codex/' });
+    for (const path of ['/api/codex/responses', '/api/codex/a/b.c:d?x=../..']) {
+      expect((await fetch(to.url + path)).status).toBe(200);
+    }
+    expect(to.received.map(({ request }) => request.url)).toEqual([
+      '/api/codex/responses',
+      '/api/codex/a/b.c:d?x=../..',
+    ]);
+  });
+
+  it.each([
+    ...['/', '*', '/api/codex', '/api/codexx/a', '/API/codex/a', '/api/codex/', '/api/codex/a/', '//api/codex/a'],
+    ...['/api/codex/../chats', '/api/codex/a/../../chats', '/api/codex/.', '/api/codex/..', '/api/codex/..;/chats'],
+    ...[
+      '/api/codex/%2e%2e/chats',
+      '/api/codex/a%2f..',
+      '/api/codex//chats',
+      '/api/codex/\\..\\chats',
+      '/api/codex/#/../chats',
+    ],
+  ])('is refused outside of the folder of the credential: %s', async (path) => {
+    await to.reopen({ below: '/api/codex/' });
+    const answer = await to.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400 .*this credential is for api.example.org\/api\/codex\/ alone/s);
+    expect(to.received).toEqual([]);
+  });
+
   it('does not get through headers about the connection with us, nor trailers', async () => {
     const lines = [
       'Proxy-Authorization: x',

@@ -23,11 +23,21 @@ export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault
     return new Fault('invalid', `${method} is not sent with a credential, only ${[...methods].join(', ')}`);
   }
   if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'the target of a request has to be a path');
+  if (target.below !== undefined && !isBelow(url, target.below)) {
+    return new Fault('denied', `this credential is for ${target.host}${target.below} alone, not for other paths`);
+  }
   if (asked !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);
   }
   const headers = call.headers?.(rawHeaders) ?? requestHeaders(rawHeaders, { ...target, host: authority(target) });
   return { method, path: url, headers: [...headers, ...framing(request)] };
+}
+
+/** In every reading of the path: a server could take dots, escapes or empty parts for a way out of the folder. */
+function isBelow(url: string, folder: string): boolean {
+  const [path] = url.split('?', 1) as [string];
+  const rest = path.slice(folder.length).split('/');
+  return path.startsWith(folder) && rest.every((part) => /^[\w~:-][\w.~:-]*$/.test(part));
 }
 
 function isFor(text: string, { host, port }: Target): boolean {
