@@ -22,6 +22,8 @@ export const agentRequest = z.strictObject({
   author,
   /** The agent's program on the PATH of the client: used where sandboxes have none. */
   program,
+  /** The client found a login of the agent on its machine, which `carrel agent login` could take over. */
+  hasLogin: z.boolean().optional(),
 });
 
 export const openedAgent = z.strictObject({

@@ -19,24 +19,38 @@ export interface TerminalSpec {
   readonly files?: readonly SettingsFile[];
 }
 
-/** A login of this machine whose token can be added to requests outside of sandboxes. */
+/** Names that lead to a value in JSON. */
+type Path = readonly string[];
+
+/** A login of this machine whose token, or key, can be added to requests outside of sandboxes. What renews it is never read. */
 export interface HostLogin {
-  /** Below the home. */
-  readonly file: string;
-  /** Where in the file the token is, and the time in milliseconds when it expires. */
-  readonly value: readonly string[];
-  readonly expires?: readonly string[];
+  /** Where in the file the token is. */
+  readonly value: Path;
   /** The secret that it becomes. */
   readonly secret: string;
-  /** The secret of a key, where there is no such login. */
-  readonly instead: string;
+  /** Where in the file the time in milliseconds is at which it expires, or in which claim of the token it is in seconds. */
+  readonly expires?: { readonly file: Path } | { readonly claim: Path };
+  /** How long the service lets such a token live, where that is so short that its owner has to know before. */
+  readonly lifetime?: string;
+  /** Where in the file the account is. The token has to name the same one. */
+  readonly account?: Path;
+  /** It does not count where the file has this value there. */
+  readonly unless?: { readonly path: Path; readonly is: string };
+}
+
+/** The file of this machine in which an agent keeps its login. */
+export interface LoginFile {
+  /** Below the home. */
+  readonly file: string;
+  /** The first one that the file has counts. */
+  readonly kinds: readonly HostLogin[];
 }
 
 interface AgentEntry {
   /** The npm package of `terminal`. */
   readonly package?: string;
   readonly terminal?: TerminalSpec & Pick<AgentSpec, 'key' | 'anyKey'>;
-  readonly login?: HostLogin;
+  readonly login?: LoginFile;
   readonly story?: AgentSpec;
   readonly session?: AcpSpec;
   /** The npm package of `session`, where it is another one. */
@@ -47,6 +61,16 @@ const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY
 const codexKey = { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' };
 const geminiKey = { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' };
 const anyKey = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
+
+/** Codex takes a base URL for a provider only. */
+function codexProvider(base: string, key: string): string[] {
+  return [
+    ...['-c', 'model_provider="carrel"', '-c', 'model_providers.carrel.name="OpenAI"'],
+    ...['-c', `model_providers.carrel.base_url="{${base}}"`],
+    ...['-c', `model_providers.carrel.env_key="${key}"`],
+    ...['-c', 'model_providers.carrel.wire_api="responses"'],
+  ];
+}
 
 /** By ACP: without a terminal its own mode refuses the base URL that a credential gives. */
 const geminiAcp: AcpSpec = { kind: 'acp', command: ['gemini', '--acp', '--skip-trust'], key: geminiKey };
@@ -84,10 +108,13 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     },
     login: {
       file: '.claude/.credentials.json',
-      value: ['claudeAiOauth', 'accessToken'],
-      expires: ['claudeAiOauth', 'expiresAt'],
-      secret: 'CLAUDE_CODE_OAUTH_TOKEN',
-      instead: 'ANTHROPIC_API_KEY',
+      kinds: [
+        {
+          value: ['claudeAiOauth', 'accessToken'],
+          secret: 'CLAUDE_CODE_OAUTH_TOKEN',
+          expires: { file: ['claudeAiOauth', 'expiresAt'] },
+        },
+      ],
     },
     story: { kind: 'claude', command: ['claude'], key: anthropicKey },
     session: { kind: 'acp', command: ['claude-agent-acp'], key: anthropicKey },
@@ -98,22 +125,29 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     terminal: {
       command: ['codex', '--dangerously-bypass-approvals-and-sandbox', '-c', 'check_for_update_on_startup=false'],
       key: codexKey,
+      // Of two the last one counts: a key, before the login of ChatGPT.
       options: [
         ['-c', 'projects."/workspace".trust_level="trusted"'],
-        [
-          ...['-c', 'model_provider="carrel"', '-c', 'model_providers.carrel.name="OpenAI"'],
-          ...['-c', 'model_providers.carrel.base_url="{OPENAI_BASE_URL}"'],
-          ...['-c', 'model_providers.carrel.env_key="OPENAI_API_KEY"'],
-          ...['-c', 'model_providers.carrel.wire_api="responses"'],
-        ],
+        codexProvider('CHATGPT_BASE_URL', 'CHATGPT_ACCESS_TOKEN'),
+        codexProvider('OPENAI_BASE_URL', 'OPENAI_API_KEY'),
       ],
     },
-    // Without a key it has tokens of ChatGPT, which it refreshes itself.
     login: {
       file: '.codex/auth.json',
-      value: ['OPENAI_API_KEY'],
-      secret: 'OPENAI_API_KEY',
-      instead: 'OPENAI_API_KEY',
+      kinds: [
+        // With an account it may keep a key beside, which it does not use then.
+        {
+          value: ['OPENAI_API_KEY'],
+          secret: 'OPENAI_API_KEY',
+          unless: { path: ['auth_mode'], is: 'chatgpt' },
+        },
+        {
+          value: ['tokens', 'access_token'],
+          secret: 'CHATGPT_ACCESS_TOKEN',
+          expires: { claim: ['exp'] },
+          account: ['tokens', 'account_id'],
+        },
+      ],
     },
     story: {
       kind: 'command',
@@ -134,6 +168,19 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
           path: '.gemini/settings.json',
           set: { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } } },
           defaults: { general: { enableAutoUpdate: false }, privacy: { usageStatisticsEnabled: false } },
+        },
+        // Of an account instead of a key.
+        { path: '.gemini/settings.json', set: { security: { auth: { selectedType: '{GEMINI_DEFAULT_AUTH_TYPE}' } } } },
+      ],
+    },
+    login: {
+      file: '.gemini/oauth_creds.json',
+      kinds: [
+        {
+          value: ['access_token'],
+          secret: 'GEMINI_ACCESS_TOKEN',
+          expires: { file: ['expiry_date'] },
+          lifetime: 'about an hour',
         },
       ],
     },

@@ -210,30 +210,6 @@ it('copilot without program and key prints both commands and starts nothing; wit
   await carrel.ok('secret', 'rm', 'COPILOT_GITHUB_TOKEN');
 });
 
-it('takes over what can be added outside of a sandbox, and says before it reads anything what cannot', async () => {
-  const login = (agent: string) => carrel.process(['agent', 'login', agent]);
-  mkdirSync(join(carrel.home, '.codex'));
-  carrel.write('home/.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-real', tokens: { access_token: 'no' } }));
-  expect(await login('codex')).toMatchObject({
-    exitCode: 0,
-    stdout: 'kept as the secret OPENAI_API_KEY; it is added to requests outside of sandboxes, never inside\n',
-  });
-  await carrel.ok('secret', 'rm', 'OPENAI_API_KEY');
-  // The account of ChatGPT alone: its tokens are refreshed by the program itself.
-  carrel.write('home/.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: null, tokens: { access_token: 'no' } }));
-  for (const [agent, exitCode, message, secret] of [
-    ['codex', 5, '~/.codex/auth.json has no login of codex that can be added outside', 'OPENAI_API_KEY'],
-    ['gemini', 3, 'the login of gemini cannot be added outside of a sandbox', 'GEMINI_API_KEY'],
-    ['copilot', 3, 'the login of copilot cannot be added outside of a sandbox', 'COPILOT_GITHUB_TOKEN'],
-  ] as const)
-    expect(await login(agent)).toMatchObject({
-      exitCode,
-      stderr: expect.stringMatching(`^carrel: ${message}[\\s\\S]*Use a key: carrel secret set ${secret}\n$`),
-    });
-  expect(await login('cluade')).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('There are claude, ') });
-  expect(await carrel.ok('secret', 'ls')).not.toMatch(/OPENAI|GEMINI|COPILOT/);
-});
-
 it('agent install ends with Ctrl-C, and leaves no sandbox', async () => {
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => {

@@ -13,6 +13,9 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** The key End, and Enter. Agents take Enter right after a letter for a part of what is pasted; after End they do not. */
+const enter = '\x1b[F\r';
+
 export class Terminal {
   readonly #child: ChildProcess;
   readonly #seen: () => string;
@@ -50,6 +53,20 @@ export class Terminal {
     this.#child.stdin!.write(`${JSON.stringify({ type: text })}\n`);
   }
 
+  /**
+   * Types a prompt for an agent. Enter is pressed again while nothing happens, as a person does: gemini loses it while it still draws the
+   * words.
+   */
+  async ask(words: string, isAsked: () => boolean): Promise<void> {
+    this.type(words);
+    await this.shows(new RegExp(words.replaceAll('.', '\\.')));
+    await this.#until(() => {
+      const isDone = isAsked();
+      if (!isDone) this.type(enter);
+      return isDone;
+    }, `a request with ${words}`);
+  }
+
   resize(rows: number, columns: number): void {
     this.#child.stdin!.write(`${JSON.stringify({ size: [rows, columns] })}\n`);
   }
@@ -66,8 +83,12 @@ export class Terminal {
   }
 
   async shows(pattern: RegExp): Promise<void> {
-    await until(() => pattern.test(this.shown), `${pattern} on a screen`).catch((error: Error) => {
-      throw new Error(`${error.message}, which shows\n${this.shown}`);
+    await this.#until(() => pattern.test(this.shown), `${pattern} on a screen`);
+  }
+
+  async #until(condition: () => boolean, what: string): Promise<void> {
+    await until(condition, what).catch((error: Error) => {
+      throw new Error(`${error.message}; the screen shows\n${this.shown}`);
     });
   }
 }

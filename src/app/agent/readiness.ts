@@ -1,4 +1,5 @@
 /** Where the program and the key of an agent come from, and what is missing, in one message with the commands that provide it. */
+import type { AgentRequest } from '../../api/agent.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
@@ -51,8 +52,11 @@ export interface Ready {
   readonly grants: Grants;
 }
 
+/** What the client has of the agent on its machine. */
+type Client = Pick<AgentRequest, 'agent' | 'program' | 'hasLogin'>;
+
 /** The program and the grants, or a refusal that names everything that is missing. */
-export function ready(agent: string, onPath: string | undefined, asked: Grants, needs: ProgramNeeds): Ready {
+export function ready({ agent, program: onPath, hasLogin = false }: Client, asked: Grants, needs: ProgramNeeds): Ready {
   const program = programOf(agent, onPath, needs);
   const missing = program === null ? [{ what: 'its program', hint: installHint(agent) }] : [];
   let grants: Grants = {};
@@ -62,7 +66,7 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
     grants = keyGrants(agent, keyedSpec(agent, dry), asked, dry);
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error;
-    missing.push({ what: 'its key', hint: keyHint(agent) });
+    missing.push({ what: 'its key', hint: keyHint(agent, hasLogin) });
   }
   if (program !== null && missing.length === 0) return { program, grants };
   const words = missing.map(({ what }) => what).join(' and ');
@@ -73,17 +77,14 @@ export function ready(agent: string, onPath: string | undefined, asked: Grants, 
 
 /** The imported login counts where there is no key. */
 export function keyedSpec(agent: string, needs: AgentNeeds): AgentSpec {
-  const spec = terminalSpecOf(agent);
-  const { login } = agents[agent]!;
-  const hasLogin = login !== undefined && keyFor(login.secret, needs) !== null;
-  const key =
-    hasLogin && keyFor(spec.key!.secret, needs) === null ? { variable: login.secret, secret: login.secret } : spec.key;
-  return {
-    kind: 'command',
-    command: spec.command,
-    ...(key ? { key } : {}),
-    ...(spec.anyKey ? { anyKey: spec.anyKey } : {}),
-  };
+  const { command, key, anyKey } = terminalSpecOf(agent);
+  const used = key !== undefined && keyFor(key.secret, needs) === null ? (loginKey(agent, needs) ?? key) : key;
+  return { kind: 'command', command, ...(used ? { key: used } : {}), ...(anyKey ? { anyKey } : {}) };
+}
+
+function loginKey(agent: string, needs: AgentNeeds): AgentSpec['key'] {
+  const known = agents[agent]!.login?.kinds.find(({ secret }) => keyFor(secret, needs) !== null);
+  return known && { variable: known.secret, secret: known.secret };
 }
 
 /** The credential or secret that an agent gets. */
@@ -104,11 +105,11 @@ function installHint(agent: string): string {
   return hintLine('install its program:', `carrel agent install ${agent}`);
 }
 
-function keyHint(agent: string): string {
+function keyHint(agent: string, hasLogin: boolean): string {
   const { key, anyKey = [] } = terminalSpecOf(agent);
   const set = (key === undefined ? anyKey : [key.secret]).map((secret) => `carrel secret set ${secret}`);
   const lines = set.map((command, at) => hintLine(at === 0 ? 'enter its key:' : 'or:', command));
-  if (agents[agent]!.login === undefined) return lines.join('\n');
+  if (!hasLogin) return lines.join('\n');
   return [...lines, hintLine('or use your login:', `carrel agent login ${agent}`)].join('\n');
 }
 

@@ -72,7 +72,7 @@ export class TerminalAgents {
     const { agent } = asked;
     const spec = terminalSpecOf(agent);
     const base = baseRequest(asked, spec.env ?? {});
-    const { program, grants } = ready(agent, asked.program, base, needs);
+    const { program, grants } = ready(asked, base, needs);
     const request: SandboxRequest = { ...base, ...grants, ...program.request };
     const checked = sandboxes.check(request);
     requireRoute(agent, keyedSpec(agent, needs), request, checked.network?.allow ?? [], needs);

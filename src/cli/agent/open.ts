@@ -12,6 +12,7 @@ import { absolute } from '../paths.ts';
 import { askedGrants, askedNetwork, askedServices, type GrantOptions, seenProject } from '../sandbox/request.ts';
 import { attachTo } from '../stream/attach.ts';
 import { terminalSize } from '../stream/terminal.ts';
+import { hasLogin } from './host-login.ts';
 import { onPath } from './on-path.ts';
 
 export interface AgentOptions extends EnvOptions, GrantOptions {
@@ -60,6 +61,7 @@ async function agentRequest(
     ...(env === undefined ? {} : { env }),
     ...(author === null ? {} : { author }),
     ...(program === null ? {} : { program }),
+    ...(hasLogin(agent) ? { hasLogin: true } : {}),
   };
 }
 

@@ -1,0 +1,137 @@
+/**
+ * The login of an agent in the home of the user who runs the command. Only what goes into requests is taken from the file, never what
+ * renews it.
+ */
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
+import { isErrno } from '../../lib/file.ts';
+import { agents, type HostLogin, type LoginFile } from '../../model/agent-table.ts';
+import { claimHeader, headerValue, presetOfKey, servicesOf } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import { claimIn } from '../../model/jwt.ts';
+import { valueAt } from '../../model/value-at.ts';
+
+/** Real ones have a few kilobytes, and are parsed in no time at this size. */
+const maxFileBytes = 256 * 1024;
+
+export interface FoundLogin {
+  readonly kind: HostLogin;
+  readonly value: string;
+  /** Null: nothing says when it expires. */
+  readonly expiresAt: Date | null;
+}
+
+/** Whether there is one to offer. An expired one is: the command that takes it over says what renews it. */
+export function hasLogin(agent: string, home = homedir()): boolean {
+  const known = agents[agent]?.login;
+  if (known === undefined) return false;
+  try {
+    return kindIn(contentOf(agent, known, home), known) !== null;
+  } catch {
+    // `carrel agent login` reports what is wrong with the file, ignoring.
+    return false;
+  }
+}
+
+/** The login, or a Fault that says why it cannot be used. */
+export function findLogin(agent: string, home = homedir(), now = Date.now()): FoundLogin {
+  const known = agents[agent]!.login;
+  if (known === undefined) throw cannot(agent);
+  const content = contentOf(agent, known, home);
+  const found = kindIn(content, known);
+  if (found === null) throw notThere(agent, known);
+  checkUsable(agent, known, content, found);
+  const expiresAt = expiryOf(content, found);
+  if (expiresAt !== null && expiresAt.getTime() <= now) throw expired(agent, known, expiresAt);
+  return { ...found, expiresAt };
+}
+
+type Found = Omit<FoundLogin, 'expiresAt'>;
+
+function contentOf(agent: string, known: LoginFile, home: string): unknown {
+  const bytes = bytesOf(agent, known, home);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw unusable(known, 'is not JSON', agent, error);
+  }
+}
+
+/** Through links, which people use for files like this: it is read with the permissions of its owner. */
+function bytesOf(agent: string, known: LoginFile, home: string): Buffer {
+  try {
+    const read = readBounded(realpathSync(join(home, known.file)), maxFileBytes);
+    if (read !== null) return read.bytes;
+  } catch (error) {
+    if (isRefusal(error, 'too_large')) throw unusable(known, `has more than ${maxFileBytes} bytes`, agent, error);
+    if (isRefusal(error, 'not_regular')) throw unusable(known, 'is not a regular file', agent, error);
+    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTDIR')) {
+      throw unusable(known, `cannot be read: ${(error as Error).message}`, agent, error);
+    }
+  }
+  throw notThere(agent, known);
+}
+
+function kindIn(content: unknown, { kinds }: LoginFile): Found | null {
+  for (const kind of kinds) {
+    const value = valueAt(content, kind.value);
+    const counts = kind.unless === undefined || valueAt(content, kind.unless.path) !== kind.unless.is;
+    if (counts && typeof value === 'string' && value !== '') return { kind, value };
+  }
+  return null;
+}
+
+/** The account that goes with the token is taken from the token itself, so it must be the one that the agent uses. */
+function checkUsable(agent: string, known: LoginFile, content: unknown, { kind, value }: Found): void {
+  const [service] = servicesOf({ name: agent, secret: kind.secret, preset: presetOfKey(kind.secret)! });
+  const bytes = Buffer.from(value);
+  headerValue(service, kind.secret, bytes);
+  const account = kind.account && valueAt(content, kind.account);
+  if (typeof account !== 'string' || claimHeader(service, bytes)?.[1] === account) return;
+  throw unusable(known, 'has a token that does not name the account beside it', agent);
+}
+
+function expiryOf(content: unknown, { kind: { expires }, value }: Found): Date | null {
+  if (expires === undefined) return null;
+  const said = 'file' in expires ? valueAt(content, expires.file) : claimIn(value, expires.claim);
+  const date = new Date('file' in expires ? Number(said) : Number(said) * 1000);
+  return typeof said === 'number' && !Number.isNaN(date.getTime()) ? date : null;
+}
+
+function notThere(agent: string, { file }: LoginFile): Fault {
+  return new Fault('not_found', `~/${file} has no login of ${agent} that can be added outside of a sandbox`, {
+    hint: `Log in with ${agent} on this machine, then: carrel agent login ${agent}\n${keyHint(agent)}`,
+  });
+}
+
+function unusable({ file }: LoginFile, why: string, agent: string, cause?: unknown): Fault {
+  return new Fault('invalid', `~/${file} ${why}`, {
+    hint: `Log in again with ${agent} on this machine, then: carrel agent login ${agent}\n${keyHint(agent)}`,
+    cause,
+  });
+}
+
+function expired(agent: string, { file }: LoginFile, at: Date): Fault {
+  return new Fault('not_ready', `the login of ${agent} in ~/${file} expired at ${at.toISOString()}`, {
+    hint: renewal(agent),
+  });
+}
+
+/** Each agent renews its own login when it is used. */
+export function renewal(agent: string): string {
+  return `Use ${agent} on this machine once, which renews its login; then: carrel agent login ${agent}`;
+}
+
+/** Before anything is read: the program refreshes its tokens itself, so a sandbox would have to hold them. */
+function cannot(agent: string): Fault {
+  return new Fault('unsupported', `the login of ${agent} cannot be added outside of a sandbox, so no sandbox gets it`, {
+    hint: keyHint(agent),
+  });
+}
+
+function keyHint(agent: string): string {
+  const secret = agents[agent]!.terminal?.key?.secret;
+  return secret === undefined ? 'See: carrel agent ls' : `Use a key: carrel secret set ${secret}`;
+}
