@@ -82,6 +82,13 @@ describe('a request', () => {
     expect(to.received).toEqual([]);
   });
 
+  it('to become a WebSocket is refused outside of the folder of the credential, too', async () => {
+    await to.reopen({ below: '/api/codex/' });
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+    expect(await to.raw(`GET /api/chats HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+    expect(to.received).toEqual([]);
+  });
+
   it('does not get through headers about the connection with us, nor trailers', async () => {
     const lines = [
       'Proxy-Authorization: x',
