@@ -41,7 +41,7 @@ const byCode = ['job', 'app', 'server'];
 /** The files, or the folders, that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   koffi: ['src/lib/libc.ts'],
-  'better-sqlite3': ['src/store/sqlite.ts', 'src/lib/durable-database.ts', 'src/chroma/server-files.ts'],
+  'better-sqlite3': ['src/lib/sqlite.ts'],
   dockerode: ['src/engine/docker/connection.ts'],
   '@agentclientprotocol/sdk': ['src/agent/kind/acp.ts'],
   '@modelcontextprotocol/server': ['src/hub/'],

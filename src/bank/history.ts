@@ -1,6 +1,5 @@
 /** The versions of all files of a bank, what is known of each file, and the locks. */
 import type { Database, Statement } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import type { BankAct, BankLimits, BankLock, BankVersion, BankWriter } from '../model/bank.ts';
 import { Fault } from '../model/fault.ts';
 import { formatSize } from '../model/size.ts';
@@ -271,7 +270,7 @@ export class History {
   }
 
   #statement(sql: string): Statement<unknown[], never> {
-    const known = this.#statements.get(sql) ?? keep(this.#db.prepare<unknown[], never>(sql));
+    const known = this.#statements.get(sql) ?? this.#db.prepare<unknown[], never>(sql);
     this.#statements.set(sql, known);
     return known;
   }

@@ -1,9 +1,9 @@
 /** The files of the server. Damaged ones are set aside in a folder beside them, so that the server begins anew. */
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { isDamage } from '../lib/durable-database.ts';
 import { syncFolder } from '../lib/file.ts';
+import { openSqlite } from '../lib/sqlite.ts';
 
 const database = 'chroma.sqlite3';
 const prefix = 'damaged-';
@@ -50,7 +50,7 @@ function setAside(folder: string): void {
  * commit is the removal of a file, which is not synced. The mode stays with the file.
  */
 function logWrites(path: string): void {
-  const opened = new Database(path, { timeout: 5000 });
+  const opened = openSqlite(path, { timeout: 5000 });
   try {
     opened.pragma('journal_mode = wal');
   } finally {
@@ -61,7 +61,7 @@ function logWrites(path: string): void {
 /** A database that is locked, or that cannot be read for another reason, is not damaged. */
 function isDamaged(path: string): boolean {
   try {
-    const opened = new Database(path, { timeout: 5000 });
+    const opened = openSqlite(path, { timeout: 5000 });
     try {
       const rows = opened.pragma('quick_check(1)') as readonly { quick_check: string }[];
       return rows[0]?.quick_check !== 'ok';

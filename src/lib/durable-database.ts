@@ -1,9 +1,9 @@
 /** A SQLite file whose commits are on disk before they are acknowledged, and what becomes of it when it is damaged. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { Fault } from '../model/fault.ts';
-import { keep, pragma } from './kept.ts';
+import { openSqlite } from './sqlite.ts';
 
 export interface DurableOptions {
   readonly schema: string;
@@ -18,9 +18,9 @@ export interface DurableOptions {
 
 export function openDurable(path: string, options: DurableOptions): Database.Database {
   const { busyMs, check = false, prepare } = options;
-  const db = keep(new Database(path, busyMs === undefined ? {} : { timeout: busyMs }));
+  const db = openSqlite(path, busyMs === undefined ? {} : { timeout: busyMs });
   try {
-    const mode = pragma(db, 'journal_mode = WAL');
+    const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
     db.exec('PRAGMA synchronous = FULL');
     if (check) requireSound(db);
@@ -73,12 +73,12 @@ function setAside(folder: string, fileName: string): void {
 }
 
 function requireSound(db: Database.Database): void {
-  const verdict = pragma(db, 'quick_check(1)');
+  const verdict = db.pragma('quick_check(1)', { simple: true });
   if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' });
 }
 
 function prepareSchema(db: Database.Database, path: string, { schema, schemaVersion }: DurableOptions): void {
-  const version = () => pragma(db, 'user_version') as number;
+  const version = () => db.pragma('user_version', { simple: true }) as number;
   if (version() > schemaVersion) {
     throw new Fault('unsupported', `${path} was written by a newer Carrel`, {
       hint: 'Use that version, or a newer one.',

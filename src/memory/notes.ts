@@ -1,6 +1,5 @@
 /** The notes in the file of a memory, and what is counted of them. The caller makes transactions. */
 import type { Database } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import type { MemoryScope, Metadata, Note, NoteOrigin, NoteVia, Writer } from '../model/memory.ts';
 import type { CollectionStatus, NewNote, Vector } from './memory.ts';
 import { bitsOf, bytesOf } from './vector.ts';
@@ -113,7 +112,7 @@ export class Notes {
   readonly #sql: ReturnType<typeof prepare>;
 
   constructor(db: Database) {
-    this.#sql = keep(prepare(db));
+    this.#sql = prepare(db);
   }
 
   total(): Total {

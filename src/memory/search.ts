@@ -1,6 +1,5 @@
 /** The two orders that a search joins: by words, and by vectors. */
 import type { Database } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import type { Vector } from './memory.ts';
 import { type Collection, isSelected, type SelectedSql } from './notes.ts';
 import { bitsOf, bytesOf } from './vector.ts';
@@ -19,17 +18,15 @@ export class TextOrder {
   readonly #match;
 
   constructor(db: Database) {
-    this.#count = keep(
-      db.prepare<[string], number>(
-        `SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ${maxMatches})`,
-      ),
-    ).pluck();
-    this.#match = keep(
-      db.prepare<[SelectedSql & { match: string }], number>(
+    this.#count = db
+      .prepare<[string], number>(`SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ${maxMatches})`)
+      .pluck();
+    this.#match = db
+      .prepare<[SelectedSql & { match: string }], number>(
         `SELECT n.seq FROM words JOIN notes n ON n.seq = words.rowid
          WHERE words MATCH @match AND ${isSelected} ORDER BY words.rank LIMIT ${depth}`,
-      ),
-    ).pluck();
+      )
+      .pluck();
   }
 
   /** The best first. */
@@ -76,25 +73,25 @@ export class VectorOrder {
 
   constructor(db: Database) {
     const near = (joined: string, condition: string) =>
-      keep(
-        db.prepare<[SelectedSql & { bits: Buffer }], number>(
+      db
+        .prepare<[SelectedSql & { bits: Buffer }], number>(
           `SELECT b.note FROM json_each(@collections) c JOIN bits b ON b.collection = c.value ${joined} WHERE ${condition}
            ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(@bits)) LIMIT ${candidates}`,
-        ),
-      ).pluck();
+        )
+        .pluck();
     this.#near = near('', '(b.expires_at IS NULL OR b.expires_at > @now)');
     this.#nearSelected = near('JOIN notes n ON n.seq = b.note', isSelected);
-    this.#all = keep(
-      db.prepare<[SelectedSql], number>(
+    this.#all = db
+      .prepare<[SelectedSql], number>(
         `SELECT n.seq FROM json_each(@collections) c JOIN bits b ON b.collection = c.value JOIN notes n ON n.seq = b.note WHERE ${isSelected}`,
-      ),
-    ).pluck();
-    this.#exact = keep(
-      db.prepare<[string, Buffer], number>(
+      )
+      .pluck();
+    this.#exact = db
+      .prepare<[string, Buffer], number>(
         `SELECT v.note FROM json_each(?) s JOIN vectors v ON v.note = s.value
          ORDER BY vec_distance_cosine(v.vector, ?) LIMIT ${depth}`,
-      ),
-    ).pluck();
+      )
+      .pluck();
   }
 
   /** The nearest first. The vectors of all these collections are of its model. */

@@ -1,6 +1,5 @@
 /** The messages in the database of a room. */
 import type { Database } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import type { Attachment, Message, Via } from '../model/room.ts';
 import type { Meta } from './room-database.ts';
 
@@ -64,7 +63,7 @@ export class Messages {
   readonly #meta: Meta;
 
   constructor(db: Database, meta: Meta) {
-    this.#sql = keep(prepare(db));
+    this.#sql = prepare(db);
     this.#meta = meta;
   }
 

@@ -3,7 +3,6 @@
  * goes on at its position when it posts again.
  */
 import type { Database } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import { Fault } from '../model/fault.ts';
 import { everyone } from '../model/mention.ts';
 import { checkParticipantName, type Participant, type ParticipantKind } from '../model/room.ts';
@@ -48,7 +47,7 @@ export class Participants {
   readonly #max: number;
 
   constructor(db: Database, max: number) {
-    this.#sql = keep(prepare(db));
+    this.#sql = prepare(db);
     this.#max = max;
   }
 

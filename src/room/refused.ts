@@ -2,7 +2,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { keep } from '../lib/kept.ts';
 import { printable } from '../model/name.ts';
 import type { KeptRefusal } from './room.ts';
 
@@ -47,7 +46,7 @@ export class Refused {
 
   constructor(room: string, db: Database) {
     this.#folder = join(room, 'dead');
-    this.#sql = keep(prepare(db));
+    this.#sql = prepare(db);
   }
 
   get count(): number {

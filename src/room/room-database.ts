@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { openDurable } from '../lib/durable-database.ts';
-import { keep } from '../lib/kept.ts';
 
 const schemaVersion = 1;
 /** Another process can only have it open to look at it: the room is locked. */
@@ -39,8 +38,8 @@ export class Meta {
   readonly #set;
 
   constructor(db: Database) {
-    this.#get = keep(db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck());
-    this.#set = keep(db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)'));
+    this.#get = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
+    this.#set = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
   }
 
   get<T>(key: string): T | null {

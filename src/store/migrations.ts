@@ -8,7 +8,6 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync, rmS
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { isErrno, syncFolder } from '../lib/file.ts';
-import { pragma } from '../lib/kept.ts';
 import { Fault, spaceHint } from '../model/fault.ts';
 
 /** "crrl" in ASCII, in the header of every store. */
@@ -41,9 +40,9 @@ export const schemaVersion = migrations.length;
 
 /** Migrates a database to the newest version, each step in its own transaction. A copy of an older file is kept beside it. */
 export function migrate(db: Database, steps: readonly string[] = migrations): void {
-  const from = pragma(db, 'user_version') as number;
+  const from = db.pragma('user_version', { simple: true }) as number;
   if (from >= steps.length) return;
-  pragma(db, 'journal_mode = DELETE');
+  db.pragma('journal_mode = DELETE', { simple: true });
   if (from > 0 && !db.memory) keepCopy(db.name, from);
   steps.slice(from).forEach((step, index) => {
     apply(db, step, from + index + 1);

@@ -9,9 +9,9 @@
  */
 import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
-import { keep, pragma } from '../lib/kept.ts';
+import { openSqlite } from '../lib/sqlite.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { LogFlush } from './log-flush.ts';
@@ -64,7 +64,7 @@ function create(path: string): void {
 
 /** The bytes of an empty store. */
 function emptyStore(): Buffer {
-  const db = keep(new Database(':memory:'));
+  const db = openSqlite(':memory:');
   try {
     migrate(db);
     return db.serialize();
@@ -78,12 +78,12 @@ function emptyStore(): Buffer {
  * The next connection is opened before the check is closed, so that the files of the log stay.
  */
 function refusingDamaged<T>(path: string, next: () => T): T {
-  const db = keep(new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs }));
+  const db = openSqlite(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs });
   try {
-    const verdict = pragma(db, 'quick_check(1)');
+    const verdict = db.pragma('quick_check(1)', { simple: true });
     if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
     // Migrations need exclusive access to the file.
-    if (pragma(db, 'user_version') === schemaVersion) return next();
+    if (db.pragma('user_version', { simple: true }) === schemaVersion) return next();
   } finally {
     db.close();
   }
@@ -95,11 +95,11 @@ function isFilled(path: string): boolean {
 }
 
 function connect(path: string): Database.Database {
-  const db = keep(new Database(path, { fileMustExist: true, timeout: busyMs }));
+  const db = openSqlite(path, { fileMustExist: true, timeout: busyMs });
   try {
     db.exec('PRAGMA synchronous = FULL');
     migrate(db);
-    const mode = pragma(db, 'journal_mode = WAL');
+    const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
     // The first read creates the files of the log.
     db.exec('SELECT seq FROM rows LIMIT 1');
@@ -172,7 +172,7 @@ class SqliteStore implements Store {
     this.#maxEvents = options.maxEvents ?? defaultMaxEvents;
     this.#giveUpSpace = options.giveUpSpace ?? (() => false);
     this.#db = db;
-    this.#sql = keep(prepare(db));
+    this.#sql = prepare(db);
     this.#atomically = db.transaction((work) => work());
     this.#flush = new LogFlush(`${path}-wal`);
   }

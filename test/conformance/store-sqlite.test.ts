@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { keep, pragma } from '../../src/lib/kept.ts';
+import { openSqlite } from '../../src/lib/sqlite.ts';
 import { applicationId, migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -48,7 +48,7 @@ function filledStore(rows = 50): string {
 }
 
 function raw<T>(path: string, work: (db: Database.Database) => T): T {
-  const db = keep(new Database(path));
+  const db = openSqlite(path);
   try {
     return work(db);
   } finally {
@@ -272,8 +272,8 @@ describe('a SQLite store that cannot be trusted is refused and left as it is:', 
 
 describe('migrations', () => {
   const steps = ['CREATE TABLE one (n)', 'CREATE TABLE two (n)', 'CREATE TABLE three (n)'];
-  const tables = (db: Database.Database) => keep(db.prepare('SELECT name FROM sqlite_schema')).pluck().all();
-  const version = (db: Database.Database) => pragma(db, 'user_version');
+  const tables = (db: Database.Database) => db.prepare('SELECT name FROM sqlite_schema').pluck().all();
+  const version = (db: Database.Database) => db.pragma('user_version', { simple: true });
 
   it('run once, from the version that is there', () => {
     raw(':memory:', (db) => {
@@ -338,7 +338,7 @@ describe('migrations', () => {
   it('write the version into the file itself, not into the log', () => {
     const path = filledStore(1);
     raw(path, (db) => {
-      expect(pragma(db, 'journal_mode')).toBe('wal');
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
       migrate(db, [...Array(schemaVersion).fill(''), 'CREATE TABLE later (n)']);
       expect(readFileSync(path).readUInt32BE(60)).toBe(schemaVersion + 1);
     });

@@ -4,9 +4,9 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FoundView, NoteView, StatsView } from '../../src/api/memory.ts';
+import { openSqlite } from '../../src/lib/sqlite.ts';
 import { childrenOf, chromaClients, commandOf, provideChroma } from '../harness/chroma.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { ask, chromaReady } from './chroma.ts';
@@ -161,7 +161,7 @@ it('a backup brings back what was there, and the database of a removed sandbox i
   expect(await client('reviewer')).toEqual(['of the builder']);
   const databases = () => {
     const path = join(carrel.home, 'volumes/carrel-chromadb/chroma.sqlite3');
-    const opened = new Database(path, { readonly: true });
+    const opened = openSqlite(path, { readonly: true });
     const rows = opened.prepare('SELECT name FROM databases').pluck().all() as string[];
     opened.close();
     return rows.filter((name) => name.startsWith('sandbox-'));
@@ -179,7 +179,7 @@ it('memory rm --chroma removes what the user has in Chroma, and nothing of anoth
   const mixed = await carrel.run(['memory', 'rm', '--chroma', '--all']);
   expect([mixed.exitCode, mixed.stderr]).toEqual([2, expect.stringContaining('name nothing else')]);
   await carrel.ok('memory', 'rm', '--chroma');
-  const opened = new Database(join(carrel.home, 'volumes/carrel-chromadb/chroma.sqlite3'), { readonly: true });
+  const opened = openSqlite(join(carrel.home, 'volumes/carrel-chromadb/chroma.sqlite3'), { readonly: true });
   const count = (table: string) => opened.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   expect([count('embeddings'), count('embedding_metadata'), count('collections')]).toEqual([0, 0, 1]);
   opened.close();

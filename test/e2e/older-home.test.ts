@@ -1,8 +1,8 @@
 /** A home of each released version works with this one. */
 import { copyFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openSqlite } from '../../src/lib/sqlite.ts';
 import { schemaVersion } from '../../src/store/migrations.ts';
 import { Installation, type SandboxView } from '../harness/installation.ts';
 
@@ -49,7 +49,7 @@ it.each(releases)(
 );
 
 function fill(release: string): void {
-  const db = new Database(join(carrel.home, 'carrel.db'));
+  const db = openSqlite(join(carrel.home, 'carrel.db'));
   db.exec(readFileSync(`test/fixtures/store-${release}.sql`, 'utf8'));
   db.close();
 }

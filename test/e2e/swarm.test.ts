@@ -1,9 +1,8 @@
 /** Swarms with the real daemon and the real adapter in real sandboxes, on every engine. */
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/swarm.ts';
-import { keep } from '../../src/lib/kept.ts';
+import { openSqlite } from '../../src/lib/sqlite.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
 import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';
@@ -124,9 +123,9 @@ interface Found {
 
 /** Of containers that wait, while no daemon runs: what a sandbox runs instead of the adapter. */
 function replaceCommands({ home }: Installation, commands: Readonly<Record<string, readonly string[]>>): void {
-  const db = keep(new Database(join(home, 'carrel.db')));
-  const find = keep(db.prepare<[string], Found>("SELECT id, value FROM rows WHERE kind = 'container' AND name = ?"));
-  const update = keep(db.prepare("UPDATE rows SET value = ? WHERE kind = 'container' AND id = ?"));
+  const db = openSqlite(join(home, 'carrel.db'));
+  const find = db.prepare<[string], Found>("SELECT id, value FROM rows WHERE kind = 'container' AND name = ?");
+  const update = db.prepare("UPDATE rows SET value = ? WHERE kind = 'container' AND id = ?");
   try {
     for (const [name, command] of Object.entries(commands)) {
       const found = find.get(name)!;

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { afterEach, expect, it } from 'vitest';
 import type { ChromaStatus } from '../../src/chroma/chroma.ts';
 import { ServerProcess } from '../../src/chroma/server-process.ts';
+import { openSqlite } from '../../src/lib/sqlite.ts';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { chromaProgram } from '../../src/model/memory-package.ts';
 import { soon } from '../fixtures/soon.ts';
@@ -171,7 +171,7 @@ it('damaged files are set aside, and the server begins with new ones', async () 
   await upsert(bench, await createCollection(bench, 'damaged'), 'x');
   await bench.broker.whileAtRest(async () => {
     const path = join(bench.data, 'chroma.sqlite3');
-    const database = new Database(path);
+    const database = openSqlite(path);
     expect(database.pragma('journal_mode = delete')).toEqual([{ journal_mode: 'delete' }]);
     database.close();
     const file = openSync(path, 'r+');
