@@ -113,13 +113,16 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
   });
 
   it.runIf(isRealRoot)('an exit by signal or out of memory while no daemon runs is recorded as such', async () => {
-    const script = 'until [ -e /.data/go ]; do sleep 0.05; done; ';
-    await carrel.script('signal', `${script} kill -SEGV $$`);
-    const devour = `${script} exec python3 -c 'bytearray(200 << 20)'`;
+    const waitFor = (name: string) => `until [ -e /.data/${name} ]; do sleep 0.05; done`;
+    await carrel.script('signal', `${waitFor('go')}; kill -SEGV $$`);
+    const devour = `${waitFor('go')}; python3 -c 'bytearray(200 << 20)'; ${waitFor('noticed')}; kill -KILL $$`;
     await carrel.ok('create', '--name', 'memory', '--memory', '32m', '--swap', '32m', '--', 'sh', '-c', devour);
-    const ids = (await carrel.list()).map(({ id }) => id);
+    const [signal, memory] = [(await carrel.show('signal')).id, (await carrel.show('memory')).id];
+    const say = (id: string, name: string) => carrel.write(`home/sandboxes/${id}/state/data/${name}`, '');
     await carrel.killDaemon();
-    for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
+    for (const id of [signal, memory]) say(id, 'go');
+    if (starved === 'oom') await ground.noticesOutOfMemory(carrel, memory);
+    say(memory, 'noticed');
     await ended();
     expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
     expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: starved });

@@ -1,5 +1,5 @@
 /** What a sandbox leaves to see while it lives and after, by the engine that it is on: for tests that kill the daemon. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { run } from '../../src/lib/run.ts';
@@ -27,6 +27,8 @@ export interface CrashGround {
   removeBehindOurBack(carrel: Installation, id: string): Promise<void>;
   /** Pauses it without the daemon. */
   pauseBehindOurBack(carrel: Installation, id: string): Promise<void>;
+  /** Waits until the engine has noticed that one lacks memory. An engine that notices its end first never does. */
+  noticesOutOfMemory(carrel: Installation, id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,8 @@ export const localGround: CrashGround = {
     const { exitCode, stderr } = await run(['crun', '--root', join(home, 'engine/state/crun'), 'pause', id]);
     if (exitCode !== 0) throw new Error(stderr);
   },
+  noticesOutOfMemory: ({ home }, id) =>
+    until(() => existsSync(join(home, 'engine/run', id, 'oom')), 'conmon to notice the lack of memory'),
   close: async () => {},
 };
 
@@ -86,6 +90,11 @@ export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): Crash
     pauseBehindOurBack: async (_, id) => {
       const [container] = await listed('ps', '--quiet', '--filter', `label=carrel.id=${id}`);
       await dockerd.docker('pause', container!);
+    },
+    noticesOutOfMemory: async (_, id) => {
+      const past = ['events', '--since', '1h', '--until', '0s', '--filter', 'event=oom'];
+      const notices = () => listed(...past, '--filter', `label=carrel.id=${id}`);
+      await until(async () => (await notices()).length > 0, 'the engine to notice the lack of memory');
     },
     close: () => dockerd.dispose(),
   };
