@@ -2,6 +2,8 @@
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangesView, ChangeView, OfferedView } from '../api/workspace.ts';
+import { Anchor } from '../lib/anchor.ts';
+import { beginSync } from '../lib/sys.ts';
 import { type BytePath, toText } from '../model/byte-path.ts';
 import { parsePathspec, pathFilter } from '../model/pathspec.ts';
 import { beginGateFacts } from '../workspace/apply/gate-context.ts';
@@ -13,6 +15,7 @@ import { choose, type OfferedFile, offer, type Pick as PickedFile } from '../wor
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
 import { leftOutOf, listSources, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
+import { unlessGone } from '../workspace/tree/tree.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 
 type IgnoredView = ChangesView['ignored'];
@@ -77,11 +80,18 @@ export async function takeOverShown(
 ): Promise<TakenShown & Pick<TakenOver, 'changed'>> {
   const picked = await withPicks(order);
   const skipping = !order.ignored && (order.options.paths ?? []).length === 0 && order.picks === undefined;
+  if (order.journal !== null) flushEarly(order.project);
   const readFacts = beginGateFacts(order.project);
   const listed = listSources(order, skipping);
   const [leftOut, gateFacts] = await Promise.all([leftOutOf(order, listed), readFacts()]);
   const taken = takeOver({ ...picked, listed, skipping, leftOut, gateFacts });
   return { ...shown(taken), changed: taken.changed };
+}
+
+/** While changes are listed and planned: staged files are synced later, and with them the whole filesystem. */
+function flushEarly(project: string): void {
+  const folder = unlessGone(() => Anchor.reach(project));
+  if (folder) beginSync(folder.fd, () => folder.close());
 }
 
 export async function takeToBranchShown(

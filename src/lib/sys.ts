@@ -89,6 +89,14 @@ export function syncFilesystem(fd: number): void {
   checked('syncfs', c.syncfs(fd));
 }
 
+/**
+ * Begins the same in a thread of libuv. A sync also waits for what other programs have written to the filesystem: begun early, it
+ * leaves little to do for the one that counts, which reports errors, too.
+ */
+export function beginSync(fd: number, ended: () => void): void {
+  c.syncfs.async(fd, ended);
+}
+
 /** Allocates disk space for the first bytes of a file; its size and content stay. */
 export function allocate(fd: number, bytes: number): void {
   const FALLOC_FL_KEEP_SIZE = 1;
