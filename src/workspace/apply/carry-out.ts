@@ -63,7 +63,7 @@ export class CarryOut {
   }
 
   #takeOutWrong(retry: Retry): Swap[] {
-    const wrong = this.#swaps().filter((swap) => !this.#swapping(swap).isRight() && this.#swapping(swap).isDone());
+    const wrong = this.#swaps().filter((swap) => !this.#isRight(swap) && this.#swapping(swap).isDone());
     const stuck = wrong.filter((swap) => !this.#swapping(swap).undo() || !retry.canMake(swap));
     if (stuck.length > 0) throw changedMeanwhile(stuck.map(({ path }) => path));
     return wrong;
@@ -81,7 +81,7 @@ export class CarryOut {
   }
 
   #check(): void {
-    const wrong = this.#swaps().filter((swap) => !this.#swapping(swap).isRight());
+    const wrong = this.#swaps().filter((swap) => !this.#isRight(swap));
     if (wrong.length > 0) throw changedMeanwhile(wrong.map(({ path }) => path));
   }
 
@@ -134,6 +134,11 @@ export class CarryOut {
 
   #kept({ slot }: Swap): EntryLocation {
     return { folder: this.#old, name: fromText(`${slot}`) };
+  }
+
+  /** By the staging folder alone: no folder of the project is opened for it. */
+  #isRight(swap: Swap): boolean {
+    return new Swapping(swap, null, this.#staging).isRight();
   }
 
   #swapping(swap: Swap): Swapping {
