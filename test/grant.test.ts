@@ -1,10 +1,14 @@
 /** A kind of grant is declared once: everything that is the same for all kinds goes over the tables. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SandboxRequest } from '../src/api/sandbox.ts';
 import { distinctBy, type GrantKind } from '../src/model/grant.ts';
 import { defaultLimits } from '../src/model/limits.ts';
-import type { SandboxSpec } from '../src/model/sandbox.ts';
+import { initialStatus, type SandboxSpec } from '../src/model/sandbox.ts';
+import { samplePlaces } from './fixtures/places.ts';
+import { sampleSpec } from './fixtures/sandbox.ts';
 
 interface Clock {
   readonly clock: string;
@@ -23,6 +27,11 @@ const clocks: GrantKind<Clock, Clock, 'clocks'> = {
   nameOf: ({ clock }) => clock,
   view: ({ clock }) => ({ clock }),
   metadata: textOf,
+  mounts: ({ clock, readonly }, { emptyFolder, sandboxName }) => [
+    { kind: 'bind', source: `/clocks/${clock}-${sandboxName}`, target: `/clocks/${clock}`, readonly },
+    { kind: 'bind', source: emptyFolder, target: `/clocks/${clock}/hands`, readonly: true },
+  ],
+  env: { CLOCKS: '/clocks' },
   server: { name: 'clocks', program: 'carrel-clock', file: 'agent/clock/main.js', args: ['mcp'] },
 };
 const kitchen = { clock: 'kitchen', readonly: true };
@@ -43,6 +52,7 @@ async function withClocks() {
     ...(await import('../src/fleet/declare.ts')),
     ...(await import('../src/fleet/grants.ts')),
     ...(await import('../src/fleet/plan.ts')),
+    ...(await import('../src/launch/grants.ts')),
     ...(await import('../src/model/mcp.ts')),
   };
 }
@@ -96,6 +106,28 @@ describe('one more kind in the table', () => {
     expect(code.shownGrants(spec, 'metadata')).toMatchObject({ clocks: ['kitchen:ro'] });
     const server = { command: '/opt/carrel/bin/carrel-clock', args: ['mcp'], env: {} };
     expect(code.ownServers(spec)).toEqual([{ name: 'clocks', from: 'carrel', server }]);
+  });
+
+  it('is mounted, with its variables, and the empty folder is made', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'carrel-grant-'));
+    const places = { ...samplePlaces(folder), sandbox: () => folder };
+    const box = { id: '1', name: 'box', createdAt: '', spec: sampleSpec, status: initialStatus };
+    const sandbox = { ...box, spec: { ...box.spec, clocks: [kitchen] } };
+    try {
+      code.grants.prepare?.(sandbox, places);
+      const empty = join(folder, 'empty');
+      expect(existsSync(empty)).toBe(true);
+      expect(code.grants.surroundings(sandbox, places)).toEqual({
+        mounts: [
+          { kind: 'bind', source: '/clocks/kitchen-box', target: '/clocks/kitchen', readonly: true },
+          { kind: 'bind', source: empty, target: '/clocks/kitchen/hands', readonly: true },
+        ],
+        env: { CLOCKS: '/clocks' },
+      });
+      expect(code.grants.surroundings(box, places)).toEqual({ mounts: [], env: {} });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

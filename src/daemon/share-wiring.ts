@@ -10,10 +10,9 @@ import { engineSockets } from '../engine/docker/socket.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { mountInto } from '../engine/local/live-mount.ts';
 import { actsAsOwner } from '../launch/compose.ts';
-import { bindOf } from '../launch/shares.ts';
 import { outsideId, readIdMap } from '../lib/id-map.ts';
 import { boundFolders, type Sandbox } from '../model/sandbox.ts';
-import type { ShareMount } from '../model/share.ts';
+import { type ShareMount, shareBind } from '../model/share.ts';
 import type { Actor } from '../model/user.ts';
 import { mountedAt } from '../share/mounted.ts';
 import type { Resources } from './resources.ts';
@@ -31,7 +30,7 @@ export function sharesOf(
   const canAdd = (sandbox: Sandbox) => !rootless || actsAsOwner(sandbox, home);
   const mountNow = async (sandbox: Sandbox, mount: ShareMount) => {
     const pid = await observer.runningPid(sandbox);
-    if (pid !== null && mountedAt(pid, mount.target) === null) await mountInto(pid, bindOf(mount));
+    if (pid !== null && mountedAt(pid, mount.target) === null) await mountInto(pid, shareBind(mount));
   };
   const given = new GivenShares({ store, now, reconciler, canAdd, mountNow });
   const shares = new Shares(actor, {

@@ -5,18 +5,16 @@ import { agentProgram } from './agent-program.ts';
 import { configuredCommand } from './configure.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
+import { grants } from './grants.ts';
 import { identity } from './identity.ts';
 import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
 import { memory } from './memory.ts';
 import { commandOf, network, networkEnv } from './network.ts';
 import { programs } from './programs.ts';
-import { rooms } from './rooms.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { services } from './services.ts';
-import { shares } from './shares.ts';
 import { system } from './system.ts';
-import { volumes } from './volumes.ts';
 import { workspace } from './workspace.ts';
 
 /** Later hooks override earlier ones; the spec overrides all. */
@@ -28,9 +26,7 @@ const hooks: readonly Hook[] = [
   secrets,
   credentials,
   services,
-  volumes,
-  shares,
-  rooms,
+  grants,
   memory,
   workspace,
   programs,

@@ -3,9 +3,11 @@
  *
  * Each kind of grant is declared once, beside its values, and listed in `grant-table.ts` under the field that requests, specs and
  * views have. A request is what a user asks for, a granted value is what the spec records. Options of commands, keys of
- * carrel.yaml, audit log, metadata inside and MCP servers of agents follow from the declaration. `api/grant.ts` has the schemas,
+ * carrel.yaml, audit log, mounts, variables and metadata inside, and MCP servers of agents follow from the declaration. `api/grant.ts` has the schemas,
  * and `daemon/scope-wiring.ts` turns requests into granted values.
  */
+import type { Mount } from './mount.ts';
+
 export interface GrantKind<Request, Granted, Key extends string = never> {
   /** It may be repeated. */
   readonly option: {
@@ -36,6 +38,10 @@ export interface GrantKind<Request, Granted, Key extends string = never> {
   view?(granted: Granted): object;
   /** Inside. Left out: not shown. */
   metadata?(granted: Granted): unknown;
+  /** What appears inside for it. Left out: nothing. */
+  mounts?(granted: Granted, at: MountPlaces): readonly Mount[];
+  /** Variables inside, with one or more of them. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A program inside that speaks MCP, and its file in the build. `comesWith` left out: agents get it with each. */
   readonly server?: {
     readonly name: string;
@@ -44,6 +50,14 @@ export interface GrantKind<Request, Granted, Key extends string = never> {
     readonly args: readonly string[];
     comesWith?(granted: Granted): boolean;
   };
+}
+
+/** What the mounts of a grant are made of, besides the grant. */
+export interface MountPlaces {
+  readonly sandboxName: string;
+  /** Of the host. Nothing is ever in it. */
+  readonly emptyFolder: string;
+  volume(name: string): string;
 }
 
 interface Readable {

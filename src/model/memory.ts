@@ -39,6 +39,10 @@ function grantText({ scope, readonly }: MemoryGrant): string {
   return readonly ? `${scope}:ro` : scope;
 }
 
+/** The port of a sandbox's loopback at which it reaches the memory: below those that declared services may have. */
+export const memoryPort = 17_009;
+export const memoryEnv = { CARREL_MEMORY: `127.0.0.1:${memoryPort}` } as const;
+
 export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory'> = {
   option: {
     flags: '--memory-scope <SCOPE>',
@@ -57,12 +61,9 @@ export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory'> = {
   nameOf: ({ scope }) => scope,
   view: ({ scope, readonly }) => ({ scope, readonly }),
   metadata: grantText,
+  env: memoryEnv,
   server: { name: 'memory', program: 'carrel-memory', file: 'agent/memory/main.js', args: [] },
 };
-
-/** The port of a sandbox's loopback at which it reaches the memory: below those that declared services may have. */
-export const memoryPort = 17_009;
-export const memoryEnv = { CARREL_MEMORY: `127.0.0.1:${memoryPort}` } as const;
 
 export const collectionPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const collectionRule = 'A collection has 1 to 64 letters, digits and "._-", and starts with a letter or digit.';

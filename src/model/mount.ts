@@ -1,4 +1,13 @@
-import type { FolderIdentity } from './share.ts';
+/** Device numbers may differ after a boot, so the device counts within one boot only. */
+export interface FolderIdentity {
+  readonly device: string;
+  readonly inode: string;
+  readonly bootId: string;
+}
+
+export function isSameFolder(one: FolderIdentity, other: FolderIdentity): boolean {
+  return one.inode === other.inode && (one.device === other.device || one.bootId !== other.bootId);
+}
 
 /**
  * A Mount is all that workspaces, volumes and engines know about each other: what appears where inside a sandbox.

@@ -1,6 +1,7 @@
 /** Rooms that a sandbox has. */
 import { Fault } from './fault.ts';
-import { distinctBy, type GrantKind } from './grant.ts';
+import { distinctBy, type GrantKind, type MountPlaces } from './grant.ts';
+import type { Mount } from './mount.ts';
 import { printable } from './name.ts';
 import { roomNamePattern } from './room.ts';
 
@@ -59,5 +60,22 @@ export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms'> = {
   nameOf,
   view: shown,
   metadata: shown,
+  mounts: mountsOf,
+  env: { ROOMS_DIR: roomsFolder },
   server: { name: 'rooms', program: 'carrel-room', file: 'agent/room/main.js', args: ['mcp'] },
 };
+
+/**
+ * All of it read-only, except for an inbox of this sandbox alone, which decides who the sender is. The state of the daemon and the inboxes
+ * of others are covered by an empty folder. `app/room` makes the inbox before each start.
+ */
+function mountsOf({ name, folder, readonly }: RoomGrant, { sandboxName, emptyFolder }: MountPlaces): Mount[] {
+  const target = `${roomsFolder}/${name}`;
+  const empty = { kind: 'bind', source: emptyFolder, readonly: true } as const;
+  const inbox = { kind: 'bind', source: inboxOf(folder, sandboxName), readonly: false, own: true } as const;
+  return [
+    { kind: 'bind', source: folder, target, readonly: true, mapOwner: true, daemonOnly: true },
+    { ...empty, target: `${target}/.carrel` },
+    { ...(readonly ? empty : inbox), target: `${target}/inbox` },
+  ];
+}

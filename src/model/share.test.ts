@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkTarget, isSameFolder, parseConsumerRequest, parseShareRequest } from './share.ts';
+import { isSameFolder } from './mount.ts';
+import { checkTarget, parseConsumerRequest, parseShareRequest } from './share.ts';
 
 describe('consumers', () => {
   it.each([

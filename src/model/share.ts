@@ -1,5 +1,6 @@
 import { Fault } from './fault.ts';
 import type { GrantKind } from './grant.ts';
+import type { FolderIdentity, Mount } from './mount.ts';
 import { printable, sandboxNamePattern } from './name.ts';
 import { projectIdPattern } from './project.ts';
 import { isInsidePath } from './volume.ts';
@@ -25,13 +26,6 @@ export interface Revoking {
   readonly consumer: string | null;
   /** Stop sandboxes that have its files open. */
   readonly force: boolean;
-}
-
-/** Device numbers may differ after a boot, so the device counts within one boot only. */
-export interface FolderIdentity {
-  readonly device: string;
-  readonly inode: string;
-  readonly bootId: string;
 }
 
 export const consumerKinds = ['sandbox', 'project', 'docker', 'lxc', 'person'] as const;
@@ -176,7 +170,13 @@ export const shareGrantKind: GrantKind<ShareRequest, ShareMount> = {
   parse: parseShareRequest,
   nameOf: ({ share }) => share,
   view: ({ name, folder, target, readonly }) => ({ name, folder, target, readonly }),
+  mounts: (granted) => [shareBind(granted)],
 };
+
+/** The owner of the folder appears as agent. */
+export function shareBind({ folder, identity, target, readonly }: ShareMount): Extract<Mount, { kind: 'bind' }> {
+  return { kind: 'bind', source: folder, target, readonly, mapOwner: true, shared: identity };
+}
 
 /**
  * Where a sandbox can see a share: at a path that is in nothing that agents can write, so that it leads to the mount for as long as
@@ -190,8 +190,4 @@ export function checkTarget(target: string): string {
   throw new Fault('invalid', `no share can be mounted at ${printable(target)}`, {
     hint: 'Choose a path of its own, such as /data/inbox, or leave it out for /shares/NAME.',
   });
-}
-
-export function isSameFolder(one: FolderIdentity, other: FolderIdentity): boolean {
-  return one.inode === other.inode && (one.device === other.device || one.bootId !== other.bootId);
 }

@@ -159,6 +159,10 @@ export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> =
   },
   parse: parseVolumeRequest,
   nameOf: ({ volume }) => volume,
+  /** It belongs to the user, and agent inside is mapped to that user. */
+  mounts: ({ name, target, readonly }, at) => [
+    { kind: 'bind', source: at.volume(name), target, readonly, volume: name, mapOwner: true },
+  ],
   server: {
     ...{ name: 'memory-bank', program: 'carrel-memory-bank', file: 'agent/bank/main.js', args: [] },
     comesWith: ({ isBank }) => isBank === true,

@@ -6,8 +6,9 @@ import { isErrno, readIfThere } from '../lib/file.ts';
 import { isInside, realHostPath } from '../lib/host-path.ts';
 import { currentBootId } from '../lib/process.ts';
 import { Fault, isFault } from '../model/fault.ts';
+import { type FolderIdentity, isSameFolder } from '../model/mount.ts';
 import { printable } from '../model/name.ts';
-import { type FolderIdentity, isSameFolder, type Share } from '../model/share.ts';
+import type { Share } from '../model/share.ts';
 import type { FolderRules } from './share.ts';
 
 /** Programs, settings and devices of the machine, and what belongs to running services. */

@@ -6,8 +6,7 @@ import { currentBootId } from '../../lib/process.ts';
 import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { bindMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Mount } from '../../model/mount.ts';
-import { type FolderIdentity, isSameFolder } from '../../model/share.ts';
+import { type FolderIdentity, isSameFolder, type Mount } from '../../model/mount.ts';
 import type { Ids } from './owner-namespace.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;
