@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { z } from 'zod';
 import type { SandboxRequest } from '../src/api/sandbox.ts';
 import { distinctBy, type GrantKind } from '../src/model/grant.ts';
 import { defaultLimits } from '../src/model/limits.ts';
@@ -16,16 +17,18 @@ interface Clock {
 }
 
 const textOf = ({ clock, readonly }: Clock) => (readonly ? `${clock}:ro` : clock);
-const clocks: GrantKind<Clock, Clock, 'clocks'> = {
+const clocks: GrantKind<Clock, Clock, 'clocks', 'clock'> = {
+  request: { clock: { pattern: /^[a-z]+$/ }, readonly: 'boolean' },
+  most: 2,
   option: { flags: '--wall-clock <NAME>', summary: 'let it set a clock', isForAgents: true },
   declared: {
-    ...{ key: 'clocks', word: 'clock', most: 2, maxText: 20, description: 'Clocks.', example: ['kitchen'] },
+    ...{ key: 'clocks', word: 'clock', maxText: 20, description: 'Clocks.', example: ['kitchen'] },
     texts: (requests) => requests.map(textOf).sort(),
   },
   parse: (text) => ({ clock: text.replace(':ro', ''), readonly: text.endsWith(':ro') }),
   distinct: (requests) => distinctBy(requests, ({ clock }) => clock),
   nameOf: ({ clock }) => clock,
-  view: ({ clock }) => ({ clock }),
+  view: { clock: 'text' },
   metadata: textOf,
   mounts: ({ clock, readonly }, { emptyFolder, sandboxName }) => [
     { kind: 'bind', source: `/clocks/${clock}-${sandboxName}`, target: `/clocks/${clock}`, readonly },
@@ -45,6 +48,7 @@ async function withClocks() {
   (table.declarable as unknown[]).push({ field: 'clocks', ...kind, ...declared });
   return {
     ...table,
+    ...(await import('../src/api/grant.ts')),
     ...(await import('../src/api/sandbox.ts')),
     ...(await import('../src/app/sandbox/spec.ts')),
     ...(await import('../src/cli/sandbox/grant-options.ts')),
@@ -75,6 +79,22 @@ describe('one more kind in the table', () => {
     expect(asked).toEqual({ clocks: [kitchen, { clock: 'tower', readonly: false }] });
   });
 
+  it('has schemas for requests and views, which refuse what it does not declare', () => {
+    const { clocks: request } = code.grantRequests as unknown as Record<string, z.ZodType>;
+    const { clocks: view } = code.grantViews as unknown as Record<string, z.ZodType>;
+    expect(request?.parse([kitchen])).toEqual([kitchen]);
+    expect(request?.parse(undefined)).toBeUndefined();
+    for (const wrong of [
+      [{ clock: 'x' }],
+      [{ ...kitchen, clock: 'X' }],
+      [{ ...kitchen, x: 1 }],
+      [kitchen, kitchen, kitchen],
+    ])
+      expect(request?.safeParse(wrong).success).toBe(false);
+    expect(view?.parse([{ clock: 'kitchen' }])).toEqual([{ clock: 'kitchen' }]);
+    expect(view?.safeParse([kitchen]).success).toBe(false);
+  });
+
   it('is a key of carrel.yaml: declared, trusted, asked for, and noticed when it changes', () => {
     const content = (...names: string[]) => ({ name: 'f', sandboxes: { a: { clocks: names } as object } });
     expect(code.grantsOf(content('kitchen:ro'), { folder: '/', leadsOut: () => null })).toEqual([
@@ -102,8 +122,8 @@ describe('one more kind in the table', () => {
     const parts = { config, granting, networkRules: none, credentialGrants: none, ports: [], image: null };
     const spec = code.composeSpec(request, parts as never) as SandboxSpec;
     expect(spec).toMatchObject({ clocks: [kitchen] });
-    expect(code.shownGrants(spec, 'view')).toMatchObject({ clocks: [{ clock: 'kitchen' }] });
-    expect(code.shownGrants(spec, 'metadata')).toMatchObject({ clocks: ['kitchen:ro'] });
+    expect(code.viewsOf(spec)).toMatchObject({ clocks: [{ clock: 'kitchen' }] });
+    expect(code.metadataOf(spec)).toMatchObject({ clocks: ['kitchen:ro'] });
     const server = { command: '/opt/carrel/bin/carrel-clock', args: ['mcp'], env: {} };
     expect(code.ownServers(spec)).toEqual([{ name: 'clocks', from: 'carrel', server }]);
   });
@@ -132,10 +152,10 @@ describe('one more kind in the table', () => {
 });
 
 /** The field has a name that means nothing else; those of other kinds are words of the nouns, too. */
-it('only files of the memory and three tables name the scopes of the memory', () => {
+it('only files of the memory and two tables name the scopes of the memory', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
   );
   const naming = files.filter((path) => /memoryScopes?\b/.test(readFileSync(`src/${path}`, 'utf8')));
-  expect(naming.sort()).toEqual(['api/grant.ts', 'daemon/scope-wiring.ts', 'model/grant-table.ts']);
+  expect(naming.sort()).toEqual(['daemon/scope-wiring.ts', 'model/grant-table.ts']);
 });

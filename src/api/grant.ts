@@ -1,32 +1,44 @@
-/** What `model/grant-table.ts` lists, in requests and in views of sandboxes. */
+/** Schemas of the grants in requests and in views of sandboxes, made from their declarations (`model/grant.ts`). */
 import { z } from 'zod';
-import type { GrantField } from '../model/grant-table.ts';
-import { scopeKinds } from '../model/memory.ts';
-import { maxRooms } from '../model/room-grant.ts';
-import { roomRequest } from './room-grant.ts';
-import { shareRequest } from './share.ts';
-import { volumeRequest } from './volume.ts';
+import type { FieldType } from '../model/grant.ts';
+import {
+  agentGrantFields,
+  type GrantField,
+  type GrantRequest,
+  type GrantViews,
+  grantTable,
+} from '../model/grant-table.ts';
 
-const memoryGrant = z.strictObject({ scope: z.enum(scopeKinds), readonly: z.boolean() });
+type Schema<T> = z.ZodType<T, T>;
+type Requests = { [F in GrantField]: z.ZodOptional<Schema<GrantRequest<F>[]>> };
+type Views = { [F in keyof GrantViews]: Schema<GrantViews[F]> };
+
+const maxPath = 4096;
+
+export const grantRequests = Object.fromEntries(
+  grantTable.map(([field, { request, most }]) => [field, z.array(objectOf(request)).max(most).optional()]),
+) as unknown as Requests;
 
 /** Also in requests for the sandboxes of agents and swarms. */
-export const agentGrants = {
-  volumes: z.array(volumeRequest).max(20).optional(),
-  /** Rooms that it gets at /rooms/NAME. */
-  rooms: z.array(roomRequest).max(maxRooms).optional(),
-  /** Scopes of the memory that it reaches. */
-  memoryScopes: z.array(memoryGrant).max(scopeKinds.length).optional(),
-};
-export const agentGrantFields = Object.keys(agentGrants) as (keyof typeof agentGrants)[];
+export const agentGrants = Object.fromEntries(agentGrantFields.map((field) => [field, grantRequests[field]])) as Pick<
+  Requests,
+  (typeof agentGrantFields)[number]
+>;
 
-export const grantRequests = {
-  ...agentGrants,
-  shares: z.array(shareRequest).max(20).optional(),
-} satisfies Record<GrantField, z.ZodType>;
+export const grantViews = Object.fromEntries(
+  grantTable.flatMap(([field, { view }]) => (view ? [[field, z.array(objectOf(view))]] : [])),
+) as unknown as Views;
 
-export const grantViews = {
-  /** Folders of the host that it has in common with other consumers. */
-  shares: z.array(z.strictObject({ name: z.string(), folder: z.string(), target: z.string(), readonly: z.boolean() })),
-  rooms: z.array(z.strictObject({ name: z.string(), readonly: z.boolean() })),
-  memoryScopes: z.array(memoryGrant),
-};
+type Fields = Readonly<Record<string, FieldType | { readonly optional: FieldType }>>;
+
+function objectOf(fields: Fields): z.ZodType {
+  return z.strictObject(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])));
+}
+
+function schemaOf(field: Fields[string]): z.ZodType {
+  if (field === 'boolean') return z.boolean();
+  if (field === 'text') return z.string();
+  if (field === 'path') return z.string().startsWith('/').max(maxPath);
+  if ('optional' in field) return schemaOf(field.optional).optional();
+  return 'oneOf' in field ? z.enum(field.oneOf) : z.string().regex(field.pattern, field.rule);
+}

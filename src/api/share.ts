@@ -6,13 +6,6 @@ import { consumerKinds, renderForms, shareNamePattern } from '../model/share.ts'
 export const shareName = z.string().regex(shareNamePattern);
 const path = z.string().startsWith('/').max(4096);
 
-/** `--share NAME[:PATH][:ro]`; without a path, where the share says or at /shares/NAME. */
-export const shareRequest = z.strictObject({
-  share: shareName,
-  target: path.optional(),
-  readonly: z.boolean().optional(),
-});
-
 /** `--at CONSUMER=PATH[:ro]`; a person sees the folder itself. */
 const consumerRequest = z.strictObject({
   kind: z.enum(consumerKinds),

@@ -5,13 +5,6 @@ import { volumeNamePattern } from '../model/volume.ts';
 
 export const volumeName = z.string().regex(volumeNamePattern);
 
-/** `--volume NAME:PATH[:ro]`: a type or a whole name, and the path inside. */
-export const volumeRequest = z.strictObject({
-  volume: volumeName,
-  target: z.string().startsWith('/').max(4096),
-  readonly: z.boolean().optional(),
-});
-
 export const volumeView = z.strictObject({
   name: z.string(),
   type: z.string(),

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Author } from '../model/author.ts';
 import { bankGrant } from '../model/bank.ts';
-import { shownGrants } from '../model/grant-table.ts';
+import { metadataOf } from '../model/grant-table.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { sessionsFolder } from '../model/session.ts';
 import type { Hook } from './launch.ts';
@@ -56,5 +56,5 @@ function metadata({ id, name, createdAt, spec }: Sandbox): object {
   const { user, project, engine, labels } = spec;
   const bank = bankGrant(spec);
   const memoryBank = bank === null ? null : { readonly: bank.readonly };
-  return { id, name, user, project, engine, createdAt, labels, ...shownGrants(spec, 'metadata'), memoryBank };
+  return { id, name, user, project, engine, createdAt, labels, ...metadataOf(spec), memoryBank };
 }

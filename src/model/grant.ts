@@ -3,12 +3,27 @@
  *
  * Each kind of grant is declared once, beside its values, and listed in `grant-table.ts` under the field that requests, specs and
  * views have. A request is what a user asks for, a granted value is what the spec records. Options of commands, keys of
- * carrel.yaml, audit log, mounts, variables and metadata inside, and MCP servers of agents follow from the declaration. `api/grant.ts` has the schemas,
- * and `daemon/scope-wiring.ts` turns requests into granted values.
+ * carrel.yaml, audit log, mounts, variables and metadata inside, and MCP servers of agents, and the
+ * schemas of requests and views, follow from the declaration. `daemon/scope-wiring.ts` turns requests into granted values.
  */
 import type { Mount } from './mount.ts';
 
-export interface GrantKind<Request, Granted, Key extends string = never> {
+/** What a field of a request or a view may be. As data: the command line loads the model, and must not load zod. */
+export type FieldType =
+  | 'boolean'
+  | 'text'
+  /** Absolute. */
+  | 'path'
+  | { readonly pattern: RegExp; readonly rule?: string }
+  | { readonly oneOf: readonly string[] };
+
+type RequestField<T> = undefined extends T ? { readonly optional: FieldType } : FieldType;
+
+/** `Shown`: the fields of a granted value that views have. */
+export interface GrantKind<Request, Granted, Key extends string = never, Shown extends keyof Granted = never> {
+  readonly request: { readonly [F in keyof Required<Request>]: RequestField<Request[F]> };
+  /** In one request. */
+  readonly most: number;
   /** It may be repeated. */
   readonly option: {
     readonly flags: string;
@@ -22,7 +37,6 @@ export interface GrantKind<Request, Granted, Key extends string = never> {
     readonly key: Key;
     /** Before each text where the user is asked for trust. */
     readonly word: string;
-    readonly most: number;
     readonly maxText: number;
     readonly description: string;
     readonly example: readonly string[];
@@ -35,7 +49,7 @@ export interface GrantKind<Request, Granted, Key extends string = never> {
   /** In the audit log. */
   nameOf(request: Request): string;
   /** In the API. Left out: not shown. */
-  view?(granted: Granted): object;
+  readonly view?: { readonly [F in Shown]: FieldType };
   /** Inside. Left out: not shown. */
   metadata?(granted: Granted): unknown;
   /** What appears inside for it. Left out: nothing. */
@@ -61,7 +75,7 @@ export interface MountPlaces {
 }
 
 interface Readable {
-  readonly readonly: boolean;
+  readonly readonly?: boolean | undefined;
 }
 
 /** Once each; what is asked for twice is read-only only if both say so. */
@@ -69,7 +83,7 @@ export function distinctBy<R extends Readable>(requests: readonly R[], nameOf: (
   const byName = new Map<string, R>();
   for (const one of requests) {
     const earlier = byName.get(nameOf(one));
-    byName.set(nameOf(one), { ...one, readonly: one.readonly && (earlier?.readonly ?? true) });
+    byName.set(nameOf(one), { ...one, readonly: (one.readonly ?? false) && (earlier?.readonly ?? true) });
   }
   return [...byName.values()];
 }

@@ -43,14 +43,18 @@ function grantText({ scope, readonly }: MemoryGrant): string {
 export const memoryPort = 17_009;
 export const memoryEnv = { CARREL_MEMORY: `127.0.0.1:${memoryPort}` } as const;
 
-export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory'> = {
+const fields = { scope: { oneOf: scopeKinds }, readonly: 'boolean' } as const;
+
+export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory', keyof MemoryGrant> = {
+  request: fields,
+  most: scopeKinds.length,
   option: {
     flags: '--memory-scope <SCOPE>',
     summary: 'let it save and search notes of user, project or sandbox; add :ro to read only; may be repeated',
     isForAgents: true,
   },
   declared: {
-    ...{ key: 'memory', word: 'memory', most: scopeKinds.length, maxText: 20 },
+    ...{ key: 'memory', word: 'memory', maxText: 20 },
     description:
       'Scopes of the memory that it may use: `user`, `project` or `sandbox`, with `:ro` to read only. Default: none.',
     example: ['project', 'user:ro'],
@@ -59,7 +63,7 @@ export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory'> = {
   parse: parseMemoryGrant,
   distinct: distinctScopes,
   nameOf: ({ scope }) => scope,
-  view: ({ scope, readonly }) => ({ scope, readonly }),
+  view: fields,
   metadata: grantText,
   env: memoryEnv,
   server: { name: 'memory', program: 'carrel-memory', file: 'agent/memory/main.js', args: [] },

@@ -3,16 +3,15 @@ import { Fault } from './fault.ts';
 import { distinctBy, type GrantKind, type MountPlaces } from './grant.ts';
 import type { Mount } from './mount.ts';
 import { printable } from './name.ts';
-import { roomNamePattern } from './room.ts';
+import { roomNamePattern, roomNameRule } from './room.ts';
 
 /** Where rooms appear inside. */
 export const roomsFolder = '/rooms';
-export const maxRooms = 20;
 
 export interface RoomRequest {
   readonly room: string;
   /** It reads only: it has no inbox. */
-  readonly readonly: boolean;
+  readonly readonly?: boolean | undefined;
 }
 
 /** A room in the spec of a sandbox. */
@@ -39,9 +38,10 @@ export function parseRoomRequest(text: string): RoomRequest {
 }
 
 const nameOf = ({ room }: RoomRequest) => room;
-const shown = ({ name, readonly }: RoomGrant) => ({ name, readonly });
 
-export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms'> = {
+export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms', 'name' | 'readonly'> = {
+  request: { room: { pattern: roomNamePattern, rule: roomNameRule }, readonly: { optional: 'boolean' } },
+  most: 20,
   option: {
     flags: '--room <NAME>',
     summary: 'mount a room at /rooms/NAME, to read and to post; add :ro to read only; may be repeated',
@@ -49,7 +49,7 @@ export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms'> = {
     isForAgents: true,
   },
   declared: {
-    ...{ key: 'rooms', word: 'room', most: maxRooms, maxText: 80 },
+    ...{ key: 'rooms', word: 'room', maxText: 80 },
     description:
       'Rooms of yours that it gets at /rooms/NAME, as NAME, or NAME:ro to read only. `carrel up` creates those that are missing and removes none. Default: none.',
     example: ['team', 'news:ro'],
@@ -58,8 +58,8 @@ export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms'> = {
   parse: parseRoomRequest,
   distinct: (requests) => distinctBy(requests, nameOf),
   nameOf,
-  view: shown,
-  metadata: shown,
+  view: { name: 'text', readonly: 'boolean' },
+  metadata: ({ name, readonly }) => ({ name, readonly }),
   mounts: mountsOf,
   env: { ROOMS_DIR: roomsFolder },
   server: { name: 'rooms', program: 'carrel-room', file: 'agent/room/main.js', args: ['mcp'] },

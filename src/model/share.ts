@@ -159,7 +159,13 @@ export function parseShareRequest(text: string): ShareRequest {
   return { share, ...(target === undefined ? {} : { target }), ...(readonly ? { readonly } : {}) };
 }
 
-export const shareGrantKind: GrantKind<ShareRequest, ShareMount> = {
+export const shareGrantKind: GrantKind<ShareRequest, ShareMount, never, 'name' | 'folder' | 'target' | 'readonly'> = {
+  request: {
+    share: { pattern: shareNamePattern },
+    target: { optional: 'path' },
+    readonly: { optional: 'boolean' },
+  },
+  most: 20,
   option: {
     flags: '--share <NAME>',
     summary: 'mount a share at /shares/NAME, or NAME:PATH; add :ro for read-only; may be repeated',
@@ -169,7 +175,7 @@ export const shareGrantKind: GrantKind<ShareRequest, ShareMount> = {
   declared: null,
   parse: parseShareRequest,
   nameOf: ({ share }) => share,
-  view: ({ name, folder, target, readonly }) => ({ name, folder, target, readonly }),
+  view: { name: 'text', folder: 'text', target: 'text', readonly: 'boolean' },
   mounts: (granted) => [shareBind(granted)],
 };
 

@@ -57,7 +57,7 @@ export interface VolumeRequest {
   readonly volume: string;
   /** A path inside the sandbox. */
   readonly target: string;
-  readonly readonly: boolean;
+  readonly readonly?: boolean | undefined;
 }
 
 /** A volume in the spec of a sandbox. */
@@ -145,6 +145,8 @@ export function parseVolumeRequest(text: string): VolumeRequest {
 }
 
 export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> = {
+  request: { volume: { pattern: volumeNamePattern }, target: 'path', readonly: { optional: 'boolean' } },
+  most: 20,
   option: {
     flags: '-v, --volume <NAME:PATH>',
     summary: 'mount a volume, by type or name, at PATH; add :ro for read-only; may be repeated',
@@ -152,7 +154,7 @@ export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> =
     isForAgents: false,
   },
   declared: {
-    ...{ key: 'volumes', word: 'volume', most: 20, maxText: 4300 },
+    ...{ key: 'volumes', word: 'volume', maxText: 4300 },
     description: 'Entries of `volumes` that it gets, as NAME:PATH or NAME:PATH:ro. Default: none.',
     example: ['cache:/cache', 'memory-bank:/data/memory-bank:ro'],
     texts: (requests) => requests.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`),

@@ -1,13 +1,13 @@
 /** Finds or creates the sandbox of a project and an agent, and starts the agent's terminal program in it. */
 import { basename } from 'node:path';
 import type { AgentRequest, AgentView, OpenedAgent } from '../../api/agent.ts';
-import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { terminalAgentLabel } from '../../model/agent.ts';
 import { terminalAgents } from '../../model/agent-table.ts';
 import { credentialEnv } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
+import { agentGrantFields } from '../../model/grant-table.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { credentialUrl } from '../../network/network.ts';
 import { requireRoute } from '../agent-needs.ts';

@@ -2,13 +2,14 @@
  * Environments: sandboxes that tools of the hub created for a project, each with a working copy of its own. A caller reaches those of the
  * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services, volumes, rooms or memory is no environment.
  */
-import { agentGrantFields } from '../../api/grant.ts';
+
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
 import type { MadeJson } from '../../lib/made-json.ts';
 import { Fault } from '../../model/fault.ts';
+import { agentGrantFields } from '../../model/grant-table.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';

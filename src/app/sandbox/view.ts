@@ -1,9 +1,8 @@
 /** A sandbox as the API shows it. */
-import type { grantViews } from '../../api/grant.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { surroundingsOf } from '../../launch/compose.ts';
 import type { Places } from '../../launch/launch.ts';
-import { shownGrants } from '../../model/grant-table.ts';
+import { viewsOf } from '../../model/grant-table.ts';
 import type { Mount } from '../../model/mount.ts';
 import { noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
@@ -38,7 +37,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },
     mounts: surroundingsOf(sandbox, places).mounts.map(mountView),
-    ...(shownGrants(spec, 'view') as Pick<SandboxView, keyof typeof grantViews>),
+    ...viewsOf(spec),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     services: (spec.services ?? []).map((one) => ({ ...one })),
     network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },

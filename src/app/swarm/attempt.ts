@@ -1,8 +1,7 @@
 /** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
-import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Granted } from '../../model/grant-table.ts';
+import { agentGrantFields, type Granted } from '../../model/grant-table.ts';
 import { noNetwork } from '../../model/network.ts';
 import type { SandboxSpec } from '../../model/sandbox.ts';
 import { isActive, type SwarmContainer } from '../../model/swarm.ts';

@@ -1,11 +1,11 @@
 /** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
-import { agentGrantFields } from '../../api/grant.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../model/agent.ts';
 import { agentPresets } from '../../model/agent-table.ts';
 import { presetOfKey, presetRoute } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
+import { agentGrantFields } from '../../model/grant-table.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
