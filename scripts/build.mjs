@@ -7,13 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { programs } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
 
-/** Each becomes one file. The adapter has to: it is mounted into sandboxes, where there is no other file of ours. */
-const programs = JSON.parse(readFileSync(join(root, 'scripts/programs.json'), 'utf8'));
 /** They have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
 const commandLine = 'cli/main';

@@ -1,5 +1,5 @@
-/** A kind of grant is declared once: everything that is the same for all kinds goes over the tables. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+/** A kind of grant is declared once: everything that is the same for all kinds goes over the table. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -39,7 +39,7 @@ const clocks: GrantKind<Clock, Clock, 'clocks', 'clock'> = {
 };
 const kitchen = { clock: 'kitchen', readonly: true };
 
-/** The modules as they are with one more line in `model/grant-table.ts`; other tests have their own. */
+/** The modules as they are with one more line in `model/noun-table.ts`; other tests have their own. */
 async function withClocks() {
   vi.resetModules();
   const table = await import('../src/model/grant-table.ts');
@@ -149,13 +149,4 @@ describe('one more kind in the table', () => {
       rmSync(folder, { recursive: true });
     }
   });
-});
-
-/** The field has a name that means nothing else; those of other kinds are words of the nouns, too. */
-it('only files of the memory and two tables name the scopes of the memory', () => {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
-  );
-  const naming = files.filter((path) => /memoryScopes?\b/.test(readFileSync(`src/${path}`, 'utf8')));
-  expect(naming.sort()).toEqual(['daemon/scope-wiring.ts', 'model/grant-table.ts']);
 });

@@ -24,7 +24,9 @@ function loaded(file: string, found: string[] = []): string[] {
   return found;
 }
 
-test.each(JSON.parse(readFileSync('scripts/programs.json', 'utf8')) as string[])('%s is one file', (program) => {
+const { programs } = (await import(join(import.meta.dirname, '../scripts/programs.mjs'))) as { programs: string[] };
+
+test.each(programs)('%s is one file', (program) => {
   const [, ...others] = loaded(`dist/${program}.js`);
   expect(others.filter((one) => !['koffi', 'better-sqlite3'].includes(one))).toEqual([]);
 });
@@ -35,8 +37,10 @@ const cached = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter
 );
 
 test('the command line, the daemon, its threads and the proxy have a code cache', () => {
-  const programs = ['cli/main', 'daemon/main', 'job/job-thread', 'memory/memory-thread', 'network/proxy/main'];
-  const names = [...programs, 'network/proxy/namespace-thread', 'room/room-thread'];
+  const names = [
+    ...['cli/main', 'daemon/main', 'job/job-thread', 'memory/memory-thread', 'network/proxy/main'],
+    ...['network/proxy/namespace-thread', 'room/room-thread'],
+  ];
   expect(cached.sort()).toEqual(names.map((name) => `${name}.script.js`));
 });
 

@@ -1,13 +1,8 @@
 /** Schemas of the grants in requests and in views of sandboxes, made from their declarations (`model/grant.ts`). */
 import { z } from 'zod';
 import type { FieldType } from '../model/grant.ts';
-import {
-  agentGrantFields,
-  type GrantField,
-  type GrantRequest,
-  type GrantViews,
-  grantTable,
-} from '../model/grant-table.ts';
+import { type GrantField, type GrantRequest, type GrantViews, grantTable } from '../model/grant-table.ts';
+import { agentGrantFields } from '../model/noun-table.ts';
 
 type Schema<T> = z.ZodType<T, T>;
 type Requests = { [F in GrantField]: z.ZodOptional<Schema<GrantRequest<F>[]>> };

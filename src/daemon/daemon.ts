@@ -163,21 +163,7 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const {
-    loop,
-    networks,
-    watch,
-    diskWatch,
-    swarms,
-    settings,
-    report,
-    liveRooms,
-    watchers,
-    liveSessions,
-    liveMemories,
-    liveBanks,
-    chroma,
-  } = whole;
+  const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, watchers, liveSessions, chroma } = whole;
   const settled = inTime(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
@@ -189,10 +175,7 @@ function begin(whole: Whole): void {
   watch.start();
   diskWatch.start();
   swarms.start();
-  liveRooms.start();
-  liveMemories.start();
-  void settled.then(() => liveBanks.start());
-  chroma.start();
+  nouns.start(settled);
   watchers.start();
   settleEdits(whole);
 }
@@ -229,11 +212,8 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   await engines.dispose();
   proxy.dispose();
   await threads.dispose();
-  await whole.liveRooms.dispose();
   whole.memoryEndpoint.close();
-  await whole.chroma.dispose();
-  await whole.liveMemories.dispose();
-  await whole.liveBanks.dispose();
+  await whole.nouns.dispose();
   store.close();
   audit.flush();
   log.info('down');

@@ -12,7 +12,6 @@ import { readProjectFile } from '../app/fleet/project-file.ts';
 import { Trusts } from '../app/fleet/trusts.ts';
 import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
-import { memoryGrants } from '../app/memory/memory-grants.ts';
 import { HostPorts } from '../app/network/host-ports.ts';
 import { hostRegistries, withRegistries } from '../app/network/host-registry.ts';
 import { effectiveRules } from '../app/network/policy.ts';
@@ -25,7 +24,6 @@ import { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { Scopes } from '../app/scopes.ts';
 import { UserSecrets } from '../app/secret/secrets.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
-import type { GivenShares } from '../app/share/given.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
 import { UserVolumes } from '../app/volume/volumes.ts';
 import { AgentCommits } from '../app/workspace/agent-commits.ts';
@@ -43,13 +41,12 @@ import type { NetworkPresets } from '../model/network-preset.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
-import { bankOf } from './bank-wiring.ts';
 import { hubOf } from './hub-wiring.ts';
-import { memoryOf, openSandboxEndpoint } from './memory-wiring.ts';
+import { openSandboxEndpoint } from './memory-wiring.ts';
+import { nounsOf } from './noun-wiring.ts';
 import type { Resources } from './resources.ts';
-import { openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
+import { openWatchers } from './room-wiring.ts';
 import { openSessions, sessionsOf } from './session-wiring.ts';
-import { sharesOf } from './share-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
 
@@ -155,8 +152,15 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     projectFolder: (path) => sandboxes.project(path),
     refuseText: (where, text) => userSecrets.refuseText(where, text),
   });
-  const { given, ...sharing } = sharesOf(actor, shared, () => accountOf(actor, shared));
-  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, given, images, trusts });
+  const { scope: nouns, ...grants } = nounsOf(actor, shared, {
+    ...{ secrets: userSecrets, volumes },
+    sandboxes: () => sandboxes,
+    account: () => accountOf(actor, shared),
+  });
+  const sandboxes: Sandboxes = sandboxesOf(actor, shared, {
+    ...{ secrets: userSecrets, credentials, volumes, images, trusts },
+    ...grants,
+  });
   const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = {
@@ -173,24 +177,18 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     openFolder: data.openFolder,
   };
   const { volumePrefix } = config;
-  const rooms = roomsOf(actor, shared);
-  const watches = watchesOf(actor, { ...shared, sandboxes, secrets: userSecrets });
+  const { rooms, watches } = nouns;
   const common = commonOf(shared);
   const reviews = new Reviews(parts);
   const needs = keysOf(actor, shared, { secrets: userSecrets, credentials });
   return {
     ...common,
     ...{ sandboxes, secrets: userSecrets, credentials, volumes, images, trusts },
-    ...sharing,
+    ...nouns,
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews,
     applies: new Applies(parts),
     agentCommits: new AgentCommits(parts),
-    rooms,
-    webhooks: { of: (room) => (actor.isOwner ? shared.webhooks.of(room) : []) },
-    watches,
-    memory: memoryOf(actor, shared),
-    bank: bankOf(actor, shared),
     agentServers: shared.agentServers,
     snapshots: new Snapshots(parts),
     diskUse: () => diskUse(parts.home, parts.store),
@@ -283,11 +281,12 @@ function accountOf(actor: Actor, { rootless, users }: Shared): number | null | '
 }
 
 type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
+type Grants = Pick<ReturnType<typeof nounsOf>, 'granting' | 'requireShares'>;
 
 function sandboxesOf(
   actor: Actor,
   shared: Shared,
-  { secrets, credentials, volumes, given, images, trusts }: UserParts & { readonly given: GivenShares },
+  { secrets, credentials, volumes, images, trusts, granting, requireShares }: UserParts & Grants,
 ): Sandboxes {
   const { home, config, store, engineOf, reconciler, loop, networks, data, now, steadyMs } = shared;
   return new Sandboxes({
@@ -299,16 +298,7 @@ function sandboxesOf(
     },
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
-    granting: {
-      volumes: (request) => volumes.mounts(request.volumes),
-      shares: (request, project) => given.mounts(actor.name, request, project),
-      rooms: ({ rooms = [] }) => {
-        if (rooms.length > 0) volumes.requireMountable();
-        return shared.sandboxRooms.grants(actor.name, rooms);
-      },
-      memoryScopes: memoryGrants,
-    },
-    requireShares: (spec) => given.require(spec),
+    ...{ granting, requireShares },
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
     networkRules: (asked, project) =>

@@ -9,9 +9,6 @@ import { HubTokens } from '../app/hub/tokens.ts';
 import { openImages } from '../app/image/images.ts';
 import { AgentServers } from '../app/mcp/agent-servers.ts';
 import { Networks } from '../app/network/networks.ts';
-import { LiveRooms } from '../app/room/live-rooms.ts';
-import { SandboxRooms } from '../app/room/sandbox-rooms.ts';
-import { Webhooks } from '../app/room/webhooks.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
 import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
@@ -32,14 +29,12 @@ import { userHash, volumeName } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { createReconciler } from '../reconcile/reconciler.ts';
-import { openRooms } from '../room/rooms.ts';
 import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import { bankData, openLiveBanks } from './bank-wiring.ts';
-import { chromaServices, chromaVolume, openChroma, releaseChroma } from './chroma-wiring.ts';
-import { credentialHeaders, memoryServices, openLiveMemories, requiresMemory } from './memory-wiring.ts';
+import { chromaVolume } from './chroma-wiring.ts';
+import { type Nouns, openNouns } from './noun-wiring.ts';
 import { hubSocket } from './port-wiring.ts';
 import type { Resources } from './resources.ts';
 
@@ -51,7 +46,7 @@ export function openParts(resources: Resources) {
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const secrets = new SecretFiles(home.home, userHash);
   const sandboxSecrets = new MemorySecrets(home.installation);
-  const volumes = openVolumes(resources, () => chroma);
+  const volumes = openVolumes(resources, () => nouns.parts.chroma);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
     get roots() {
@@ -73,22 +68,12 @@ export function openParts(resources: Resources) {
     credentials: (sandbox) => supply.keysOf(sandbox),
     services: (sandbox) => [
       ...grantedOf(sandbox.spec.services ?? [], config.services).map((one) => atDaemon(one, home.home)),
-      ...memoryServices(resources, sandbox),
-      ...chromaServices(resources, sandbox),
+      ...nouns.services(sandbox),
     ],
-    requiresServices: ({ spec }) => (spec.services?.length ?? 0) > 0 || requiresMemory(spec),
+    requiresServices: (sandbox) => (sandbox.spec.services?.length ?? 0) > 0 || nouns.requiresServices(sandbox),
     report,
   });
-  const rooms = new LiveRooms({
-    ...{ store, rooms: openRooms(undefined, report), limits: () => config.roomLimits, report },
-  });
-  const sandboxRooms = new SandboxRooms({
-    find: (user, name) => store.find('room', user, name)?.value ?? null,
-    open: (record) => rooms.open(record),
-  });
-  const chroma: Chroma = openChroma({ ...resources, volumes, headers: credentialHeaders({ store, owner, secrets }) });
-  const liveMemories = openLiveMemories(resources, { secrets, releaseChroma: releaseChroma(resources, chroma) });
-  const liveBanks = openLiveBanks(resources, (user) => agentOf(resources, user));
+  const nouns: Nouns = openNouns(resources, { secrets, volumes, agentOf: (user) => agentOf(resources, user) });
   const agentServers = new AgentServers({
     places: home,
     basePlugins: home.volume(volumeName(config.volumePrefix, 'base-plugins', owner)),
@@ -96,7 +81,7 @@ export function openParts(resources: Resources) {
   });
   const data = sandboxData({
     agentServers,
-    nouns: [sandboxRooms, bankData(liveBanks), liveMemories],
+    nouns: nouns.data,
     ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
@@ -108,7 +93,7 @@ export function openParts(resources: Resources) {
   const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({
     ...{ store, owner, sharedSocket: config.sharedSocket, now },
-    release: (user) => liveBanks.release(user),
+    release: (user) => nouns.parts.liveBanks.release(user),
   });
   const hubTokens = openTokens(resources, users);
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
@@ -123,7 +108,6 @@ export function openParts(resources: Resources) {
     secrets,
     sandboxSecrets,
     volumes,
-    sandboxRooms,
     supply,
     proxy,
     networks,
@@ -133,17 +117,9 @@ export function openParts(resources: Resources) {
     users,
     hubTokens,
     images,
-    liveRooms: rooms,
-    liveMemories,
-    liveBanks,
-    chroma,
+    nouns,
+    ...nouns.parts,
     agentServers,
-    webhooks: new Webhooks({
-      ...{ store, owner, now },
-      hooks: () => config.webhooks,
-      openRoom: (record) => rooms.open(record),
-      secret: (name) => secrets.read(owner, name),
-    }),
   };
 }
 

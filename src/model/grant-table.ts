@@ -1,19 +1,6 @@
-/** All kinds of grants, by the field of requests, specs and views. */
+/** What is derived from the kinds of grants in `noun-table.ts`. */
 import type { FieldType, GrantKind } from './grant.ts';
-import { memoryGrantKind } from './memory.ts';
-import { roomGrantKind } from './room-grant.ts';
-import { shareGrantKind } from './share.ts';
-import { volumeGrantKind } from './volume.ts';
-
-const grantKinds = {
-  volumes: volumeGrantKind,
-  shares: shareGrantKind,
-  rooms: roomGrantKind,
-  memoryScopes: memoryGrantKind,
-};
-
-/** Those that requests for the sandboxes of agents and swarms may have, too. */
-export const agentGrantFields = ['volumes', 'rooms', 'memoryScopes'] as const satisfies GrantField[];
+import { grantKinds } from './noun-table.ts';
 
 type Kinds = typeof grantKinds;
 export type GrantField = keyof Kinds;

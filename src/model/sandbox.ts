@@ -16,7 +16,6 @@ import type { Granted } from './grant-table.ts';
 import type { Limits } from './limits.ts';
 import type { NetworkSpec } from './network.ts';
 import type { ServiceGrant } from './service.ts';
-import type { ShareMount } from './share.ts';
 
 export const sandboxStates = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 export type SandboxState = (typeof sandboxStates)[number];
@@ -135,7 +134,10 @@ export interface Sandbox {
 export const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
 /** Without these shares, and with the id that agent had by them. */
-export function withoutShares(spec: SandboxSpec, isGone: (share: ShareMount) => boolean): Partial<SandboxSpec> {
+export function withoutShares(
+  spec: SandboxSpec,
+  isGone: (share: NonNullable<Granted['shares']>[number]) => boolean,
+): Partial<SandboxSpec> {
   const { shares = [] } = spec;
   if (!shares.some(isGone)) return {};
   return { shares: shares.filter((one) => !isGone(one)), asOwner: true };

@@ -17,43 +17,13 @@
  * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
-import type { Allowance } from '../model/allowance.ts';
-import type { Apply } from '../model/apply.ts';
-import type { Credential } from '../model/credential.ts';
-import type { Edit } from '../model/edit.ts';
 import type { Event, NewEvent } from '../model/event.ts';
-import type { HubToken } from '../model/hub-token.ts';
-import type { Image } from '../model/image.ts';
-import type { Project } from '../model/project.ts';
-import type { RoomRecord } from '../model/room.ts';
-import type { RoomWatch } from '../model/room-watch.ts';
+import type { NounRows } from '../model/noun-table.ts';
 import type { Sandbox } from '../model/sandbox.ts';
-import type { Share } from '../model/share.ts';
-import type { Swarm, SwarmContainer } from '../model/swarm.ts';
-import type { Trust } from '../model/trust.ts';
-import type { User } from '../model/user.ts';
-import type { Volume } from '../model/volume.ts';
-import type { WebhookCounts } from '../model/webhook.ts';
 
-/** Each kind of row and its value. A new noun adds a line here, no table. */
-export interface Kinds {
+/** Each kind of row and its value. A new noun adds a line to `NounRows`, no table. */
+export interface Kinds extends NounRows {
   sandbox: Sandbox;
-  user: User;
-  apply: Apply;
-  allowance: Allowance;
-  volume: Volume;
-  image: Image;
-  swarm: Swarm;
-  container: SwarmContainer;
-  credential: Credential;
-  trust: Trust;
-  project: Project;
-  edit: Edit;
-  hubToken: HubToken;
-  room: RoomRecord;
-  roomWatch: RoomWatch;
-  webhook: WebhookCounts;
-  share: Share;
 }
 
 export type Kind = keyof Kinds;

@@ -7,7 +7,7 @@ import { terminalAgentLabel } from '../../model/agent.ts';
 import { terminalAgents } from '../../model/agent-table.ts';
 import { credentialEnv } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
-import { agentGrantFields } from '../../model/grant-table.ts';
+import { agentGrantFields } from '../../model/noun-table.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { credentialUrl } from '../../network/network.ts';
 import { requireRoute } from '../agent-needs.ts';

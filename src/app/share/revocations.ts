@@ -24,17 +24,17 @@ import {
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import { takeAway, usersOf } from '../../share/mounted.ts';
 import type { Store } from '../../store/store.ts';
-import type { GivenShares } from './given.ts';
 import { takeAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
 import { findShare, noConsumer, type ShareRow } from './record.ts';
+import type { SandboxShares } from './sandbox-shares.ts';
 
 export interface RevocationParts {
   readonly store: Store;
   readonly user: string;
   readonly now: () => string;
   readonly observer: Observer;
-  readonly given: Pick<GivenShares, 'give'>;
+  readonly sandboxShares: Pick<SandboxShares, 'grant'>;
   readonly reconciler: Pick<Reconciler, 'alone' | 'settle'>;
   readonly report: (subject: string, fault: Fault) => void;
 }
@@ -126,11 +126,11 @@ export class Revocations {
   }
 
   async #giveBack(id: string): Promise<void> {
-    const { store, given, report } = this.#parts;
+    const { store, sandboxShares, report } = this.#parts;
     const row = store.get('share', id);
     if (row === null) return;
     try {
-      for (const late of await given.give(row)) report(`share ${row.name}`, new Fault('unavailable', late));
+      for (const late of await sandboxShares.grant(row)) report(`share ${row.name}`, new Fault('unavailable', late));
     } catch (error) {
       report(`share ${row.name}`, asFault(error));
     }

@@ -19,10 +19,10 @@ import { shareFolder } from '../../share/folder.ts';
 import type { FolderRules } from '../../share/share.ts';
 import type { Store } from '../../store/store.ts';
 import { uidOf } from './account.ts';
-import type { GivenShares } from './given.ts';
 import { checkGrants, grantAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
+import type { SandboxShares } from './sandbox-shares.ts';
 
 export interface ShareParts {
   readonly store: Store;
@@ -33,7 +33,7 @@ export interface ShareParts {
   /** The first of the ids of groups for shares of this user, as the host has them. */
   readonly firstGroupId: () => number;
   readonly observer: Observer;
-  readonly given: GivenShares;
+  readonly sandboxShares: SandboxShares;
 }
 
 const maxPerUser = 100;
@@ -108,7 +108,7 @@ export class Shares {
       createdAt: at,
     };
     checkGrants(value);
-    this.#parts.given.check(this.#actor.name, value);
+    this.#parts.sandboxShares.check(this.#actor.name, value);
     const event = { at, type: 'share.added', subject: name, data: { name, user: this.#actor.name } };
     return store.insert(
       { kind: 'share', id: randomBytes(8).toString('hex'), owner: this.#actor.name, name, value },
@@ -126,7 +126,7 @@ export class Shares {
     const kept = row.value.consumers.filter((one) => !fresh.some((other) => consumerText(other) === consumerText(one)));
     const value = { ...row.value, consumers: [...kept, ...fresh] };
     checkGrants(value);
-    this.#parts.given.check(this.#actor.name, value);
+    this.#parts.sandboxShares.check(this.#actor.name, value);
     const event = { at: now(), type: 'share.changed', subject: row.name, data: { name: row.name, user: row.owner } };
     return store.update(row, value, event);
   }
@@ -163,7 +163,7 @@ export class Shares {
   async #give(row: ShareRow): Promise<string[]> {
     grantAccess(row.value);
     crashPoint('share:granted');
-    return this.#parts.given.give(row);
+    return this.#parts.sandboxShares.grant(row);
   }
 
   #rows(): readonly ShareRow[] {

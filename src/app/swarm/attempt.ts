@@ -1,8 +1,9 @@
 /** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
-import { agentGrantFields, type Granted } from '../../model/grant-table.ts';
+import type { Granted } from '../../model/grant-table.ts';
 import { noNetwork } from '../../model/network.ts';
+import { agentGrantFields } from '../../model/noun-table.ts';
 import type { SandboxSpec } from '../../model/sandbox.ts';
 import { isActive, type SwarmContainer } from '../../model/swarm.ts';
 import type { TaskFile } from '../../model/task.ts';

@@ -5,8 +5,8 @@ import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../mode
 import { agentPresets } from '../../model/agent-table.ts';
 import { presetOfKey, presetRoute } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
-import { agentGrantFields } from '../../model/grant-table.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';
+import { agentGrantFields } from '../../model/noun-table.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';

@@ -11,7 +11,7 @@ import type { Row, Store } from '../../store/store.ts';
 import { consumerOf, keyOf, type SandboxKey } from './consumer-sandboxes.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 
-export interface GivenParts {
+export interface SandboxSharesParts {
   readonly store: Store;
   readonly now: () => string;
   readonly reconciler: Pick<Reconciler, 'alone'>;
@@ -21,10 +21,10 @@ export interface GivenParts {
   readonly mountNow: (sandbox: Sandbox, mount: ShareMount) => Promise<void>;
 }
 
-export class GivenShares {
-  readonly #parts: GivenParts;
+export class SandboxShares {
+  readonly #parts: SandboxSharesParts;
 
-  constructor(parts: GivenParts) {
+  constructor(parts: SandboxSharesParts) {
     this.#parts = parts;
   }
 
@@ -47,15 +47,15 @@ export class GivenShares {
   }
 
   /** Repeat-safe. Returns which running sandboxes get it only at their next start, and why. */
-  async give(row: ShareRow): Promise<string[]> {
+  async grant(row: ShareRow): Promise<string[]> {
     const late: (string | null)[] = [];
     // The spec of a start that is under way does not change meanwhile.
     for (const { id } of this.#named(row.owner, row.value))
-      late.push(await this.#parts.reconciler.alone(id, () => this.#giveOne(id, row)));
+      late.push(await this.#parts.reconciler.alone(id, () => this.#grantOne(id, row)));
     return late.filter((one) => one !== null);
   }
 
-  async #giveOne(sandboxId: string, row: ShareRow): Promise<string | null> {
+  async #grantOne(sandboxId: string, row: ShareRow): Promise<string | null> {
     const mount = this.#put(sandboxId, row);
     const found = this.#parts.store.get('sandbox', sandboxId);
     if (mount === null || found === null) return null;

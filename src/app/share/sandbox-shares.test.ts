@@ -3,12 +3,12 @@ import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } fro
 import { parseConsumerRequest, type Share } from '../../model/share.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { type GivenParts, GivenShares } from './given.ts';
+import { SandboxShares, type SandboxSharesParts } from './sandbox-shares.ts';
 
 let store: Store;
 let canAdd = true;
 let mounted: string[] = [];
-let mountNow: GivenParts['mountNow'];
+let mountNow: SandboxSharesParts['mountNow'];
 beforeEach(() => {
   store = createMemoryStore();
   canAdd = true;
@@ -17,8 +17,14 @@ beforeEach(() => {
 });
 
 const event = { at: '', type: 'test', subject: '', data: {} };
-const given = () =>
-  new GivenShares({ store, now: () => '', reconciler: { alone: (_, task) => task() }, canAdd: () => canAdd, mountNow });
+const sandboxShares = () =>
+  new SandboxShares({
+    store,
+    now: () => '',
+    reconciler: { alone: (_, task) => task() },
+    canAdd: () => canAdd,
+    mountNow,
+  });
 
 function share(name: string, at: readonly string[] = [], more: Partial<Share> = {}) {
   const value: Share = {
@@ -41,8 +47,8 @@ function sandbox(name: string, spec: Partial<SandboxSpec> = {}, status: Partial<
   return store.insert({ kind: 'sandbox', id: value.id, owner: 'ann', name, value: value as unknown as Sandbox }, event);
 }
 
-const targets = (request: Parameters<GivenShares['mounts']>[1], project: string | null = null) =>
-  given()
+const targets = (request: Parameters<SandboxShares['mounts']>[1], project: string | null = null) =>
+  sandboxShares()
     .mounts('ann', request, project)
     .map(({ name, target, readonly }) => `${name} ${target}${readonly ? ' ro' : ''}`);
 
@@ -76,7 +82,7 @@ describe('a new sandbox', () => {
     expect(() => targets({ shares: [{ share: 'none' }] })).toThrow('no share "none"');
     expect(() => targets({ shares: [{ share: 'gone' }] })).toThrow('is being revoked');
     expect(targets({ name: 'box' })).toEqual([]);
-    expect(() => given().mounts('bob', { shares: [{ share: 'gone' }] }, null)).toThrow('no share');
+    expect(() => sandboxShares().mounts('bob', { shares: [{ share: 'gone' }] }, null)).toThrow('no share');
   });
 
   it.each([
@@ -91,10 +97,10 @@ describe('a new sandbox', () => {
 
   it('is not recorded with a share that was revoked since its spec was made', () => {
     const row = share('in');
-    const shares = given().mounts('ann', { shares: [{ share: 'in' }] }, null);
-    given().require({ shares } as unknown as SandboxSpec);
+    const shares = sandboxShares().mounts('ann', { shares: [{ share: 'in' }] }, null);
+    sandboxShares().require({ shares } as unknown as SandboxSpec);
     store.remove(row, event);
-    expect(() => given().require({ shares } as unknown as SandboxSpec)).toThrow('is being revoked');
+    expect(() => sandboxShares().require({ shares } as unknown as SandboxSpec)).toThrow('is being revoked');
   });
 });
 
@@ -104,9 +110,9 @@ describe('an existing sandbox', () => {
   it('gets a share that names it, once', async () => {
     sandbox('box');
     const row = share('in', ['box=/in']);
-    await given().give(row);
+    await sandboxShares().grant(row);
     const { revision } = store.find('sandbox', 'ann', 'box')!;
-    await given().give(row);
+    await sandboxShares().grant(row);
     expect(specOf('box')).toMatchObject([{ id: 'id-in', target: '/in' }]);
     expect(store.find('sandbox', 'ann', 'box')!.revision).toBe(revision);
   });
@@ -117,10 +123,10 @@ describe('an existing sandbox', () => {
     mountNow = async () => {
       throw new Error('its root cannot be changed');
     };
-    expect(await given().give(row)).toEqual(['box gets it at its next start: its root cannot be changed']);
+    expect(await sandboxShares().grant(row)).toEqual(['box gets it at its next start: its root cannot be changed']);
     expect(specOf('box')).toMatchObject([{ target: '/in' }]);
     mountNow = async ({ name }, { target }) => void mounted.push(`${name} ${target}`);
-    expect(await given().give(row)).toEqual([]);
+    expect(await sandboxShares().grant(row)).toEqual([]);
     expect(mounted).toEqual(['box /in']);
   });
 
@@ -128,22 +134,22 @@ describe('an existing sandbox', () => {
     sandbox('box');
     const row = share('in', ['box=/in']);
     store.update(row, { ...row.value, revoking: { consumer: null, force: false } }, event);
-    await given().give(row);
+    await sandboxShares().grant(row);
     expect([specOf('box'), mounted]).toEqual([undefined, []]);
   });
 
   it('keeps the path of a share while it runs or is about to', async () => {
     share('in', ['box=/new']);
     const { value } = store.find('share', 'ann', 'in')!;
-    const old = { ...given().mounts('ann', { name: 'box' }, null)[0]!, target: '/old' };
+    const old = { ...sandboxShares().mounts('ann', { name: 'box' }, null)[0]!, target: '/old' };
     sandbox('box', { shares: [old], attempt: 2 }, { state: 'stopped', attempt: 1 });
-    expect(() => given().check('ann', value)).toThrow('at another path');
+    expect(() => sandboxShares().check('ann', value)).toThrow('at another path');
   });
 
   it('is refused a share where agent would get another id', () => {
     canAdd = false;
     sandbox('box');
     const { value } = share('in', ['box=/in']);
-    expect(() => given().check('ann', value)).toThrow('without root');
+    expect(() => sandboxShares().check('ann', value)).toThrow('without root');
   });
 });

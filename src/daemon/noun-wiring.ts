@@ -1,0 +1,98 @@
+/**
+ * Constructs the nouns that have parts of their own, for all users and for one: each in its NOUN-wiring.ts, and joined here. A part that needs
+ * a later one gets it when it is called, not before.
+ */
+import { memoryGrants } from '../app/memory/memory-grants.ts';
+import type { NounData } from '../app/sandbox/data.ts';
+import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
+import type { Granting } from '../app/sandbox/spec.ts';
+import type { UserSecrets } from '../app/secret/secrets.ts';
+import type { UserVolumes } from '../app/volume/volumes.ts';
+import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
+import type { DeclaredService } from '../model/service.ts';
+import type { Actor } from '../model/user.ts';
+import type { Secrets } from '../secret/secret.ts';
+import type { Volumes } from '../volume/volumes.ts';
+import { bankData, bankOf, openLiveBanks } from './bank-wiring.ts';
+import { chromaServices, openChroma, releaseChroma } from './chroma-wiring.ts';
+import { credentialHeaders, memoryOf, memoryServices, openLiveMemories, requiresMemory } from './memory-wiring.ts';
+import type { Resources } from './resources.ts';
+import { openRoomParts, roomsOf, type WatchParts, watchesOf } from './room-wiring.ts';
+import { type ShareParts, sharesOf } from './share-wiring.ts';
+
+export type Nouns = ReturnType<typeof openNouns>;
+
+interface OpenedBefore {
+  readonly secrets: Secrets;
+  readonly volumes: Volumes;
+  readonly agentOf: (user: string) => number | null;
+}
+
+/** Once in a daemon. */
+export function openNouns(resources: Resources, { secrets, volumes, agentOf }: OpenedBefore) {
+  const { store, owner } = resources;
+  const rooms = openRoomParts(resources, secrets);
+  const chroma = openChroma({ ...resources, volumes, headers: credentialHeaders({ store, owner, secrets }) });
+  const liveMemories = openLiveMemories(resources, { secrets, releaseChroma: releaseChroma(resources, chroma) });
+  const liveBanks = openLiveBanks(resources, agentOf);
+  return {
+    parts: { ...rooms, chroma, liveMemories, liveBanks },
+    data: [rooms.sandboxRooms, bankData(liveBanks), liveMemories] as readonly NounData[],
+    /** At ports of a sandbox. */
+    services: (sandbox: Sandbox): DeclaredService[] => [
+      ...memoryServices(resources, sandbox),
+      ...chromaServices(resources, sandbox),
+    ],
+    /** It does not start without them. */
+    requiresServices: ({ spec }: Sandbox): boolean => requiresMemory(spec),
+    /** `settled`: when all sandboxes were observed. */
+    start: (settled: Promise<unknown>): void => {
+      rooms.liveRooms.start();
+      liveMemories.start();
+      void settled.then(() => liveBanks.start());
+      chroma.start();
+    },
+    dispose: async (): Promise<void> => {
+      await rooms.liveRooms.dispose();
+      await chroma.dispose();
+      await liveMemories.dispose();
+      await liveBanks.dispose();
+    },
+  };
+}
+
+interface UserParts {
+  readonly secrets: UserSecrets;
+  readonly volumes: UserVolumes;
+  readonly sandboxes: () => Sandboxes;
+  /** Whose folders the user may share. */
+  readonly account: () => number | null | 'any';
+}
+
+type Shared = Resources & Nouns['parts'] & ShareParts & Pick<WatchParts, 'watchers'> & { readonly volumes: Volumes };
+
+/** For one user: what the handlers reach, and how requests become what the spec of a sandbox records. */
+export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {
+  const { sandboxShares, ...sharing } = sharesOf(actor, shared, account);
+  const granting: Granting = {
+    volumes: (request) => volumes.mounts(request.volumes),
+    shares: (request, project) => sandboxShares.mounts(actor.name, request, project),
+    rooms: ({ rooms = [] }) => {
+      if (rooms.length > 0) volumes.requireMountable();
+      return shared.sandboxRooms.grants(actor.name, rooms);
+    },
+    memoryScopes: memoryGrants,
+  };
+  return {
+    scope: {
+      ...sharing,
+      rooms: roomsOf(actor, shared),
+      webhooks: { of: (room: string) => (actor.isOwner ? shared.webhooks.of(room) : []) },
+      watches: watchesOf(actor, { ...shared, sandboxes, secrets }),
+      memory: memoryOf(actor, shared),
+      bank: bankOf(actor, shared),
+    },
+    granting,
+    requireShares: (spec: SandboxSpec) => sandboxShares.require(spec),
+  };
+}

@@ -1,0 +1,68 @@
+/** How many files a noun touches besides its own, counted by what imports it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { describe, expect, it } from 'vitest';
+import { importsOf } from './layering.ts';
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  .map((path) => ({ path, source: readFileSync(join('src', path), 'utf8') }));
+
+/** The files that a noun with a grant registers itself in, as CONTRIBUTING says under "A noun". */
+const registered = ['app/app.ts', 'cli/commands.ts', 'daemon/noun-wiring.ts', 'model/noun-table.ts'];
+
+/** By its folders, and the files of shared folders that have its name. */
+function importers(noun: string, also: readonly string[] = []): string[] {
+  const names = [noun, ...also].join('|');
+  const own = new RegExp(
+    `^((${names})/|(app|cli|agent)/(${names})/|(model|api|launch|daemon)/(${names})(-[a-z-]+)?\\.ts$)`,
+  );
+  const isOwn = (path: string) => own.test(path);
+  const importsIt = ({ path, source }: (typeof files)[number]) =>
+    importsOf(source).some(({ specifier }) => specifier.startsWith('.') && isOwn(join(dirname(path), specifier)));
+  return files
+    .filter((file) => !isOwn(file.path) && importsIt(file))
+    .map(({ path }) => path)
+    .sort();
+}
+
+describe('a noun that sandboxes are granted', () => {
+  it('is named by four existing files, as shares are', () => {
+    expect(importers('share')).toEqual(registered);
+  });
+
+  it('is besides named by features about two nouns: for rooms, those of fleets, the hub, the disk and watchers', () => {
+    expect(importers('room', ['mention', 'webhook'])).toEqual(
+      [
+        ...registered,
+        ...['api/fleet.ts', 'fleet/fleet.ts', 'fleet/room-schema.ts', 'fleet/watch.ts'],
+        ...['app/hub/hub-rooms.ts', 'app/hub/tool/room.ts', 'daemon/environment-wiring.ts'],
+        'app/disk/measure.ts',
+        // Watchers run commands in sandboxes of any user, so they need the scopes.
+        ...['daemon/scope-wiring.ts', 'daemon/daemon.ts'],
+        'cli/memory/note-text.ts',
+      ].sort(),
+    );
+  });
+
+  it('is besides named by features about two nouns: for the memory, those of the hub, the bank and Chroma', () => {
+    expect(importers('memory', ['chroma'])).toEqual(
+      [
+        ...registered,
+        ...['app/hub/hub-memory.ts', 'app/hub/tool/memory.ts', 'daemon/environment-wiring.ts'],
+        ...['agent/bank/main.ts', 'app/bank/sandbox-bank.ts', 'launch/compose.ts'],
+        // A volume has the files of Chroma.
+        'daemon/wiring.ts',
+        // Its socket for sandboxes looks up their sessions.
+        ...['daemon/scope-wiring.ts', 'daemon/daemon.ts'],
+      ].sort(),
+    );
+  });
+
+  it('has a field that only its own files and two tables name, as the scopes of the memory', () => {
+    const naming = files.filter(
+      ({ path, source }) => /memoryScopes?\b/.test(source) && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
+    );
+    expect(naming.map(({ path }) => path).sort()).toEqual(['daemon/noun-wiring.ts', 'model/noun-table.ts']);
+  });
+});
