@@ -41,7 +41,7 @@ test('a file that was changed since it was looked at is not replaced, and nothin
   expect(readdirSync(at('shop'))).toEqual(['a.md']);
 });
 
-test('a file that became a link, a folder or nothing meanwhile stays so', () => {
+test('a write does not replace a file that became a link or a folder or was removed meanwhile', () => {
   writeFileSync(join(folder, 'outside'), 'old');
   symlinkSync(join(folder, 'outside'), at('shop/link.md'));
   expect(put('shop/link.md', 'new', hash('old'))).toBe(false);

@@ -66,7 +66,7 @@ const commands: Commands = {
   ignoreTerm: ['ignore-term'],
   count: (file, code) => ['count', file, String(code)],
   countAndWait: (file) => ['count-and-wait', file],
-  whenTold: ({ go, bytes, done, code }) => ['when-told', go, String(bytes), done, String(code)],
+  afterFile: ({ go, bytes, done, code }) => ['after-file', go, String(bytes), done, String(code)],
   tick: (file) => ['tick', file],
   tellTerminal: ['tell-terminal'],
   tellSize: ['tell-size'],
@@ -93,7 +93,7 @@ function programsOver(shared: SharedMemory): Programs {
       return Number(args[1]);
     },
     'count-and-wait': waiting(({ args }) => shared.addLine(args[0]!)),
-    'when-told': async ({ args: [go, bytes, done, code], ...inside }) => {
+    'after-file': async ({ args: [go, bytes, done, code], ...inside }) => {
       say(inside.stdout, 'ready\n');
       await shared.whenThere(go!);
       await flood({ ...inside, args: [bytes!] });

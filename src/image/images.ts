@@ -136,14 +136,14 @@ export class Images {
     const { checksum, archive } = host();
     const tag = this.#hostTag;
     const known = await engine.find(tag);
-    if (known !== null && this.#isOurs(known, checksum)) return known;
+    if (known !== null && this.#isOwnBuild(known, checksum)) return known;
     await say({ kind: 'phase', text: 'collecting the packages of this machine' });
     const order = { archive: archive(), tag, labels: { [labels.home]: installation, [labels.checksum]: checksum } };
     for await (const message of engine.import(order, signal)) {
       if (message.kind === 'failure') throw new Fault('unavailable', `the engine refuses them: ${message.message}`);
     }
     const found = await engine.find(tag);
-    if (found !== null && this.#isOurs(found, checksum)) return found;
+    if (found !== null && this.#isOwnBuild(found, checksum)) return found;
     throw new Fault('unavailable', 'the engine did not take the packages of this machine');
   }
 
@@ -205,7 +205,7 @@ export class Images {
     }
     // Built but not recorded: a crash came in between.
     const made = await engine.find(making.tag);
-    const built = made === null || !this.#isOurs(made, checksum);
+    const built = made === null || !this.#isOwnBuild(made, checksum);
     const { id } = built ? await this.#run(making, { inputs, checksum }, wish) : made;
     crashPoint('image:built');
     const { name, source, project } = making;
@@ -214,7 +214,7 @@ export class Images {
     return { image, built, notes: making.notes };
   }
 
-  #isOurs({ labels: found }: FoundImage, checksum: string): boolean {
+  #isOwnBuild({ labels: found }: FoundImage, checksum: string): boolean {
     return found[labels.home] === this.#parts.installation && found[labels.checksum] === checksum;
   }
 
@@ -235,7 +235,7 @@ export class Images {
     };
     const id = await follow(engine.build(order, wish.signal), new Progress({ ...making.of, steps }), wish.say);
     const found = await engine.find(id ?? making.tag);
-    if (found !== null && this.#isOurs(found, sums.checksum)) return found;
+    if (found !== null && this.#isOwnBuild(found, sums.checksum)) return found;
     throw new Fault('unavailable', `the engine did not build ${making.name} as ordered`);
   }
 

@@ -16,7 +16,7 @@ function embedder(folder: string | null = '/packages/embeddings') {
   return { made, sent, receivers };
 }
 
-test('the thread is started once, gets the texts, and its answers are told apart', async () => {
+test('the thread is started once, gets the texts, and each answer goes to its request', async () => {
   const { made, sent, receivers } = embedder();
   const [one, other] = [made.embed('one'), made.embed('other')];
   expect(receivers).toHaveLength(1);

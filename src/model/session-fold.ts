@@ -6,11 +6,11 @@ import type {
   ContentBlock,
   EventData,
   EventType,
-  GivenAnswer,
   Message,
   Part,
   PlanEntry,
   Question,
+  QuestionAnswer,
   SessionEvent,
   SessionState,
   StopReason,
@@ -59,7 +59,7 @@ export class SessionFold {
   readonly #turns = new Map<string, Turn>();
   readonly #ended = new Set<string>();
   readonly #questions = new Map<string, OpenQuestion>();
-  readonly #answers = new Map<string, GivenAnswer>();
+  readonly #answers = new Map<string, QuestionAnswer>();
   readonly #drafts: Draft[] = [];
   /** Where the newest part of a tool call, the part of a question and that of the plan are: a search would take long after many events. */
   readonly #tools = new Map<string, Place>();
@@ -93,7 +93,7 @@ export class SessionFold {
   }
 
   /** The answer that a question has; null: none, or there is no such question. */
-  answerTo(pendingId: string): GivenAnswer | null {
+  answerTo(pendingId: string): QuestionAnswer | null {
     return this.#answers.get(pendingId) ?? null;
   }
 
@@ -205,7 +205,7 @@ export class SessionFold {
     else this.#planned = this.#add({ type: 'plan', entries }, event);
   }
 
-  #answer(answer: GivenAnswer): void {
+  #answer(answer: QuestionAnswer): void {
     this.#questions.delete(answer.pendingId);
     this.#answers.set(answer.pendingId, answer);
     const asked = this.#asked.get(answer.pendingId);

@@ -47,7 +47,7 @@ export interface EventData {
   readonly tool: ToolChange;
   readonly plan: { readonly entries: readonly PlanEntry[] };
   readonly question: Question;
-  readonly answer: GivenAnswer;
+  readonly answer: QuestionAnswer;
   readonly update: Readonly<Record<string, unknown>>;
   readonly 'turn.ended': { readonly stopReason: StopReason; readonly reason?: string };
 }
@@ -108,7 +108,7 @@ export interface Question {
   readonly toolCallId?: string;
 }
 
-export interface GivenAnswer {
+export interface QuestionAnswer {
   readonly pendingId: string;
   readonly optionId?: string;
   readonly content?: Readonly<Record<string, unknown>>;
@@ -127,7 +127,7 @@ export type Part =
   | { readonly type: 'thought'; readonly text: string }
   | ({ readonly type: 'tool' } & ToolChange)
   | { readonly type: 'plan'; readonly entries: readonly PlanEntry[] }
-  | ({ readonly type: 'question'; readonly answer?: GivenAnswer } & Question);
+  | ({ readonly type: 'question'; readonly answer?: QuestionAnswer } & Question);
 
 export const sessionLimits = {
   sessions: 100,

@@ -81,7 +81,7 @@ describe('the daemon', () => {
     await soon(() => expect(told()).toEqual(['two']));
   });
 
-  it('detaches in vain where there is no proxy', async () => {
+  it('detaches without an error where there is no proxy', async () => {
     server.close();
     await client.detach('one');
     await client.keepOnly([]);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StatsView } from '../../src/api/memory.ts';
-import type { ways } from '../fixtures/attacks/ground.ts';
+import type { ways } from '../fixtures/attacks/testbed.ts';
 import { provideChroma } from '../harness/chroma.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';

@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
-import { dockerGround } from '../harness/crash-ground.ts';
+import { dockerTestbed } from '../harness/crash-testbed.ts';
 import { crashes } from './crash.ts';
 
 describe('a daemon that is killed, with the docker engine', () =>
-  crashes(dockerGround(), {
+  crashes(dockerTestbed(), {
     startAgain: ['after:clear', 'after:renew', 'start:created', 'after:start'],
     remove: [
       ...['after:stop', 'after:conclude', 'remove:container'],

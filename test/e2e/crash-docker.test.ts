@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
-import { dockerGround, podmanGround } from '../harness/crash-ground.ts';
+import { dockerTestbed, podmanTestbed } from '../harness/crash-testbed.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { crashes } from './crash.ts';
 
 describe('a daemon that is killed, with the docker engine', () =>
-  crashes(dockerGround(), {
+  crashes(dockerTestbed(), {
     create: [
       ...['start:prepared', 'start:staged', 'start:created'],
       ...['start:begun', 'start:started', 'after:start'],
@@ -15,5 +15,5 @@ describe('a daemon that is killed, with the docker engine', () =>
 
 /** Where it is the engine that could make a difference. Podman 4.3 does not find what conmon noted of a lack of memory. */
 describe.each(isRepeated ? ['podman'] : [])('on %s', () =>
-  crashes(podmanGround, { create: ['start:created'], remove: ['remove:container'], starved: 'killed by SIGKILL' }),
+  crashes(podmanTestbed, { create: ['start:created'], remove: ['remove:container'], starved: 'killed by SIGKILL' }),
 );

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localGround } from '../harness/crash-ground.ts';
+import { localTestbed } from '../harness/crash-testbed.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { groupsOf } from '../harness/traces.ts';
@@ -10,7 +10,7 @@ import { crashes } from './crash.ts';
 let carrel: Installation;
 
 describe('a daemon that is killed, with the local engine', () =>
-  crashes(localGround, {
+  crashes(localTestbed, {
     create: [
       ...['start:prepared', 'start:noted', 'start:let-go', 'start:staged', 'start:created'],
       ...['start:begun', 'start:started', 'after:start'],

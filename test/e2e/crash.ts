@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { readIfThere } from '../../src/lib/file.ts';
-import type { CrashGround } from '../harness/crash-ground.ts';
+import type { CrashTestbed } from '../harness/crash-testbed.ts';
 import { type Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { groupsOf } from '../harness/traces.ts';
@@ -28,25 +28,25 @@ interface Points {
   readonly starved?: string;
 }
 
-export function crashes(ground: CrashGround, points: Points): void {
+export function crashes(testbed: CrashTestbed, points: Points): void {
   beforeAll(async () => {
-    await ground.open();
-    carrel = ground.installation();
+    await testbed.open();
+    carrel = testbed.installation();
   });
   afterEach(() => carrel.clear());
   afterAll(async () => {
     await carrel.dispose();
-    await ground.close();
+    await testbed.close();
   });
 
-  create(ground, points.create ?? []);
-  stop(ground, points.stop ?? []);
+  create(testbed, points.create ?? []);
+  stop(testbed, points.stop ?? []);
   startAgain(points.startAgain ?? []);
-  remove(ground, points.remove ?? []);
-  if (points.starved !== undefined) whileNoDaemonIsThere(ground, points.starved);
+  remove(testbed, points.remove ?? []);
+  if (points.starved !== undefined) whileNoDaemonIsThere(testbed, points.starved);
 }
 
-function create(ground: CrashGround, points: readonly string[]): void {
+function create(testbed: CrashTestbed, points: readonly string[]): void {
   it.each(points)('create survives a crash at %s: one running sandbox, its command run once', async (point) => {
     await carrel.crashDuring(point, 'create', '--name', 'box', '--', ...counted);
     await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
@@ -54,20 +54,20 @@ function create(ground: CrashGround, points: readonly string[]): void {
     expect(await runsOf('box')).toBe('run\n');
     expect(await carrel.list()).toHaveLength(1);
     // The keeper of what looked inside may still be on its way out.
-    await until(async () => (await ground.running(carrel)) === 1, 'one to run');
+    await until(async () => (await testbed.running(carrel)) === 1, 'one to run');
   });
 }
 
-function stop(ground: CrashGround, points: readonly string[]): void {
+function stop(testbed: CrashTestbed, points: readonly string[]): void {
   it.each(points)('stop survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     // Only root has groups to give without a delegated one.
-    if (isRealRoot && ground.groups) expect(groupsOf(id)).not.toEqual([]);
+    if (isRealRoot && testbed.groups) expect(groupsOf(id)).not.toEqual([]);
     await carrel.crashDuring(point, 'stop', '--grace', '1', 'box');
     await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
     await until(() => groupsOf(id).length === 0, 'its group to be freed');
-    await ground.expectFreed(carrel, id);
+    await testbed.expectFreed(carrel, id);
   });
 }
 
@@ -83,20 +83,20 @@ function startAgain(points: readonly string[]): void {
   });
 }
 
-function remove(ground: CrashGround, points: readonly string[]): void {
+function remove(testbed: CrashTestbed, points: readonly string[]): void {
   it.each(points)('remove survives a crash at %s: nothing is left', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     await carrel.crashDuring(point, 'rm', '--force', 'box');
     await until(async () => (await carrel.list()).length === 0, 'the sandbox to be gone');
     expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
-    await ground.expectFreed(carrel, id);
-    await ground.expectNothing(carrel);
+    await testbed.expectFreed(carrel, id);
+    await testbed.expectNothing(carrel);
   });
 }
 
-function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
-  const ended = () => until(async () => (await ground.running(carrel)) === 0, 'everything to end');
+function whileNoDaemonIsThere(testbed: CrashTestbed, starved: string): void {
+  const ended = () => until(async () => (await testbed.running(carrel)) === 0, 'everything to end');
 
   it('a sandbox goes on without a daemon, and its end is recorded with its code', async () => {
     await carrel.script('box', 'until [ -e /.data/go ]; do sleep 0.05; done; echo done; exit 7');
@@ -121,7 +121,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     const say = (id: string, name: string) => carrel.write(`home/sandboxes/${id}/state/data/${name}`, '');
     await carrel.killDaemon();
     for (const id of [signal, memory]) say(id, 'go');
-    if (starved === 'oom') await ground.noticesOutOfMemory(carrel, memory);
+    if (starved === 'oom') await testbed.noticesOutOfMemory(carrel, memory);
     say(memory, 'noticed');
     await ended();
     expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
@@ -136,7 +136,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     await ended();
     await until(
       () =>
-        ground.expectNothing(carrel).then(
+        testbed.expectNothing(carrel).then(
           () => true,
           () => false,
         ),
@@ -148,7 +148,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();
-    await ground.removeBehindOurBack(carrel, id);
+    await testbed.removeWithoutDaemon(carrel, id);
     expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost' });
   });
 }

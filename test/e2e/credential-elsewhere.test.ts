@@ -10,19 +10,19 @@ import { createRootlessAccount } from '../harness/rootless.ts';
 const authority = new TestAuthority('127.0.0.1');
 const value = 'the-real-key';
 
-interface Ground {
+interface Testbed {
   readonly carrel: Installation;
   readonly config: string;
   readonly options: readonly string[];
   dispose(): Promise<void> | void;
 }
 
-async function withoutRoot(): Promise<Ground> {
+async function withoutRoot(): Promise<Testbed> {
   const account = createRootlessAccount();
   return { carrel: new Installation(account), config: '', options: [], dispose: () => account.dispose() };
 }
 
-async function onDocker(): Promise<Ground> {
+async function onDocker(): Promise<Testbed> {
   const dockerd = await Dockerd.open();
   const config = `docker: {socket: ${dockerd.socketPath}}\n`;
   return { carrel: new Installation(), config, options: ['--engine', 'docker'], dispose: () => dockerd.dispose() };
@@ -32,7 +32,7 @@ describe.each([
   ['without root', withoutRoot],
   ['on docker', onDocker],
 ])('%s', (_, prepare) => {
-  let ground: Ground;
+  let testbed: Testbed;
   let service: Service;
   const keys: unknown[] = [];
 
@@ -41,20 +41,20 @@ describe.each([
       keys.push(request.headers['x-api-key']);
       response.end('hello');
     });
-    ground = await prepare();
-    const { carrel, config } = ground;
+    testbed = await prepare();
+    const { carrel, config } = testbed;
     const certificate = join(carrel.folder('trusted'), 'ca.pem');
     writeFileSync(certificate, authority.certificate);
     writeFileSync(join(carrel.home, 'config.yaml'), `${config}authorities: [${certificate}]\n`);
   });
   afterAll(async () => {
-    await ground.carrel.dispose();
-    await ground.dispose();
+    await testbed.carrel.dispose();
+    await testbed.dispose();
     await service.dispose();
   });
 
   it('the key is added outside, at the base URL and by the real name', async () => {
-    const { carrel, options } = ground;
+    const { carrel, options } = testbed;
     await carrel.run(['secret', 'set', 'KEY'], { input: value });
     const host = `127.0.0.1:${service.port}`;
     await carrel.ok('credential', 'add', 'api', '--preset', 'anthropic', '--host', host, '--secret', 'KEY');

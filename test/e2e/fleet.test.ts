@@ -263,7 +263,7 @@ describe('again and again', () => {
     expect((await here('up')).stderr).toContain('nothing to do, 3 sandboxes');
   });
 
-  it('several at once do no harm', async () => {
+  it('several at once all succeed and bring up the same fleet', async () => {
     put('name: shop\n');
     await here('up', '--yes');
     for (const text of [base(), wanted]) {

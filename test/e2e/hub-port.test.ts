@@ -157,7 +157,7 @@ describe('a daemon that cannot have its port does not start', () => {
     expect(await other.json('status')).toEqual({ running: false });
   });
 
-  it('doctor says so beforehand, of a taken port and of missing TLS', async () => {
+  it('doctor warns about a taken port and about missing TLS before the start', async () => {
     await other.ok('ls');
     other.write('home/config.yaml', `http: {port: ${port}}\n`);
     const rows = JSON.parse((await other.run(['--json', 'doctor'])).stdout) as { name: string }[];

@@ -2,52 +2,52 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { attacker, everyWay, type Ground } from '../fixtures/attacks/ground.ts';
+import { attacker, everyWay, type Testbed } from '../fixtures/attacks/testbed.ts';
 
 /** Sent instead of what was asked for. Each must be refused, with nothing copied and nothing touched. */
 const refusedTricks = ['climb', 'absolute', 'through', 'hardlink', 'symlink', 'device', 'another'];
 
 const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
-everyWay('copying', (ground) => {
+everyWay('copying', (testbed) => {
   let target: string;
   let round = 0;
   beforeEach(() => {
-    target = ground().carrel.folder(`target-${++round}`);
+    target = testbed().carrel.folder(`target-${++round}`);
   });
 
-  plantedLinks(ground, () => target);
-  hostileArchives(ground, () => target);
-  swappedFolders(ground);
+  plantedLinks(testbed, () => target);
+  hostileArchives(testbed, () => target);
+  swappedFolders(testbed);
 });
 
-function plantedLinks(ground: () => Ground, target: () => string): void {
+function plantedLinks(testbed: () => Testbed, target: () => string): void {
   describe('links that the sandbox planted', () => {
     beforeAll(async () => {
-      const { canary, folder } = ground();
+      const { canary, folder } = testbed();
       const script = [
         'cd ~; ln -s "$1" file; ln -s "$2" folder; ln -s /etc/passwd passwd; ln -s /etc/shadow shadow',
         'mkdir tree; ln -s "$1" tree/file; ln -s "$2" tree/folder; echo own > tree/own',
       ].join('; ');
-      await inside(ground(), 'sh', '-c', script, 'sh', canary, folder);
+      await inside(testbed(), 'sh', '-c', script, 'sh', canary, folder);
     });
 
     it.each(['file', 'folder', 'shadow'])('does not give a %s of the host', async (name) => {
-      const { exitCode, stderr } = await ground().carrel.run(['cp', `${attacker}:${name}`, target()]);
+      const { exitCode, stderr } = await testbed().carrel.run(['cp', `${attacker}:${name}`, target()]);
       expect(stderr).toContain('does not exist');
       expect(exitCode).toBe(5);
       expect(readdirSync(target())).toEqual([]);
     });
 
     it("leads to the sandbox's own file, where it has one", async () => {
-      await ground().carrel.ok('cp', `${attacker}:passwd`, target());
+      await testbed().carrel.ok('cp', `${attacker}:passwd`, target());
       const copied = readFileSync(join(target(), 'passwd'), 'utf8');
       expect(copied).toContain('/home/agent');
       expect(copied).not.toBe(readFileSync('/etc/passwd', 'utf8'));
     });
 
     it('stays a link in a folder that is copied', async () => {
-      const { carrel, canary, folder } = ground();
+      const { carrel, canary, folder } = testbed();
       await carrel.ok('cp', `${attacker}:tree`, target());
       expect(readlinkSync(join(target(), 'tree/file'))).toBe(canary);
       expect(readlinkSync(join(target(), 'tree/folder'))).toBe(folder);
@@ -55,7 +55,7 @@ function plantedLinks(ground: () => Ground, target: () => string): void {
     });
 
     it('does not lead a copy into the sandbox out of it', async () => {
-      const { carrel, folder } = ground();
+      const { carrel, folder } = testbed();
       writeFileSync(join(target(), 'planted'), 'planted');
       const { exitCode } = await carrel.run(['cp', join(target(), 'planted'), `${attacker}:folder/planted`]);
       expect(exitCode).not.toBe(0);
@@ -64,22 +64,22 @@ function plantedLinks(ground: () => Ground, target: () => string): void {
   });
 }
 
-function hostileArchives(ground: () => Ground, target: () => string): void {
+function hostileArchives(testbed: () => Testbed, target: () => string): void {
   describe('an archive that it made up', () => {
     let host: string;
     beforeAll(async () => {
-      host = ground().carrel.folder('host');
+      host = testbed().carrel.folder('host');
       writeFileSync(join(host, 'secret'), 'secret');
       const tar = readFileSync('test/fixtures/attacks/fake-tar.py', 'utf8').replace('HOST', JSON.stringify(host));
       // The runtime looks for programs before it becomes agent, so it has to be let into the home.
       const install =
         'chmod 755 ~; mkdir -p ~/.local/bin; echo > ~/wanted; printf %s "$1" > ~/.local/bin/tar; chmod 755 ~/.local/bin/tar';
-      await inside(ground(), 'sh', '-c', install, 'sh', tar);
+      await inside(testbed(), 'sh', '-c', install, 'sh', tar);
     });
 
     const copyWith = async (trick: string) => {
-      await inside(ground(), 'sh', '-c', 'printf %s "$1" > /tmp/trick', 'sh', trick);
-      return ground().carrel.run(['cp', `${attacker}:wanted`, target()]);
+      await inside(testbed(), 'sh', '-c', 'printf %s "$1" > /tmp/trick', 'sh', trick);
+      return testbed().carrel.run(['cp', `${attacker}:wanted`, target()]);
     };
     const expectUntouched = () => {
       expect(readdirSync(host)).toEqual(['secret']);
@@ -113,14 +113,14 @@ function hostileArchives(ground: () => Ground, target: () => string): void {
 }
 
 /** A folder that two share: what is a folder at one moment is a link out of it at the next. */
-function swappedFolders(ground: () => Ground): void {
+function swappedFolders(testbed: () => Testbed): void {
   describe('a folder that is swapped for a link meanwhile', () => {
     const rounds = 5;
     let project: string;
     let outside: string;
 
     beforeAll(async () => {
-      const { carrel, token } = ground();
+      const { carrel, token } = testbed();
       project = carrel.folder('project');
       outside = carrel.folder('outside');
       writeFileSync(join(outside, 'secret'), token, { mode: 0o644 });
@@ -131,8 +131,8 @@ function swappedFolders(ground: () => Ground): void {
     });
 
     it('takes no copy out of the project', async () => {
-      const { carrel } = ground();
-      await inside(ground(), 'sh', '-c', 'rm -rf ~/.local; echo planted > ~/planted');
+      const { carrel } = testbed();
+      await inside(testbed(), 'sh', '-c', 'rm -rf ~/.local; echo planted > ~/planted');
       for (let round = 0; round < rounds; round += 1) {
         await carrel.run(['cp', `${attacker}:planted`, join(project, 'shared/planted')]);
       }
@@ -140,7 +140,7 @@ function swappedFolders(ground: () => Ground): void {
     });
 
     it('gives no copy of what is outside of the project', async () => {
-      const { carrel, token } = ground();
+      const { carrel, token } = testbed();
       for (let round = 0; round < rounds; round += 1) {
         await carrel.run(['cp', join(project, 'shared'), `${attacker}:/tmp/got-${round}`]);
         await carrel.run(['cp', join(project, 'shared/secret'), `${attacker}:/tmp/got-file-${round}`]);
@@ -151,6 +151,6 @@ function swappedFolders(ground: () => Ground): void {
   });
 }
 
-async function inside({ carrel }: Ground, ...command: string[]): Promise<string> {
+async function inside({ carrel }: Testbed, ...command: string[]): Promise<string> {
   return carrel.ok('exec', attacker, '--', ...command);
 }

@@ -6,12 +6,12 @@ import {
   type Entrance,
   entrances,
   everyWay,
-  type Ground,
   isOnEngine,
   linkOr,
+  type Testbed,
   type Way,
   waysWithPodman,
-} from '../fixtures/attacks/ground.ts';
+} from '../fixtures/attacks/testbed.ts';
 
 interface Look {
   readonly folders: Readonly<Record<string, readonly string[]>>;
@@ -104,7 +104,7 @@ const maskedPaths = [
   .map((name) => `/proc/${name}`)
   .concat('/sys/firmware', '/sys/kernel', '/sys/dev/block');
 
-function hostPaths({ canary, carrel }: Ground): string[] {
+function hostPaths({ canary, carrel }: Testbed): string[] {
   const home = ['', 'carrel.sock', 'carrel.db', 'daemon.lock', 'sandboxes', 'engine'].map((name) =>
     join(carrel.home, name),
   );
@@ -124,20 +124,20 @@ const dockerMounts = [
 
 everyWay(
   'files',
-  (ground, way) => {
-    hostFiles(ground, way);
-    mountsAndWriting(ground, way);
-    devices(ground, way);
+  (testbed, way) => {
+    hostFiles(testbed, way);
+    mountsAndWriting(testbed, way);
+    devices(testbed, way);
   },
   waysWithPodman,
 );
 
-function hostFiles(ground: () => Ground, way: Way): void {
+function hostFiles(testbed: () => Testbed, way: Way): void {
   describe.each(entrances)('of the host, seen by its %s', (entrance: Entrance) => {
     let look: Look;
     beforeAll(async () => {
-      const { token } = ground();
-      look = await ground().attack<Look>('look', { token, paths: hostPaths(ground()) }, entrance);
+      const { token } = testbed();
+      look = await testbed().attack<Look>('look', { token, paths: hostPaths(testbed()) }, entrance);
     });
 
     it('has nothing at the root but its own folders', () => {
@@ -159,7 +159,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
 
     it('reaches no file of the host by any path', () => {
       expect(Object.entries(look.reached).filter(([, outcome]) => outcome !== 'ENOENT')).toEqual([]);
-      expect(hostPaths(ground()).filter((path) => existsSync(path)).length).toBeGreaterThan(5);
+      expect(hostPaths(testbed()).filter((path) => existsSync(path)).length).toBeGreaterThan(5);
     });
 
     it('finds nothing named like a file of the host', () => {
@@ -174,17 +174,17 @@ function hostFiles(ground: () => Ground, way: Way): void {
       expect(look.environ).toEqual([]);
       const foreign = look.variables.filter((name) => !ownVariables.test(name));
       expect(foreign).toEqual(isOnEngine(way) ? addedVariables[way] : []);
-      expect(readFileSync(`/proc/${ground().carrel.daemonPid}/environ`, 'utf8')).toContain(ground().token);
+      expect(readFileSync(`/proc/${testbed().carrel.daemonPid}/environ`, 'utf8')).toContain(testbed().token);
     });
 
     it('inherits no descriptor', () => {
       expect(look.descriptors).toEqual([]);
-      expect(descriptorsOf(ground().carrel.daemonPid)).toContain(ground().canary);
+      expect(descriptorsOf(testbed().carrel.daemonPid)).toContain(testbed().canary);
     });
   });
 
   it('cannot start in a folder that a descriptor of the runtime leads to', async () => {
-    const { carrel, token } = ground();
+    const { carrel, token } = testbed();
     const found = await Promise.all(
       Array.from({ length: 16 }, (_, fd) =>
         carrel.run([
@@ -203,7 +203,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
   });
 }
 
-function mountsAndWriting(ground: () => Ground, way: Way): void {
+function mountsAndWriting(testbed: () => Testbed, way: Way): void {
   const known = [...mountPoints, ...(isOnEngine(way) ? dockerMounts : [])];
 
   describe.each(['command', 'exec'] as const)('mounts and writing, by its %s', (entrance) => {
@@ -211,7 +211,7 @@ function mountsAndWriting(ground: () => Ground, way: Way): void {
     beforeAll(async () => {
       const folders = [...readonlyFolders, ...otherFolders];
       const args = { folders, files: kernelFiles, readonly: readonlyFolders };
-      found = await ground().attack<Mounts>('mounts', args, entrance);
+      found = await testbed().attack<Mounts>('mounts', args, entrance);
     });
 
     it('has no mount but those of a sandbox', () => {
@@ -262,7 +262,7 @@ function mountsAndWriting(ground: () => Ground, way: Way): void {
   });
 }
 
-function devices(ground: () => Ground, way: Way): void {
+function devices(testbed: () => Testbed, way: Way): void {
   describe('devices and masked files', () => {
     let found: Devices;
     let nullBefore: number;
@@ -270,7 +270,7 @@ function devices(ground: () => Ground, way: Way): void {
     beforeAll(async () => {
       nullBefore = statSync('/dev/null').mode;
       nullOwnerBefore = statSync('/dev/null').uid;
-      found = await ground().attack<Devices>('devices', { forbidden: forbiddenDevices, masked: maskedPaths });
+      found = await testbed().attack<Devices>('devices', { forbidden: forbiddenDevices, masked: maskedPaths });
     });
 
     // The folder of its own POSIX queues.

@@ -19,11 +19,11 @@ import {
   attackHost,
   entrances,
   everyWay,
-  type Ground,
   isOnEngine,
+  type Testbed,
   type Way,
   waysWithPodman,
-} from '../fixtures/attacks/ground.ts';
+} from '../fixtures/attacks/testbed.ts';
 import { isRunning } from '../harness/installation.ts';
 
 type Outcomes = Readonly<Record<string, string>>;
@@ -105,20 +105,20 @@ const openToAll = [
 
 everyWay(
   'kernel',
-  (ground, way) => {
-    systemCalls(ground);
-    privileges(ground, way);
-    setUserId(ground, way);
-    hostProcesses(ground, way);
+  (testbed, way) => {
+    systemCalls(testbed);
+    privileges(testbed, way);
+    setUserId(testbed, way);
+    hostProcesses(testbed, way);
   },
   waysWithPodman,
 );
 
-function systemCalls(ground: () => Ground): void {
+function systemCalls(testbed: () => Testbed): void {
   describe.each(entrances)('system calls, by its %s', (entrance) => {
     let answers: Outcomes;
     beforeAll(async () => {
-      answers = await ground().attack<Outcomes>('calls', {}, entrance);
+      answers = await testbed().attack<Outcomes>('calls', {}, entrance);
     });
 
     it.each(Object.entries(themes))('refuses %s', (_, { calls, answer }) => {
@@ -140,11 +140,11 @@ function systemCalls(ground: () => Ground): void {
   });
 }
 
-function privileges(ground: () => Ground, way: Way): void {
+function privileges(testbed: () => Testbed, way: Way): void {
   describe.each(entrances)('privileges, of its %s', (entrance) => {
     let found: Privileges;
     beforeAll(async () => {
-      found = await ground().attack<Privileges>('privileges', {}, entrance);
+      found = await testbed().attack<Privileges>('privileges', {}, entrance);
     });
 
     it('runs as agent alone', () => {
@@ -184,7 +184,7 @@ function privileges(ground: () => Ground, way: Way): void {
   });
 }
 
-function setUserId(ground: () => Ground, way: Way): void {
+function setUserId(testbed: () => Testbed, way: Way): void {
   describe('a set-user-id program', () => {
     let folder: string;
     beforeAll(() => {
@@ -205,8 +205,8 @@ function setUserId(ground: () => Ground, way: Way): void {
       chmodSync(program, 0o6755);
       expect(asOrdinaryAccount(program)).toMatch(new RegExp(`^${rootIdOf(way)} ${rootIdOf(way)} `));
 
-      const root = isOnEngine(way) ? ['--image', await ground().import(rootfs)] : ['--rootfs', rootfs];
-      const { stdout, stderr } = await ground().carrel.run(['run', '--rm', ...root, '--', '/whoami']);
+      const root = isOnEngine(way) ? ['--image', await testbed().import(rootfs)] : ['--rootfs', rootfs];
+      const { stdout, stderr } = await testbed().carrel.run(['run', '--rm', ...root, '--', '/whoami']);
       expect(stderr).toBe('');
       const id = isOnEngine(way) ? rootIdOf('root') + 1000 : 1000;
       expect(stdout).toBe(`${id} ${id} 0 0\n`);
@@ -214,15 +214,15 @@ function setUserId(ground: () => Ground, way: Way): void {
 
     it("gains nothing, though of the host's own", async () => {
       const programs = readdirSync('/usr/bin').filter((name) => isSetUserId(join('/usr/bin', name)));
-      const found = await ground().carrel.ok('exec', attacker, '--', 'find', '/usr/bin', '-perm', '-4000');
+      const found = await testbed().carrel.ok('exec', attacker, '--', 'find', '/usr/bin', '-perm', '-4000');
       expect(found.trim().split('\n').length).toBe(programs.length);
-      const { exitCode } = await ground().carrel.run(['exec', attacker, '--', 'mount', '-t', 'tmpfs', 'none', '/tmp']);
+      const { exitCode } = await testbed().carrel.run(['exec', attacker, '--', 'mount', '-t', 'tmpfs', 'none', '/tmp']);
       expect(exitCode).not.toBe(0);
     });
   });
 }
 
-function hostProcesses(ground: () => Ground, way: Way): void {
+function hostProcesses(testbed: () => Testbed, way: Way): void {
   const kinds = ['user', 'pid', 'mnt', 'ipc', 'uts', 'net', 'cgroup'];
   let canary: ChildProcess;
   beforeAll(() => {
@@ -234,8 +234,8 @@ function hostProcesses(ground: () => Ground, way: Way): void {
     let found: Processes;
     let pids: number[];
     beforeAll(async () => {
-      pids = [canary.pid!, ground().carrel.daemonPid, process.pid];
-      found = await ground().attack<Processes>('processes', { pids, namespaces: kinds }, entrance);
+      pids = [canary.pid!, testbed().carrel.daemonPid, process.pid];
+      found = await testbed().attack<Processes>('processes', { pids, namespaces: kinds }, entrance);
     });
 
     it('are not listed', () => {

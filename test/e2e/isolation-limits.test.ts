@@ -6,10 +6,10 @@ import {
   attackCommand,
   attacker,
   everyWay,
-  type Ground,
   processesNaming,
+  type Testbed,
   type Way,
-} from '../fixtures/attacks/ground.ts';
+} from '../fixtures/attacks/testbed.ts';
 import { type Installation, until } from '../harness/installation.ts';
 
 const MiB = 1024 ** 2;
@@ -23,18 +23,18 @@ interface Filled {
   readonly beyond: string;
 }
 
-everyWay('limits', (ground, way) => {
-  if (way !== 'rootless') memory(ground, way);
-  if (way !== 'rootless') processors(ground);
-  if (way === 'rootless') refusals(ground);
-  processCount(ground);
-  temporaryFiles(ground, way === 'rootless' ? [] : ['--memory', '64m']);
+everyWay('limits', (testbed, way) => {
+  if (way !== 'rootless') memory(testbed, way);
+  if (way !== 'rootless') processors(testbed);
+  if (way === 'rootless') refusals(testbed);
+  processCount(testbed);
+  temporaryFiles(testbed, way === 'rootless' ? [] : ['--memory', '64m']);
 });
 
-function memory(ground: () => Ground, way: Way): void {
+function memory(testbed: () => Testbed, way: Way): void {
   describe('memory', () => {
     it('ends a command that takes more than its limit', async () => {
-      const { carrel } = ground();
+      const { carrel } = testbed();
       await carrel.ok('create', '--name', 'glutton', '--memory', '64m', '--swap', '64m', '--', ...devour);
       await carrel.ok('wait', 'glutton');
       const { state, reason } = await carrel.json<{ state: string; reason: string }>('show', 'glutton');
@@ -44,12 +44,12 @@ function memory(ground: () => Ground, way: Way): void {
     });
 
     it('lets the same command have what it is allowed', async () => {
-      const { exitCode } = await ground().carrel.run(['run', '--rm', '--memory', '640m', '--', ...devour]);
+      const { exitCode } = await testbed().carrel.run(['run', '--rm', '--memory', '640m', '--', ...devour]);
       expect(exitCode).toBe(0);
     });
 
     it('kills an exec that takes more than the limit, records it, and leaves other sandboxes alone', async () => {
-      const { carrel } = ground();
+      const { carrel } = testbed();
       await carrel.ok('create', '--name', 'table', '--memory', '64m', '--swap', '64m');
       const { exitCode, stderr } = await carrel.run(['exec', 'table', '--', ...devour]);
       expect([exitCode, stderr]).toEqual([137, expect.stringContaining('table ran out of memory')]);
@@ -64,17 +64,17 @@ function memory(ground: () => Ground, way: Way): void {
     });
 
     it('kills the processes of an exec, and the sandbox keeps running', async () => {
-      const { carrel } = ground();
+      const { carrel } = testbed();
       await carrel.run(['exec', 'table', '--', ...attackCommand('devour', { processes: 6, bytes: 20 * MiB })]);
       expect((await carrel.show('table')).state).toBe('running');
     });
   });
 }
 
-function processors(ground: () => Ground): void {
+function processors(testbed: () => Testbed): void {
   describe('cpu', () => {
     it('gets no more of the processors than its limit', async () => {
-      const { carrel } = ground();
+      const { carrel } = testbed();
       await carrel.ok('create', '--name', 'busy', '--cpus', '0.5');
       const before = await cpuSeconds(carrel, 'busy');
       const spun = await carrel.ok('exec', 'busy', '--', ...attackCommand('spin', { processes: 2, cpuSeconds: 0.5 }));
@@ -86,12 +86,12 @@ function processors(ground: () => Ground): void {
 }
 
 /** Without control groups nothing holds these, and saying so is better than pretending. */
-function refusals(ground: () => Ground): void {
+function refusals(testbed: () => Testbed): void {
   it.each([
     ['--memory', '64m'],
     ['--cpus', '0.5'],
   ])('refuses %s, which cannot be enforced, with --strict', async (option, value) => {
-    const { carrel } = ground();
+    const { carrel } = testbed();
     const asked = ['--strict', option, value, '--', 'true'];
     const { exitCode, stderr } = await carrel.run(['create', '--name', 'refused', ...asked]);
     expect(stderr).toContain(`cannot enforce ${option}`);
@@ -99,13 +99,13 @@ function refusals(ground: () => Ground): void {
   });
 }
 
-function processCount(ground: () => Ground): void {
+function processCount(testbed: () => Testbed): void {
   describe('pids', () => {
     it.each([
       ['command', ['run', '--rm', '--pids', '64']],
       ['exec', ['exec', '-i', 'crowd']],
     ])('refuses its %s a process too many', async (entrance, args) => {
-      const { carrel } = ground();
+      const { carrel } = testbed();
       if (entrance === 'exec') await carrel.ok('create', '--name', 'crowd', '--pids', '64');
       const { stdout, exitCode } = await carrel.run([...args, '--', ...attackCommand('fork', { most: 5000 })]);
       const { children, refusal } = JSON.parse(stdout) as { children: number; refusal: string };
@@ -115,7 +115,7 @@ function processCount(ground: () => Ground): void {
     });
 
     it('contains a fork bomb, and the daemon and other sandboxes answer meanwhile', async () => {
-      const { carrel, token } = ground();
+      const { carrel, token } = testbed();
       const bomb = attackCommand('bomb', { seconds: 170, token });
       await carrel.ok('create', '--name', 'bomb', '--pids', '64', '--', ...bomb);
       await until(() => processesNaming(token).length > 32, 'the bomb to go off', 120_000);
@@ -129,10 +129,10 @@ function processCount(ground: () => Ground): void {
   });
 }
 
-function temporaryFiles(ground: () => Ground, options: readonly string[]): void {
+function temporaryFiles(testbed: () => Testbed, options: readonly string[]): void {
   describe.each(['/tmp', '/dev/shm'])('%s', (folder) => {
     it('is full at its size limit, and no file appears on the host', async () => {
-      const { carrel, token } = ground();
+      const { carrel, token } = testbed();
       const name = `${token}-filler`;
       const args = { folder, name, most: options.length > 0 && folder === '/tmp' ? 256 * MiB : MiB };
       const stdout = await carrel.ok('run', '--rm', ...options, '--', ...attackCommand('fill', args));

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ways } from '../fixtures/attacks/ground.ts';
+import { ways } from '../fixtures/attacks/testbed.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { type Account, Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';

@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackCommand, attacker, everyWay } from '../fixtures/attacks/ground.ts';
+import { attackCommand, attacker, everyWay } from '../fixtures/attacks/testbed.ts';
 import { until } from '../harness/installation.ts';
 
 type Outcomes = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ interface Network {
 const neighbour = 'neighbour';
 const neighbourPort = 47_311;
 
-everyWay('network', (ground) => {
+everyWay('network', (testbed) => {
   const servers: Server[] = [];
   const hostAddress = ownAddress();
   let port: number;
@@ -37,7 +37,7 @@ everyWay('network', (ground) => {
   let socketPath: string;
 
   beforeAll(async () => {
-    const { token, folder, carrel } = ground();
+    const { token, folder, carrel } = testbed();
     abstractName = `${token}-host`;
     socketPath = join(folder, 'socket');
     const listening = await Promise.all([
@@ -57,7 +57,7 @@ everyWay('network', (ground) => {
   describe.each(['command', 'exec'] as const)('by its %s', (entrance) => {
     let found: Network;
     beforeAll(async () => {
-      const { token, carrel } = ground();
+      const { token, carrel } = testbed();
       const tcp = [
         ['127.0.0.1', port],
         [hostAddress, port],
@@ -65,14 +65,14 @@ everyWay('network', (ground) => {
       ];
       const paths = [socketPath, join(carrel.home, 'carrel.sock')];
       const abstract = [abstractName, `${token}-neighbour`];
-      found = await ground().attack<Network>('sockets', { tcp, paths, abstract }, entrance);
+      found = await testbed().attack<Network>('sockets', { tcp, paths, abstract }, entrance);
     });
 
     it('has a loopback of its own that works', () => {
       expect(found.own).toBe('hello');
     });
 
-    it('has no other interface and no route, and hears of none', () => {
+    it('sees no other interface and no route', () => {
       expect([found.interfaces, found.known]).toEqual([['lo'], ['lo']]);
       expect(found.sysfs.filter((name) => name !== 'lo')).toEqual([]);
       expect(found.routes).toEqual([]);
@@ -94,7 +94,7 @@ everyWay('network', (ground) => {
     it('does not reach an abstract socket of the host, and does not see it', async () => {
       await expect(reach({ path: `\0${abstractName}` })).resolves.toBe('ok');
       expect(found.abstract[abstractName]).toBe('ECONNREFUSED');
-      expect(found.listening.filter((line) => line.includes(ground().token))).toEqual([]);
+      expect(found.listening.filter((line) => line.includes(testbed().token))).toEqual([]);
     });
 
     it('does not reach a socket of the host by its path', async () => {
@@ -104,7 +104,7 @@ everyWay('network', (ground) => {
 
     it('does not reach a server of another sandbox', () => {
       expect(found.tcp[`127.0.0.1:${neighbourPort}`]).toBe('ECONNREFUSED');
-      expect(found.abstract[`${ground().token}-neighbour`]).toBe('ECONNREFUSED');
+      expect(found.abstract[`${testbed().token}-neighbour`]).toBe('ECONNREFUSED');
     });
 
     it('gets no raw socket and no family but the usual', () => {
@@ -114,13 +114,13 @@ everyWay('network', (ground) => {
   });
 
   it('another sandbox reaches its own server, so the refusals above mean something', async () => {
-    const args = { tcp: [['127.0.0.1', neighbourPort]], paths: [], abstract: [`${ground().token}-neighbour`] };
-    const found = await ground().attack<Network>('sockets', args, 'exec', neighbour);
+    const args = { tcp: [['127.0.0.1', neighbourPort]], paths: [], abstract: [`${testbed().token}-neighbour`] };
+    const found = await testbed().attack<Network>('sockets', args, 'exec', neighbour);
     expect([...Object.values(found.tcp), ...Object.values(found.abstract)]).toEqual(['ok', 'ok']);
   });
 
   it('does not see the files and processes of another sandbox', async () => {
-    const { carrel, token } = ground();
+    const { carrel, token } = testbed();
     const search = `cat /home/*/secret /tmp/secret /proc/*/cmdline; ls /home /home/agent /tmp`;
     expect(await carrel.ok('exec', neighbour, '--', 'sh', '-c', `${search}; true`)).toContain(token);
     const { stdout } = await carrel.run(['exec', attacker, '--', 'sh', '-c', search]);

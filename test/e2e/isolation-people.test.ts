@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userHash } from '../../src/model/volume.ts';
-import { attackCommand, linkOr, readOr } from '../fixtures/attacks/ground.ts';
+import { attackCommand, linkOr, readOr } from '../fixtures/attacks/testbed.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { filesBelow } from '../harness/traces.ts';

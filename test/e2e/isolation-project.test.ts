@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ways } from '../fixtures/attacks/ground.ts';
+import { ways } from '../fixtures/attacks/testbed.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';

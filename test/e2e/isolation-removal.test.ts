@@ -2,40 +2,40 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attackCommand, everyWay, type Ground, processesNaming, readOr } from '../fixtures/attacks/ground.ts';
+import { attackCommand, everyWay, processesNaming, readOr, type Testbed } from '../fixtures/attacks/testbed.ts';
 import { type Installation, until } from '../harness/installation.ts';
 import { groupsOf } from '../harness/traces.ts';
 
-everyWay('removal', (ground, way) => {
+everyWay('removal', (testbed, way) => {
   describe.each(['command', 'exec'] as const)('a process that hides, from its %s', (entrance) => {
     it('is gone with the sandbox', async () => {
-      const { carrel } = ground();
-      const mark = `${ground().token}-${entrance}`;
+      const { carrel } = testbed();
+      const mark = `${testbed().token}-${entrance}`;
       const name = `hiding-${entrance}`;
-      const id = await hide(ground(), entrance, name, mark);
-      expect((await traces(ground(), id)).length).toBeGreaterThan(way === 'rootless' ? 1 : 2);
+      const id = await hide(testbed(), entrance, name, mark);
+      expect((await traces(testbed(), id)).length).toBeGreaterThan(way === 'rootless' ? 1 : 2);
 
       await carrel.ok('rm', '--force', name);
       expect(processesNaming(mark)).toEqual([]);
-      expect(await traces(ground(), id)).toEqual([]);
+      expect(await traces(testbed(), id)).toEqual([]);
     });
   });
 
   it('is not stopped by anything in its folders, and follows no link out of them', async () => {
-    const { carrel, canary } = ground();
+    const { carrel, canary } = testbed();
     const id = await createKept(carrel, 'litter');
-    const report = await ground().attack<{ deep: number }>('litter', { target: canary, depth: 60 }, 'exec', 'litter');
+    const report = await testbed().attack<{ deep: number }>('litter', { target: canary, depth: 60 }, 'exec', 'litter');
     expect(report.deep).toBeGreaterThan(4096);
-    expect(await traces(ground(), id)).not.toEqual([]);
+    expect(await traces(testbed(), id)).not.toEqual([]);
 
     await carrel.ok('rm', '--force', 'litter');
-    expect(await traces(ground(), id)).toEqual([]);
+    expect(await traces(testbed(), id)).toEqual([]);
     expect(existsSync(canary)).toBe(true);
   });
 
   it('is not stopped by a command that ignores every signal', async () => {
-    const { carrel } = ground();
-    const mark = `${ground().token}-deaf`;
+    const { carrel } = testbed();
+    const mark = `${testbed().token}-deaf`;
     const script = `trap '' TERM INT HUP QUIT; while :; do sleep 1; done # ${mark}`;
     await carrel.ok('create', '--name', 'deaf', '--', 'sh', '-c', script);
     await until(() => processesNaming(mark).length > 0, 'the command to run');
@@ -45,7 +45,7 @@ everyWay('removal', (ground, way) => {
 });
 
 /** Starts the process that hides, in a sandbox that goes on, and returns the sandbox's id once it is there. */
-async function hide({ carrel }: Ground, entrance: 'command' | 'exec', name: string, mark: string): Promise<string> {
+async function hide({ carrel }: Testbed, entrance: 'command' | 'exec', name: string, mark: string): Promise<string> {
   const command = attackCommand('hide', { mark });
   const forked = ['sh', '-c', '"$@"; sleep infinity', 'sh', ...command];
   const id = await createKept(carrel, name, ...(entrance === 'command' ? forked : []));
@@ -60,7 +60,7 @@ async function createKept(carrel: Installation, name: string, ...command: string
 }
 
 /** Whatever of the machine bears the id of a sandbox. */
-async function traces({ carrel, inDocker }: Ground, id: string): Promise<string[]> {
+async function traces({ carrel, inDocker }: Testbed, id: string): Promise<string[]> {
   const mounts = ['1', String(carrel.daemonPid)].filter((pid) => readOr(`/proc/${pid}/mountinfo`, '').includes(id));
   return [
     ...processesNaming(id).map((pid) => `process ${pid}`),

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PortRow } from '../../src/api/network.ts';
-import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { Testbed, type Way, ways } from '../fixtures/attacks/testbed.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
 
@@ -28,17 +28,17 @@ while True:
 const handshake = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
 describe.each(ways)('a port, %s', (way: Way) => {
-  let ground: Ground;
+  let testbed: Testbed;
   let port: number;
-  const carrel = () => ground.carrel;
+  const carrel = () => testbed.carrel;
   const server = (address: string, at: number) => ['/usr/bin/python3', '-c', echo, address, String(at)];
 
   beforeAll(async () => {
-    ground = await Ground.open(way);
+    testbed = await Testbed.open(way);
     await carrel().ok('create', '--name', 'web', '--', ...server('127.0.0.1', 8000));
     port = Number((await carrel().ok('port', 'add', 'web', '8000')).trim().split(':').at(-1));
   }, 120_000);
-  afterAll(() => ground.dispose(), 60_000);
+  afterAll(() => testbed.dispose(), 60_000);
 
   it('leads to a server inside, and WebSockets pass', async () => {
     await until(async () => (await talk(port, 'frames')) === 'frames', 'the server');

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ExplainView } from '../../src/api/network.ts';
-import { Ground, processesNaming, readOr, type Way } from '../fixtures/attacks/ground.ts';
+import { processesNaming, readOr, Testbed, type Way } from '../fixtures/attacks/testbed.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 import { killProxy, proxyPid } from '../harness/proxy.ts';
@@ -39,8 +39,8 @@ export function openServers(): void {
 }
 
 export function network(way: Way): void {
-  let ground: Ground;
-  const carrel = () => ground.carrel;
+  let testbed: Testbed;
+  const carrel = () => testbed.carrel;
   const inside = (...command: string[]) => carrel().run(['exec', box, '--', ...command]);
   const log = async () =>
     (await carrel().ok('--json', 'net', 'log', box))
@@ -49,12 +49,16 @@ export function network(way: Way): void {
       .map((line) => JSON.parse(line) as LogLine);
 
   beforeAll(async () => {
-    ground = await Ground.open(way, { [goodName]: '127.0.0.1', 'inner.test': '10.1.2.3', 'rebound.test': '127.0.0.1' });
+    testbed = await Testbed.open(way, {
+      [goodName]: '127.0.0.1',
+      'inner.test': '10.1.2.3',
+      'rebound.test': '127.0.0.1',
+    });
     await carrel().ok('create', '--name', box, '--network', web.rules);
     const certificate = Buffer.from(web.authority.certificate).toString('base64');
     await carrel().ok('exec', box, '--', 'sh', '-c', `echo ${certificate} | base64 -d > /tmp/ca.pem`);
   }, 120_000);
-  afterAll(() => ground.dispose(), 60_000);
+  afterAll(() => testbed.dispose(), 60_000);
 
   it('curl, Python and git reach an allowed host through the proxy', async () => {
     const url = `https://${web.place}`;
@@ -209,7 +213,7 @@ export function network(way: Way): void {
       'inner.test:443',
     ];
     visitors = 0;
-    const found = await ground.attack<Findings>(
+    const found = await testbed.attack<Findings>(
       'network',
       {
         host,
@@ -343,7 +347,7 @@ export function network(way: Way): void {
 
   it('connections are refused while neither daemon nor proxy runs, and work again afterwards', async () => {
     const pid = proxyPid(carrel().home)!;
-    const mark = `tries-${ground.token}`;
+    const mark = `tries-${testbed.token}`;
     const tries = `while : ${mark}; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done`;
     await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
     // From outside: a command that asks a daemon starts one.
@@ -392,16 +396,16 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
 /** Where processors can be limited, so that what slows another is not their use. */
 export function flood(way: Way): void {
   const seconds = 4;
-  let ground: Ground;
+  let testbed: Testbed;
   beforeAll(async () => {
-    ground = await Ground.open(way, { [goodName]: '127.0.0.1' });
+    testbed = await Testbed.open(way, { [goodName]: '127.0.0.1' });
     for (const name of ['quiet', 'loud'])
-      await ground.carrel.ok('create', '--name', name, '--cpus', '0.5', '--network', web.rules);
+      await testbed.carrel.ok('create', '--name', name, '--cpus', '0.5', '--network', web.rules);
   }, 120_000);
-  afterAll(() => ground.dispose(), 60_000);
+  afterAll(() => testbed.dispose(), 60_000);
 
   it('is limited in rate, and another sandbox gets its answers in time', async () => {
-    const { carrel } = ground;
+    const { carrel } = testbed;
     const program = readFileSync('test/fixtures/flood.py', 'utf8');
     const flood = carrel.spawn(['exec', 'loud', '--', '/usr/bin/python3', '-c', program, String(seconds)]);
     const over = new Promise((resolve) => flood.once('exit', resolve));

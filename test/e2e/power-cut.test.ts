@@ -63,10 +63,10 @@ describe.each(kinds)('on %s', (type, options) => {
   /** All that belongs to the home: daemon, keepers, and sandboxes, whose mounts name it from the root of the disk. */
   function processes(): number[] {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-    const isOurs = (pid: string) =>
+    const isOfHome = (pid: string) =>
       ['cmdline', 'environ'].some((name) => textOf(`/proc/${pid}/${name}`).includes(disk)) ||
       textOf(`/proc/${pid}/mountinfo`).includes(` ${carrel.home.slice(disk.length)}/`);
-    return pids.filter(isOurs).map(Number);
+    return pids.filter(isOfHome).map(Number);
   }
 
   async function cutPower(): Promise<void> {

@@ -75,7 +75,7 @@ it.each(['watch.begun', 'watch.acted', 'watch.answered'])('answers once when the
   expect((await messages(name)).map(({ body }) => body)).toEqual(['@bot hello', 'yes', '@bot again', 'yes']);
 });
 
-it('pauses agents that mention each other, and says so in the room', async () => {
+it('pauses agents that mention each other, and posts that in the room', async () => {
   await room('loop');
   await carrel.ok('create', '--name', 'other', '--', 'sleep', '1d');
   await carrel.ok('room', 'watch', 'loop', 'bot', '--wake', '--', 'echo', '@other your turn');

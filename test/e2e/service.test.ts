@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExplainView } from '../../src/api/network.ts';
-import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { Testbed, type Way, ways } from '../fixtures/attacks/testbed.ts';
 import { gather, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
 import { SwarmProject } from '../harness/swarm.ts';
@@ -57,7 +57,7 @@ print(json.dumps(answers))
 const ports = { notes: 17_010, log: 17_011, near: 17_012 } as const;
 
 describe.each(ways)('a service, %s', (way: Way) => {
-  let ground: Ground;
+  let testbed: Testbed;
   let web: HttpServer;
   let near: HttpServer;
   let lines: Server;
@@ -65,12 +65,12 @@ describe.each(ways)('a service, %s', (way: Way) => {
   let heard: string[] = [];
   const upgraded: Duplex[] = [];
   let config: string;
-  const carrel = () => ground.carrel;
+  const carrel = () => testbed.carrel;
   const callers = () =>
     asked.map(({ headersDistinct }) => headersDistinct['x-carrel-caller']!.map((one) => JSON.parse(one) as Caller));
 
   beforeAll(async () => {
-    ground = await Ground.open(way);
+    testbed = await Testbed.open(way);
     const folder = carrel().folder('services');
     const serve = () =>
       createHttpServer((request, response) => {
@@ -110,7 +110,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     await carrel().ok('create', '--name', 'none', '--network', 'example.test');
   }, 120_000);
   afterAll(async () => {
-    await ground.dispose();
+    await testbed.dispose();
     for (const server of [web, near, lines]) server.close();
   }, 60_000);
   beforeEach(() => {

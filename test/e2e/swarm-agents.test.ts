@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
-import { swarmGrounds } from '../harness/crash-ground.ts';
+import { swarmTestbeds } from '../harness/crash-testbed.ts';
 import type { Installation } from '../harness/installation.ts';
 import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { hasEnded, SwarmProject } from '../harness/swarm.ts';
@@ -46,16 +46,16 @@ function stories(name: string): string[] {
 }
 
 /** Without root, `swarm.test.ts` does the same with another agent. */
-const grounds = swarmGrounds.filter(([name]) => isRepeated || !isRealRoot || !name.includes('rootless'));
+const testbeds = swarmTestbeds.filter(([name]) => isRepeated || !isRealRoot || !name.includes('rootless'));
 
-describe.each(grounds)('on %s', (_, ground) => {
+describe.each(testbeds)('on %s', (_, testbed) => {
   let carrel: Installation;
   let model: ScriptedModel;
   let project: SwarmProject;
 
   beforeAll(async () => {
-    await ground.open();
-    carrel = ground.installation();
+    await testbed.open();
+    carrel = testbed.installation();
     const wants = { header: 'x-api-key', value };
     model = await ScriptedModel.open(obeys, { tls: authority.tls('127.0.0.1'), wants });
     carrel.write('home/ca.pem', authority.certificate);
@@ -66,18 +66,18 @@ describe.each(grounds)('on %s', (_, ground) => {
     project = new SwarmProject(carrel, 'project', { claude: stories('claude'), acp: stories('acp') });
     for (const name of files)
       cpSync(resolve('node_modules', name), join(project.path, 'tools/node_modules', name), { recursive: true });
-    ground.give(project.repository);
+    testbed.give(project.repository);
   });
   afterAll(async () => {
     await carrel.dispose();
     await model.dispose();
-    await ground.close();
+    await testbed.close();
   });
 
   it('claude and an ACP agent do their stories, and never have the key', async () => {
     const env = ['DISABLE_AUTOUPDATER=1', 'DISABLE_TELEMETRY=1', `CLAUDE_CODE_EXECUTABLE=${modules}/${cli}`];
     const grants = ['--memory-scope', 'user', '--memory-bank'];
-    const options = [...ground.options, ...grants, ...env.flatMap((one) => ['--env', one])];
+    const options = [...testbed.options, ...grants, ...env.flatMap((one) => ['--env', one])];
     for (const name of ['claude', 'acp']) {
       const run = ['run', '--file', project.file(name), '--agent', name, '-d', ...options];
       await project.swarm(...run);

@@ -18,7 +18,7 @@ afterAll(() => carrel.dispose());
 
 const begin = ['run', '--all', '--agent', 'scripted'];
 
-/** What the person has: a gh that only says what it was told, and a place to push to. */
+/** What the person has: a gh that only records its arguments, and a place to push to. */
 function ghFor(project: SwarmProject): Record<string, string> {
   const folder = carrel.folder('gh');
   writeFileSync(

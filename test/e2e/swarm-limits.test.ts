@@ -5,21 +5,21 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crashGrounds } from '../harness/crash-ground.ts';
+import { crashTestbeds } from '../harness/crash-testbed.ts';
 import type { Installation } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { hasEnded, knowScripted, SwarmProject } from '../harness/swarm.ts';
 
 /** The adapter and the daemon keep the limits, so engines make no difference but for the stop. */
-const grounds = crashGrounds.filter(([engine]) => isRepeated || engine === 'local');
+const testbeds = crashTestbeds.filter(([engine]) => isRepeated || engine === 'local');
 
-describe.concurrent.each(grounds)('on %s', (engine, ground) => {
-  beforeAll(() => ground.open());
-  afterAll(() => ground.close());
+describe.concurrent.each(testbeds)('on %s', (engine, testbed) => {
+  beforeAll(() => testbed.open());
+  afterAll(() => testbed.close());
 
   /** One task file with one story. */
   class Limited {
-    readonly carrel: Installation = ground.installation();
+    readonly carrel: Installation = testbed.installation();
     readonly #project: SwarmProject;
 
     constructor(does: string) {

@@ -4,21 +4,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/swarm.ts';
 import { openSqlite } from '../../src/lib/sqlite.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
-import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
+import { crashTestbeds, swarmTestbeds } from '../harness/crash-testbed.ts';
 import type { Installation } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
 
-describe.each(swarmGrounds)('on %s', (_, ground) => {
+describe.each(swarmTestbeds)('on %s', (_, testbed) => {
   let carrel: Installation;
 
   beforeAll(async () => {
-    await ground.open();
-    carrel = ground.installation();
+    await testbed.open();
+    carrel = testbed.installation();
     knowScripted(carrel);
   });
   afterAll(async () => {
     await carrel.dispose();
-    await ground.close();
+    await testbed.close();
   });
 
   it('every story of every file is done once, its commits come to the host, and scripts read the state', async () => {
@@ -27,8 +27,8 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
       docs: lines('docs', 1),
       ui: lines('ui', 1),
     });
-    ground.give(project.repository);
-    const said = await project.swarm('run', '--all', '--agent', 'scripted', '--max', '2', ...ground.options);
+    testbed.give(project.repository);
+    const said = await project.swarm('run', '--all', '--agent', 'scripted', '--max', '2', ...testbed.options);
     expect(said.split('\n')).toEqual(
       expect.arrayContaining([
         'login US-002 completed',
@@ -52,17 +52,17 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
   });
 });
 
-describe.each(crashGrounds)('on %s', (engine, ground) => {
+describe.each(crashTestbeds)('on %s', (engine, testbed) => {
   let carrel: Installation;
 
   beforeAll(async () => {
-    await ground.open();
-    carrel = ground.installation();
+    await testbed.open();
+    carrel = testbed.installation();
     knowScripted(carrel);
   });
   afterAll(async () => {
     await carrel.dispose();
-    await ground.close();
+    await testbed.close();
   });
 
   const begin = (project: SwarmProject, ...args: string[]) =>
@@ -92,12 +92,12 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     );
     const { id } = await carrel.show('gone');
     await carrel.killDaemon();
-    await ground.removeBehindOurBack(carrel, id);
+    await testbed.removeWithoutDaemon(carrel, id);
     await carrel.ok('ls');
     await project.until('the last but one to be gone', ({ containers }) =>
       containers.some(({ containerName, status }) => containerName === 'held' && status === 'running'),
     );
-    await ground.pauseBehindOurBack(carrel, (await carrel.show('held')).id);
+    await testbed.pauseWithoutDaemon(carrel, (await carrel.show('held')).id);
     const { containers } = await project.until('all to end', hasEnded);
     const ends = Object.fromEntries(containers.map((one) => [one.containerName, `${one.status} ${one.reason}`]));
     expect(ends).toEqual({

@@ -61,7 +61,7 @@ const commands: Commands = {
   ignoreTerm: sh('trap "" TERM; echo ready; while :; do sleep infinity; done'),
   count: (file, code) => sh('echo >> "$1"; exit "$2"', `${shared}/${file}`, String(code)),
   countAndWait: (file) => sh('echo >> "$1"; echo ready; exec sleep infinity', `${shared}/${file}`),
-  whenTold: ({ go, bytes, done, code }) =>
+  afterFile: ({ go, bytes, done, code }) =>
     sh(
       `echo ready; until [ -e "$1" ]; do sleep 0.02; done; ${flood} "$2"; echo >> "$3"; exit "$4"`,
       `${shared}/${go}`,

@@ -31,9 +31,9 @@ export function processesMentioning(text: string, program: string): number[] {
 
 /** Pids of daemons of this home, be they only about to be one. */
 export function daemonsOf(home: string): number[] {
-  const isOurs = (pid: string) => textOf(`/proc/${pid}/environ`).split('\0').includes(`CARREL_HOME=${home}`);
+  const isOfHome = (pid: string) => textOf(`/proc/${pid}/environ`).split('\0').includes(`CARREL_HOME=${home}`);
   return allPids()
-    .filter((pid) => commandLine(pid).some((arg) => arg.endsWith('/daemon/main.js')) && isOurs(pid))
+    .filter((pid) => commandLine(pid).some((arg) => arg.endsWith('/daemon/main.js')) && isOfHome(pid))
     .map(Number);
 }
 

@@ -45,7 +45,7 @@ afterAll(() => {
 });
 
 /** A project, its working copy, and plain copies of what the agent began with and has. */
-class Ground {
+class Testbed {
   readonly said: string[] = [];
   private readonly folder: string;
   readonly project: string;
@@ -113,20 +113,20 @@ function copyOf(from: string, to: string): void {
 }
 
 /** Whether a look was taken between the agent and the owner. */
-function play(ground: Ground, random: Random, looked: boolean): void {
-  growTree(random, ground.project);
-  ground.look();
-  ground.mount();
-  ground.owner(random, random(3));
-  ground.look();
-  for (const copy of [ground.base, ground.theirs]) copyOf(ground.project, copy);
-  ground.agent(random, 1 + random(4));
-  if (looked) ground.look();
-  else ground.said.push('no look');
-  ground.owner(random, 1 + random(4));
+function play(testbed: Testbed, random: Random, looked: boolean): void {
+  growTree(random, testbed.project);
+  testbed.look();
+  testbed.mount();
+  testbed.owner(random, random(3));
+  testbed.look();
+  for (const copy of [testbed.base, testbed.theirs]) copyOf(testbed.project, copy);
+  testbed.agent(random, 1 + random(4));
+  if (looked) testbed.look();
+  else testbed.said.push('no look');
+  testbed.owner(random, 1 + random(4));
 }
 
-function planOf({ place, project }: Ground, resolution: Resolution | null): Plan {
+function planOf({ place, project }: Testbed, resolution: Resolution | null): Plan {
   const { changes } = keepAndList(place);
   expect(changes, 'one walk looks and lists').toEqual(listChanges(place).changes);
   return planApply([{ sandbox: 'ada', changes }], project, { resolution, allow: [...gateKinds] });
@@ -155,34 +155,34 @@ function isTakenAgain({ base, ours, theirs }: Trees, path: string): boolean {
 }
 
 /** What the agent never saw stays; what is decided otherwise is reported; all of it can be taken back. */
-function checkResolved(ground: Ground, resolution: Resolution, { base, ours, theirs }: Trees): void {
-  const plan = planOf(ground, resolution);
+function checkResolved(testbed: Testbed, resolution: Resolution, { base, ours, theirs }: Trees): void {
+  const plan = planOf(testbed, resolution);
   if (plan.blocked) return;
-  commitApply(plan, ground.project, ground.journal, {});
-  const now = harvest(ground.project);
+  commitApply(plan, testbed.project, testbed.journal, {});
+  const now = harvest(testbed.project);
   for (const path of Object.keys(ours))
     if (base[path] === undefined && theirs[path] === undefined)
       expect([path, now[path]], `${resolution} keeps what the agent never saw`).toEqual([path, ours[path]]);
-  if (plan.steps.length > 0) undoApply(ground.journal);
-  rmSync(ground.journal, { recursive: true, force: true });
-  expect(harvest(ground.project)).toEqual(ours);
+  if (plan.steps.length > 0) undoApply(testbed.journal);
+  rmSync(testbed.journal, { recursive: true, force: true });
+  expect(harvest(testbed.project)).toEqual(ours);
 }
 
 const tally = { merged: 0, refused: 0, 'refused without need': 0 };
 
-function check(ground: Ground, looked: boolean, resolution: Resolution): void {
-  const trees = { base: harvest(ground.base), ours: harvest(ground.project), theirs: harvest(ground.theirs) };
+function check(testbed: Testbed, looked: boolean, resolution: Resolution): void {
+  const trees = { base: harvest(testbed.base), ours: harvest(testbed.project), theirs: harvest(testbed.theirs) };
   const { conflicts, entries } = oracle.merge(trees.base, trees.ours, trees.theirs);
-  const plan = planOf(ground, null);
+  const plan = planOf(testbed, null);
   if (!plan.blocked) {
     if (!looked && conflicts.every((path) => isTakenAgain(trees, path))) return;
     expect(conflicts, 'git has a conflict').toEqual([]);
-    commitApply(plan, ground.project, ground.journal, {});
-    expect([...entriesOf(harvest(ground.project))].sort()).toEqual([...entries].sort());
+    commitApply(plan, testbed.project, testbed.journal, {});
+    expect([...entriesOf(harvest(testbed.project))].sort()).toEqual([...entries].sort());
     tally.merged += 1;
     return;
   }
-  checkResolved(ground, resolution, trees);
+  checkResolved(testbed, resolution, trees);
   tally.refused += 1;
   if (conflicts.length > 0 || isAboutEmptyFolder(trees, plan)) return;
   tally['refused without need'] += 1;
@@ -193,16 +193,16 @@ describe('an apply does what git merge does', () => {
   afterAll(() => console.log(`${cases} cases from ${firstSeed}: ${JSON.stringify(tally)}`));
 
   it.each(Array.from({ length: cases }, (_, n) => firstSeed + n))('seed %i', (seed) => {
-    const ground = new Ground(mkdtempSync(join(root, 'case-')));
+    const testbed = new Testbed(mkdtempSync(join(root, 'case-')));
     const random = randomFrom(seed);
     const looked = seed % 4 !== 0;
     try {
-      play(ground, random, looked);
-      check(ground, looked, (['ours', 'theirs', 'leave'] as const)[seed % 3]!);
+      play(testbed, random, looked);
+      check(testbed, looked, (['ours', 'theirs', 'leave'] as const)[seed % 3]!);
     } catch (error) {
-      throw new Error(`seed ${seed}: ${ground.said.join(', ')}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`seed ${seed}: ${testbed.said.join(', ')}: ${(error as Error).message}`, { cause: error });
     } finally {
-      ground.dispose();
+      testbed.dispose();
     }
   });
 });

@@ -18,7 +18,7 @@ it.runIf(isRealRoot)('a full disk: acts are written to kept space, then only tho
       whole: true,
       inOrder: true,
       missing: [],
-      refusedIsTold: false,
+      refusedIsLogged: false,
       unfinished: '',
     });
   } finally {

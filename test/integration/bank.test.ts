@@ -105,7 +105,7 @@ it('B4: of 50 writers at once that lock the same file one gets it, and the next 
   };
   const [first, ...more] = await holders();
   expect(more).toEqual([]);
-  // Its holder renews it, and nobody else gets it.
+  // Its holder renews it, and no other writer gets it.
   expect(await holders()).toEqual([first]);
   expect(await bank.unlock('shop/a.md', all.find((by) => by !== first)!)).toBe(false);
   expect(await bank.unlock('shop/a.md', first!)).toBe(true);

@@ -32,7 +32,7 @@ describe.each(['btrfs', 'xfs'])('on %s', (type) => {
     rmSync(folder, { recursive: true });
   });
 
-  it('costs nothing, and stays as it was', async () => {
+  it('takes no space, and does not change with the project', async () => {
     const [project, base] = [join(disk, 'project'), join(disk, 'base')];
     mkdirSync(project);
     writeFileSync(join(project, 'big'), content);

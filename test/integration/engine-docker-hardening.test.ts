@@ -1,4 +1,4 @@
-/** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was told. */
+/** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was asked. */
 import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -11,7 +11,7 @@ import { type KeeperOptions, keeperArgs, startKeeper } from '../../src/engine/lo
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { findProgram } from '../../src/engine/local/runtime.ts';
 import { run } from '../../src/lib/run.ts';
-import { processesNaming } from '../fixtures/attacks/ground.ts';
+import { processesNaming } from '../fixtures/attacks/testbed.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { installationId } from '../harness/run.ts';
 

@@ -179,7 +179,7 @@ describe('a restore', () => {
     });
   }
 
-  it('does not mind a crash while a snapshot was taken', async () => {
+  it('removes what a crash left of a snapshot, and reuses its number', async () => {
     layers.inside('echo one > file');
     const request = JSON.stringify({ label: null, at, auto: false });
     crash('snapshot:copied', `await snapshot.takeSnapshot(${JSON.stringify(folder)}, ${request})`);

@@ -408,7 +408,7 @@ describe('a volume on disk', () => {
     expect(owners('.')).toEqual([agent]);
   });
 
-  it("is agent's what is restored, whatever ids the archive has, and no link leads out", async () => {
+  it('restores files as those of agent, with any ids in the archive, and follows no link out', async () => {
     bench.volumes.init('ada', at);
     const outside = join(bench.root, 'outside');
     writeFileSync(outside, 'not yours');

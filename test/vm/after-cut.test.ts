@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { carrelAt, grounds, halfway } from './machine.ts';
+import { carrelAt, halfway, testbeds } from './machine.ts';
 
 interface View {
   readonly name: string;
@@ -13,7 +13,7 @@ interface View {
 
 const changes = ['M\tkept', 'D\tremoved', 'A\tadded', 'A\tfolder', 'A\tfolder/deep'];
 
-describe.each(grounds)('$person', ({ account, folder }) => {
+describe.each(testbeds)('$person', ({ account, folder }) => {
   const project = join(folder, 'project');
   let carrel: Awaited<ReturnType<typeof carrelAt>>;
   beforeAll(async () => {

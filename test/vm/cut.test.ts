@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { carrelAt, cutPower, grounds, halfway, syncAll } from './machine.ts';
+import { carrelAt, cutPower, halfway, syncAll, testbeds } from './machine.ts';
 
 /** Once only, so that what is there later was not written anew. What an agent made durable is safe, as anywhere else. */
 const work = `
@@ -26,7 +26,7 @@ it('an agent changes many files', async () => {
   carrel('run', '--name', 'many', project, '--', 'sh', '-c', script);
 });
 
-it.each(grounds)('$person works until the power goes', async ({ account, folder }) => {
+it.each(testbeds)('$person works until the power goes', async ({ account, folder }) => {
   mkdirSync(folder);
   const project = join(folder, 'project');
   mkdirSync(project);

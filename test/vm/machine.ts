@@ -18,7 +18,11 @@ export const people: [string, Account | null][] = [
 ];
 
 /** Where each of them works, on a disk. */
-export const grounds = people.map(([person, account], index) => ({ person, account, folder: `/ext4/ground-${index}` }));
+export const testbeds = people.map(([person, account], index) => ({
+  person,
+  account,
+  folder: `/ext4/testbed-${index}`,
+}));
 
 /** An apply of many files. */
 export const halfway = {

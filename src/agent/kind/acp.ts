@@ -53,8 +53,8 @@ export function acpAgent(spec: AcpSpec): Work {
 function lost(crashed: Promise<Ending>): (error: unknown) => Promise<Ending> {
   return (error) => {
     if (error instanceof Setback) throw error;
-    const told = new Setback('ACP_CONNECTION_LOST', `the agent broke the conversation off: ${messageOf(error)}`);
-    return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(told))]);
+    const failure = new Setback('ACP_CONNECTION_LOST', `the agent broke the conversation off: ${messageOf(error)}`);
+    return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(failure))]);
   };
 }
 
@@ -131,7 +131,7 @@ function updateIn(params: unknown): Update {
   return typeof update === 'object' && update !== null ? update : {};
 }
 
-/** What the agent says arrives in pieces; it is told by the line, and its last message is its summary. */
+/** Text of the agent arrives in pieces; it is reported by the line, and its last message is its summary. */
 class Speech {
   readonly #reporter: Reporter;
   #lines = new Lines(maxLineBytes);

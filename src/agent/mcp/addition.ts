@@ -23,13 +23,13 @@ export interface Changed {
 export function withAdditions(text: string, before: readonly Addition[], wanted: readonly Addition[]): Changed {
   const keys = new Set(wanted.map(keyOf));
   let result = text;
-  for (const one of before) if (!keys.has(keyOf(one)) && isOurs(result, one)) result = removed(result, one);
+  for (const one of before) if (!keys.has(keyOf(one)) && isUnchanged(result, one)) result = removed(result, one);
   const added: Addition[] = [];
   for (const one of wanted) {
     const earlier = before.find((other) => keyOf(other) === keyOf(one));
     const isFree = !isThere(result, one);
-    if (!isFree && (earlier === undefined || !isOurs(result, earlier))) continue;
-    if (isFree || !isOurs(result, one)) result = put(result, one);
+    if (!isFree && (earlier === undefined || !isUnchanged(result, earlier))) continue;
+    if (isFree || !isUnchanged(result, one)) result = put(result, one);
     added.push(one);
   }
   return { text: result, added };
@@ -46,7 +46,7 @@ function isThere(text: string, one: Addition): boolean {
   return one.kind === 'item' ? Array.isArray(found) && found.includes(one.value) : found !== undefined;
 }
 
-function isOurs(text: string, one: Addition): boolean {
+function isUnchanged(text: string, one: Addition): boolean {
   if (one.kind === 'item') return isThere(text, one);
   if (one.kind === 'table') return tomlTable(text, one.path.join('.')) === one.value;
   return JSON.stringify(valueAt(text, one.path)) === JSON.stringify(one.value);

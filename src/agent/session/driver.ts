@@ -2,7 +2,7 @@
  * A driver: one agent process with one session open. It ends with its process; the session then starts another one, which loads what the agent
  * remembers. A driver never decides: it reports what the agent does to its `Recorder`, and waits for it, so that an agent cannot be faster than the disk.
  */
-import type { ContentBlock, EventData, EventType, GivenAnswer, Question, StopReason } from '../../model/session.ts';
+import type { ContentBlock, EventData, EventType, Question, QuestionAnswer, StopReason } from '../../model/session.ts';
 
 /** What the agent knows the session by, in `agent.json`. */
 export interface AgentRecord {
@@ -19,7 +19,7 @@ export interface Recorder {
   /** Resolves when there is room for the next one, which may be before this one is on disk; a fault ends the turn. */
   record<T extends EventType>(type: T, data: EventData[T]): Promise<void>;
   /** The answer of a person. */
-  ask(question: Omit<Question, 'pendingId'>): Promise<GivenAnswer>;
+  ask(question: Omit<Question, 'pendingId'>): Promise<QuestionAnswer>;
   remember(change: Partial<AgentRecord>): Promise<void>;
 }
 

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type EventEmitter, once } from 'node:events';
 import { Fault } from '../../model/fault.ts';
-import type { EventData, EventType, GivenAnswer, Question, SessionEvent, StopReason } from '../../model/session.ts';
+import type { EventData, EventType, Question, QuestionAnswer, SessionEvent, StopReason } from '../../model/session.ts';
 import { SessionFold, type Turn } from '../../model/session-fold.ts';
 import type { Answered, Asked, LoggedEvent, Session } from './session.ts';
 
@@ -12,7 +12,7 @@ export interface FakeTurn {
   readonly text: string;
   readonly signal: AbortSignal;
   say<T extends EventType>(type: T, data: EventData[T]): void;
-  ask(question: Omit<Question, 'pendingId'> & { pendingId?: string }): Promise<GivenAnswer>;
+  ask(question: Omit<Question, 'pendingId'> & { pendingId?: string }): Promise<QuestionAnswer>;
 }
 
 export type Script = (turn: FakeTurn) => Promise<StopReason>;
@@ -145,7 +145,7 @@ export class FakeSession implements Session {
     this.#next();
   }
 
-  async #ask(question: Question, turnId: string, signal: AbortSignal): Promise<GivenAnswer> {
+  async #ask(question: Question, turnId: string, signal: AbortSignal): Promise<QuestionAnswer> {
     this.append('question', question, turnId);
     while (!signal.aborted) {
       const answer = this.fold.answerTo(question.pendingId);
@@ -161,7 +161,7 @@ export async function changed(changes: EventEmitter, signal: AbortSignal): Promi
   await once(changes, 'change', { signal }).catch(() => {});
 }
 
-function stated(answered: Omit<Answered, 'cancel'>): Omit<GivenAnswer, 'pendingId'> {
+function stated(answered: Omit<Answered, 'cancel'>): Omit<QuestionAnswer, 'pendingId'> {
   const { optionId, content } = answered;
   return { ...(optionId === undefined ? {} : { optionId }), ...(content === undefined ? {} : { content }) };
 }

@@ -4,7 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { Fault } from '../../model/fault.ts';
-import { type EventData, type EventType, type GivenAnswer, type Question, sessionLimits } from '../../model/session.ts';
+import {
+  type EventData,
+  type EventType,
+  type Question,
+  type QuestionAnswer,
+  sessionLimits,
+} from '../../model/session.ts';
 import type { SessionFold } from '../../model/session-fold.ts';
 import { AgentLink } from './agent-link.ts';
 import type { Driver, StartDriver } from './driver.ts';
@@ -219,7 +225,7 @@ export class LiveSession implements Session {
     return this.#unwritten.add(this.#log.append(type, data, this.#turns.turnId));
   }
 
-  #ask(question: Omit<Question, 'pendingId'>): Promise<GivenAnswer> {
+  #ask(question: Omit<Question, 'pendingId'>): Promise<QuestionAnswer> {
     const turnId = this.#turns.turnId;
     if (turnId === undefined) throw new Fault('conflict', 'no turn is under way');
     return this.#questions.ask(question, turnId);

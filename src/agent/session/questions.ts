@@ -1,7 +1,7 @@
 /** Questions of an agent that wait for a person. */
 import { randomUUID } from 'node:crypto';
 import { Fault } from '../../model/fault.ts';
-import type { ContentBlock, GivenAnswer, Question } from '../../model/session.ts';
+import type { ContentBlock, Question, QuestionAnswer } from '../../model/session.ts';
 import type { OpenQuestion } from '../../model/session-fold.ts';
 import type { Answered } from './session.ts';
 import type { SessionLog } from './session-log.ts';
@@ -10,7 +10,7 @@ const maxOpen = 100;
 
 export class Questions {
   readonly #log: SessionLog;
-  readonly #waiting = new Map<string, (answer: GivenAnswer) => void>();
+  readonly #waiting = new Map<string, (answer: QuestionAnswer) => void>();
   /** Their answers are being written. */
   readonly #closing = new Set<string>();
 
@@ -18,10 +18,10 @@ export class Questions {
     this.#log = log;
   }
 
-  async ask(question: Omit<Question, 'pendingId'>, turnId: string): Promise<GivenAnswer> {
+  async ask(question: Omit<Question, 'pendingId'>, turnId: string): Promise<QuestionAnswer> {
     if (this.#waiting.size >= maxOpen) throw new Fault('exhausted', `${maxOpen} questions are open already`);
     const pendingId = randomUUID();
-    const answered = new Promise<GivenAnswer>((resolve) => this.#waiting.set(pendingId, resolve));
+    const answered = new Promise<QuestionAnswer>((resolve) => this.#waiting.set(pendingId, resolve));
     try {
       await this.#log.append('question', { pendingId, ...question }, turnId);
       return await answered;
@@ -31,7 +31,7 @@ export class Questions {
   }
 
   /** The open question, and the answer as the log has it; a fault if it cannot be answered like that. */
-  check(pendingId: string, answered: Answered): { readonly question: OpenQuestion; readonly answer: GivenAnswer } {
+  check(pendingId: string, answered: Answered): { readonly question: OpenQuestion; readonly answer: QuestionAnswer } {
     const { fold } = this.#log;
     const question = fold.questions.find((one) => one.pendingId === pendingId);
     if (fold.answerTo(pendingId) || this.#closing.has(pendingId)) {
@@ -42,7 +42,7 @@ export class Questions {
   }
 
   /** Records the answer, and passes it to the agent if it waits. Of several at once the first one counts. */
-  async close(answer: GivenAnswer, turnId: string): Promise<void> {
+  async close(answer: QuestionAnswer, turnId: string): Promise<void> {
     const { pendingId } = answer;
     if (this.#closing.has(pendingId)) return;
     this.#closing.add(pendingId);
@@ -70,7 +70,7 @@ export class Questions {
   }
 }
 
-function checkAnswer(question: Question, { optionId, content, cancel }: Answered): Omit<GivenAnswer, 'pendingId'> {
+function checkAnswer(question: Question, { optionId, content, cancel }: Answered): Omit<QuestionAnswer, 'pendingId'> {
   if ([optionId, content, cancel || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new Fault('invalid', 'an answer has one of optionId, content and cancel');
   }
@@ -97,7 +97,7 @@ export function answerTurn(pendingId: string): string {
 }
 
 /** Question and answer, for an agent that was started again. */
-export function answerPrompt(question: Question, answer: GivenAnswer): readonly ContentBlock[] {
+export function answerPrompt(question: Question, answer: QuestionAnswer): readonly ContentBlock[] {
   const option = question.options?.find(({ id }) => id === answer.optionId);
   const said = option?.name ?? JSON.stringify(answer.content);
   const text = `You asked before you were interrupted: ${question.title}\nThe answer is: ${said}\nGo on from there.`;

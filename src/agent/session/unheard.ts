@@ -2,11 +2,11 @@
  * Answers after which the agent has done nothing. If it is lost, it may not have received them: they are on disk before they are sent. The next
  * agent then gets them as a prompt, as it gets answers that come later.
  */
-import type { EventType, GivenAnswer, Question, SessionEvent } from '../../model/session.ts';
+import type { EventType, Question, QuestionAnswer, SessionEvent } from '../../model/session.ts';
 
 export interface Unheard {
   readonly question: Question;
-  readonly answer: GivenAnswer;
+  readonly answer: QuestionAnswer;
 }
 
 const agentEvents: readonly EventType[] = ['text', 'thought', 'tool', 'plan', 'update', 'question'];
@@ -27,7 +27,7 @@ export class UnheardAnswers {
     if (event.type === 'answer') this.#answered(event.data);
   }
 
-  #answered(answer: GivenAnswer): void {
+  #answered(answer: QuestionAnswer): void {
     const question = this.#asked.get(answer.pendingId);
     if (question && !answer.cancelled) this.#answers.push({ question, answer });
   }

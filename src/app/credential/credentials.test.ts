@@ -127,7 +127,7 @@ describe('remove', () => {
 });
 
 describe('the secret of a credential', () => {
-  it('does not become what no header can carry', async () => {
+  it('is not changed to a value that no header can carry', async () => {
     credentials.add(anthropic);
     await expect(userSecrets.set('KEY', Buffer.from('two\nlines'))).rejects.toThrow(/cannot be the value of a header/);
     expect(kept.get('ann/KEY')?.toString()).toBe('value of ann');

@@ -34,11 +34,11 @@ export class CredentialSupply {
 
   /** For the proxy. The first service of each has the port that its base URL names. */
   keysOf(sandbox: Sandbox): Supplied[] {
-    const given = this.#given(sandbox);
-    if (given.length === 0) return [];
+    const credentials = this.#credentialsOf(sandbox);
+    if (credentials.length === 0) return [];
     const [issuer, first] = [this.#issuer(sandbox), insidePorts.credential];
     let further = first + maxCredentials;
-    return given.flatMap(({ name, secret, services }, at) => {
+    return credentials.flatMap(({ name, secret, services }, at) => {
       const value = this.#parts.secrets.read(sandbox.spec.user, secret);
       return services.map((service, index) => ({
         ...targetOf(name, service, value),
@@ -53,14 +53,14 @@ export class CredentialSupply {
 
   /** HOST:PORT of each, without any value. */
   hostsOf(sandbox: Sandbox): { name: string; place: string }[] {
-    return this.#given(sandbox).flatMap(({ name, services }) =>
+    return this.#credentialsOf(sandbox).flatMap(({ name, services }) =>
       services.map(({ host, port }) => ({ name, place: `${hostText(parseHost(host))}:${port}` })),
     );
   }
 
   /** Before a start. */
   provideTrust(sandbox: Sandbox): void {
-    const hosts = this.#given(sandbox).flatMap(({ services }) => services.map(({ host }) => parseHost(host)));
+    const hosts = this.#credentialsOf(sandbox).flatMap(({ services }) => services.map(({ host }) => parseHost(host)));
     if (hosts.length === 0) return;
     const folder = join(this.#parts.home.sandbox(sandbox.id), 'trust');
     const authority = authorityCertificate(this.#issuer(sandbox), hosts, Date.now());
@@ -74,7 +74,7 @@ export class CredentialSupply {
       writeFileSync(join(folder, name), text, { mode: 0o644 });
   }
 
-  #given({ spec }: Sandbox): Credential[] {
+  #credentialsOf({ spec }: Sandbox): Credential[] {
     if (!spec.credentials?.length) return [];
     const known = new Map(credentialsOf(this.#parts.store, spec.user).map((one) => [one.name, one]));
     return spec.credentials.map(({ name }) => known.get(name)).filter((one) => one !== undefined);

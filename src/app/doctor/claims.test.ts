@@ -100,13 +100,13 @@ describe('a copy', () => {
 });
 
 describe('the home', () => {
-  const closed = { path: '/h', mode: 0o700, ours: true };
+  const closed = { path: '/h', mode: 0o700, isOwn: true };
 
   it.each([
-    [[closed, { path: '/h/carrel.db', mode: 0o600, ours: true }], 'ok'],
+    [[closed, { path: '/h/carrel.db', mode: 0o600, isOwn: true }], 'ok'],
     [[{ ...closed, mode: 0o755 }], 'failure'],
-    [[closed, { path: '/h/carrel.sock', mode: 0o666, ours: true }], 'failure'],
-    [[{ ...closed, ours: false }], 'failure'],
+    [[closed, { path: '/h/carrel.sock', mode: 0o666, isOwn: true }], 'failure'],
+    [[{ ...closed, isOwn: false }], 'failure'],
   ])('%j: %s', (guarded, level) => {
     expect(privacyRow(guarded).level).toBe(level);
   });

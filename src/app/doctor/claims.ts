@@ -186,7 +186,7 @@ function homeRow({ home, database, audit }: Home): ProbeRow {
   const paths = [...own, join(home, 'daemon.log'), audit, join(audit, 'audit.log')];
   const there = paths.flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    return stat ? [{ path, mode: stat.mode & 0o777, ours: stat.uid === process.getuid?.() }] : [];
+    return stat ? [{ path, mode: stat.mode & 0o777, isOwn: stat.uid === process.getuid?.() }] : [];
   });
   return privacyRow(there);
 }
@@ -194,11 +194,11 @@ function homeRow({ home, database, audit }: Home): ProbeRow {
 export interface Guarded {
   readonly path: string;
   readonly mode: number;
-  readonly ours: boolean;
+  readonly isOwn: boolean;
 }
 
 export function privacyRow(guarded: readonly Guarded[]): ProbeRow {
-  const open = guarded.filter(({ mode, ours }) => !ours || (mode & 0o077) !== 0);
+  const open = guarded.filter(({ mode, isOwn }) => !isOwn || (mode & 0o077) !== 0);
   if (open.length === 0) return ok('home', `${guarded[0]?.path} and what is in it are closed to others`);
   const shown = open.map(({ path, mode }) => `${path} (${mode.toString(8)})`);
   return failure('home', `open to others: ${shown.join(', ')}`, `chmod go= ${open.map(({ path }) => path).join(' ')}`);

@@ -53,7 +53,7 @@ export interface NetworkParts {
 
 const httpsPort = 443;
 
-/** Told at the end of a run. */
+/** Printed at the end of a run. */
 const maxRefused = 5;
 
 function isForRules(refusal: Refusal | null): boolean {
@@ -115,7 +115,7 @@ export class UserNetworks {
     }
     const service = value.spec.services?.find(({ port }) => port === asked.port);
     if (service && hostText(asked.host) === loopback) {
-      const reason = `allowed by the service ${service.name}, which is told who calls`;
+      const reason = `allowed by the service ${service.name}, which gets the identity of the caller`;
       return { ...answer(asked), allowed: true, rule: `service ${service.name}`, reason };
     }
     const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));
@@ -186,7 +186,7 @@ export class UserNetworks {
     try {
       await this.#parts.networks.refresh(row.id);
     } catch (error) {
-      // A proxy that is away is told when it is back.
+      // A proxy that is away gets the rules when it is back.
       if (isFault(error, 'unavailable')) throw error;
       this.#record(row.id, before);
       await this.#parts.networks.refresh(row.id).catch(() => {});

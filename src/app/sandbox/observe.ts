@@ -9,7 +9,7 @@ import type { Row, Store } from '../../store/store.ts';
 
 const silentMs = 5000;
 
-/** Has what is so recorded; otherwise, why that could not be. */
+/** Records the observed state. Returns null, or why the engine could not be asked. */
 export async function observe(reconciler: Reconciler, row: Row<'sandbox'>): Promise<string | null> {
   const seen = reconciler.refresh(row).then(() => null);
   try {

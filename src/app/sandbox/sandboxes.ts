@@ -214,7 +214,7 @@ export class Sandboxes {
     return { row: this.#find(name), unseen };
   }
 
-  /** The row after a look at what is so; with an id, only if it is that one. */
+  /** The row with the observed state; with an id, only if it is that one. */
   async current(name: string, id?: string): Promise<SandboxRow> {
     await this.#parts.reconciler.refresh(this.#find(name, id));
     return this.#find(name, id);
@@ -323,7 +323,7 @@ export class Sandboxes {
     }
   }
 
-  /** What a program is told, others on the machine can read. */
+  /** Variables and arguments of a program can be read by others on the machine. */
   checkCommand(env: Readonly<Record<string, string>>, command: readonly string[]): void {
     this.#parts.checkSpec({ env, command, labels: {} });
   }

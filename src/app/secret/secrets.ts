@@ -111,7 +111,7 @@ export class UserSecrets {
     for (const [where, texts] of places) this.refuseText(where, ...texts);
   }
 
-  /** As what is no name at all, which is told nowhere. */
+  /** Refused as an invalid name is: such names are not logged. */
   #refuseName(text: string): void {
     const name = this.#parts.secrets.containing(this.#user, text);
     if (name === null) return;

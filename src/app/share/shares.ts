@@ -53,7 +53,7 @@ export class Shares {
   async recover(): Promise<void> {
     const { store, report } = this.#parts;
     for (const row of store.list('share').filter(({ value }) => !value.revoking))
-      await this.#give(row).catch((error: unknown) => report(`share ${row.name}`, asFault(error)));
+      await this.#grant(row).catch((error: unknown) => report(`share ${row.name}`, asFault(error)));
   }
 
   find(name: string): Share {
@@ -150,7 +150,7 @@ export class Shares {
   async #giveOrUndo(row: ShareRow, before: ShareRow | null): Promise<string[]> {
     const { store, now } = this.#parts;
     try {
-      return await this.#give(row);
+      return await this.#grant(row);
     } catch (error) {
       const event = { at: now(), type: 'share.changed', subject: row.name, data: { name: row.name, user: row.owner } };
       if (before === null) store.remove(row, { ...event, type: 'share.revoked' });
@@ -160,7 +160,7 @@ export class Shares {
   }
 
   /** Repeat-safe. */
-  async #give(row: ShareRow): Promise<string[]> {
+  async #grant(row: ShareRow): Promise<string[]> {
     grantAccess(row.value);
     crashPoint('share:granted');
     return this.#parts.sandboxShares.grant(row);

@@ -28,7 +28,7 @@ export function scriptEntries(parts: WorkspaceParts, dockerSocket: string | null
     if (sandbox === null) return { observed: { kind: 'absent' }, completion: null };
     await parts.openFolder(row.id);
     const outcome = readRecord(parts.home.state(row.id))?.outcome;
-    const isOurs = outcome?.swarmId === entry.swarmId;
-    return { observed: observedSandbox(sandbox, entry), completion: isOurs ? outcome.completion : null };
+    const isOfThisSwarm = outcome?.swarmId === entry.swarmId;
+    return { observed: observedSandbox(sandbox, entry), completion: isOfThisSwarm ? outcome.completion : null };
   };
 }

@@ -138,7 +138,7 @@ describe('a container has failed', () => {
     expect(actions.notes.at(-1)?.work?.stories['US-001']?.status).toBe('failed');
   });
 
-  test('when its completion says so', async () => {
+  test('when its completion has that status', async () => {
     const ended = await setup.worked((adapter) => {
       actions.become('a', exited(1));
       adapter.error('AGENT_CRASH', 'US-001: exit 1');

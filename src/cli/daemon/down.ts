@@ -21,8 +21,8 @@ export default async function down(context: Context, { options }: Invocation<{ a
 /** Sandboxes outlive a daemon that was killed: then another one is started to stop them. */
 async function endAll(context: Context): Promise<string[] | null> {
   const stopped = await end(connectRunning(context), true);
-  const isOurs = context.socket === null && existsSync(join(context.home, 'carrel.db'));
-  if (stopped !== null || !isOurs) return stopped;
+  const isOwnHome = context.socket === null && existsSync(join(context.home, 'carrel.db'));
+  if (stopped !== null || !isOwnHome) return stopped;
   for (let killed = 0; killed < maxKilled; killed += 1) {
     const names = await end(connect(context), true);
     if (names !== null) return names.length > 0 ? names : null;

@@ -56,7 +56,7 @@ async function withPort(context: Context, port: number | undefined) {
 }
 
 async function foreground(context: Context, port: number | undefined): Promise<number> {
-  if (context.socket !== null) throw notOurs();
+  if (context.socket !== null) throw foreignDaemon();
   makeHome(context.home);
   if (await isAnswering(context.home)) {
     throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
@@ -71,7 +71,7 @@ async function foreground(context: Context, port: number | undefined): Promise<n
   throw lastWords(words, signal ?? `exit code ${code}`);
 }
 
-function notOurs(): Fault {
+function foreignDaemon(): Fault {
   return new Fault('invalid', 'CARREL_SOCKET names a daemon that others run', {
     hint: 'For a daemon of your own, unset CARREL_SOCKET or name a home: carrel --home DIR up',
   });

@@ -76,7 +76,7 @@ describe('stop --all', () => {
     expect(warned).toContain('busy says timeout');
   });
 
-  test('does not mind what has gone meanwhile', async () => {
+  test('ignores sandboxes that were removed meanwhile', async () => {
     refusals = { busy: 'not_found', waits: 'not_found' };
     expect(await stop(context(), use({ all: true }))).toBe(0);
     expect(warned).toBe('');

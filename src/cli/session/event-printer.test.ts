@@ -4,22 +4,22 @@ import { EventPrinter } from './event-printer.ts';
 
 const bare = { colourful: false, paint: (_: unknown, text: string) => text };
 
-type Told = { [T in EventType]: readonly [T, EventData[T]] }[EventType];
+type AnyEvent = { [T in EventType]: readonly [T, EventData[T]] }[EventType];
 
-function printed(...told: readonly Told[]): string {
+function printed(...contents: readonly AnyEvent[]): string {
   const printer = new EventPrinter(bare);
   const at = '2026-01-01T00:00:00.000Z';
-  const events = told.map(
+  const events = contents.map(
     ([type, data], n) => ({ seq: n + 1, at, sessionId: 'S', turnId: 't', type, data }) as SessionEvent,
   );
   return events.map((event) => printer.take(event)).join('');
 }
 
-const prompt = (text: string): Told => ['prompt', { content: [{ type: 'text', text }] }];
-const ended: Told = ['turn.ended', { stopReason: 'end_turn' }];
+const prompt = (text: string): AnyEvent => ['prompt', { content: [{ type: 'text', text }] }];
+const ended: AnyEvent = ['turn.ended', { stopReason: 'end_turn' }];
 
 test('text streams in pieces, and what follows begins on a line of its own', () => {
-  const tool: Told = ['tool', { toolCallId: 'c', title: 'Read a', status: 'completed' }];
+  const tool: AnyEvent = ['tool', { toolCallId: 'c', title: 'Read a', status: 'completed' }];
   expect(printed(prompt('hi'), ['text', { text: 'Hello' }], ['text', { text: ' you' }], tool, ended)).toBe(
     '› hi\nHello you\n✓ Read a\n',
   );
@@ -43,15 +43,15 @@ describe('a tool call', () => {
   const content = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
 
   test('is one line when it has ended, with its result folded', () => {
-    const begun: Told = ['tool', { toolCallId: 'c', title: 'Run ls', status: 'pending' }];
-    const done = (text: string): Told => ['tool', { toolCallId: 'c', status: 'completed', content: content(text) }];
+    const begun: AnyEvent = ['tool', { toolCallId: 'c', title: 'Run ls', status: 'pending' }];
+    const done = (text: string): AnyEvent => ['tool', { toolCallId: 'c', status: 'completed', content: content(text) }];
     expect(printed(begun)).toBe('');
     expect(printed(begun, done('a.txt\n'))).toBe('✓ Run ls: a.txt\n');
     expect(printed(begun, done('a\nb\nc\n'))).toBe('✓ Run ls (3 lines)\n');
   });
 
   test('that failed shows the end of its output', () => {
-    const failed: Told = [
+    const failed: AnyEvent = [
       'tool',
       { toolCallId: 'c', title: 'Run x', status: 'failed', content: content('1\n2\n3\n4\n5\n6') },
     ];
@@ -60,17 +60,17 @@ describe('a tool call', () => {
 
   test('with an edit shows its diff once: with the question, or at its end', () => {
     const diff = [{ type: 'diff', path: '/workspace/a.txt', oldText: 'x\n', newText: 'y\n' }];
-    const begun: Told = ['tool', { toolCallId: 'c', title: 'Write a.txt', content: diff }];
+    const begun: AnyEvent = ['tool', { toolCallId: 'c', title: 'Write a.txt', content: diff }];
     const shown = '  --- a/a.txt\n  +++ b/a.txt\n  @@ -1,1 +1,1 @@\n  -x\n  +y\n';
     const options = [
       { id: 'o', name: 'Allow', kind: 'allow_once' },
       { id: 'p', name: 'Reject', kind: 'reject_once' },
     ];
-    const asked: Told = [
+    const asked: AnyEvent = [
       'question',
       { pendingId: 'q', kind: 'permission', title: 'Write a.txt', options, toolCallId: 'c' },
     ];
-    const done: Told = ['tool', { toolCallId: 'c', status: 'completed' }];
+    const done: AnyEvent = ['tool', { toolCallId: 'c', status: 'completed' }];
     expect(printed(begun, done)).toBe(`✓ Write a.txt\n${shown}`);
     expect(printed(begun, asked, ['answer', { pendingId: 'q', optionId: 'o' }], done)).toBe(
       `${shown}? Write a.txt  y Allow, n Reject\n  → Allow\n✓ Write a.txt\n`,
@@ -88,8 +88,8 @@ describe('a tool call', () => {
 
 test('of a plan only new and finished entries are printed', () => {
   const entry = (content: string, status: string) => ({ content, priority: 'medium', status });
-  const first: Told = ['plan', { entries: [entry('a', 'in_progress'), entry('b', 'pending')] }];
-  const second: Told = ['plan', { entries: [entry('a', 'completed'), entry('b', 'in_progress')] }];
+  const first: AnyEvent = ['plan', { entries: [entry('a', 'in_progress'), entry('b', 'pending')] }];
+  const second: AnyEvent = ['plan', { entries: [entry('a', 'completed'), entry('b', 'in_progress')] }];
   expect(printed(first, second)).toBe('▸ a\n☐ b\n☑ a\n');
 });
 

@@ -1,6 +1,6 @@
 /** Questions of agents as text, and the keys that answer them. */
 import type { QuestionView } from '../../api/session.ts';
-import type { GivenAnswer, Question } from '../../model/session.ts';
+import type { Question, QuestionAnswer } from '../../model/session.ts';
 import { plain } from '../output/text.ts';
 
 /** Of an event, or of a view. */
@@ -29,7 +29,10 @@ export function optionsText(question: AnyQuestion): string {
   return [...keysOf(question)].map(([key, { name }]) => `${key} ${plain(name)}`).join(', ');
 }
 
-export function answerText(question: AnyQuestion | undefined, { optionId, content, cancelled }: GivenAnswer): string {
+export function answerText(
+  question: AnyQuestion | undefined,
+  { optionId, content, cancelled }: QuestionAnswer,
+): string {
   if (cancelled) return 'cancelled';
   if (optionId !== undefined) return plain(question?.options?.find(({ id }) => id === optionId)?.name ?? optionId);
   return plain(Object.values(content ?? {}).join(', '));

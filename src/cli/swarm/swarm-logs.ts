@@ -18,7 +18,7 @@ export default async function swarmLogs(context: Context, { args, options }: Inv
   const client = connect(context);
   const [name] = args as [string];
   const { containers } = await client.call('GET /v1/swarm/show', { query: { project: projectOf(options) } });
-  requireOurs(name, containers);
+  requireLogs(name, containers);
   const log = new SwarmLog();
   const show = (entries: readonly LogEntry[]) => {
     for (const entry of entries) print(context.out, entry);
@@ -34,7 +34,7 @@ export default async function swarmLogs(context: Context, { args, options }: Inv
   show(log.end());
 }
 
-function requireOurs(name: string, containers: readonly SwarmContainerView[]): void {
+function requireLogs(name: string, containers: readonly SwarmContainerView[]): void {
   const found = containers.find(({ containerName }) => containerName === name);
   if (found === undefined) {
     throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {

@@ -127,7 +127,7 @@ describe('a second hello, which a server can ask for,', () => {
     expect(one.fromClient(Buffer.from('anything'))).toEqual(Buffer.from('anything'));
   });
 
-  it('is watched for behind data that was sent early, and before the server spoke', () => {
+  it('is checked after early data, and before the server answers', () => {
     const early = watch();
     early.fromClient(Buffer.concat([hello({ names: ['good.test'] }), data]));
     expect(() => early.fromClient(hello({ names: ['evil.test'] }))).toThrow(BadHello);
@@ -161,7 +161,7 @@ describe('it is over when the server has chosen', () => {
     expect(one.fromClient(encrypted)).toEqual(encrypted);
   });
 
-  it('and what was held until then is let go', () => {
+  it('and the data held back until then is released', () => {
     const one = watch();
     one.fromClient(hello({ names: ['good.test'] }));
     expect(one.fromClient(data.subarray(0, 3))).toHaveLength(0);

@@ -5,7 +5,7 @@ import { RateLimit, Slots } from './rate-limit.ts';
 
 const MiB = 1024 * 1024;
 
-/** Time that passes when it is told to. */
+/** Time passes when the test advances it. */
 class TestClock implements Clock {
   now = 0;
   #timers: { readonly at: number; readonly act: () => void }[] = [];

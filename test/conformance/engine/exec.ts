@@ -67,8 +67,8 @@ export function executions(it: Case): void {
     it('makes the writer wait for a slow reader, and drops nothing', async ({ t }) => {
       const made = await t.idle();
       await t.shared.touch('go');
-      const told = { go: 'go', bytes: 8 * MiB, done: 'done', code: 0 };
-      const process = await t.exec(made, t.commands.whenTold(told));
+      const work = { go: 'go', bytes: 8 * MiB, done: 'done', code: 0 };
+      const process = await t.exec(made, t.commands.afterFile(work));
       process.stderr.resume();
       await until('output', async () => (process.stdout.readableLength > 0 ? true : null));
       // Time for the writer, none for the reader.
@@ -109,8 +109,8 @@ export function executions(it: Case): void {
     });
 
     it('lets a detached command run on, and write', async ({ t }) => {
-      const told = { go: 'go', bytes: MiB, done: 'done', code: 6 };
-      const process = await t.exec(await t.idle(), t.commands.whenTold(told));
+      const work = { go: 'go', bytes: MiB, done: 'done', code: 6 };
+      const process = await t.exec(await t.idle(), t.commands.afterFile(work));
       await new Heard(process.stdout).has('ready\n');
       process.detach();
       await t.shared.touch('go');

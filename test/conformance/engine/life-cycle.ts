@@ -106,8 +106,8 @@ export function lifeCycle(it: Case): void {
     });
 
     it('reports an exit that no instance watched', async ({ t }) => {
-      const told = { go: 'go', bytes: 10, done: 'done', code: 5 };
-      const { id, handle } = await t.ready(t.commands.whenTold(told));
+      const work = { go: 'go', bytes: 10, done: 'done', code: 5 };
+      const { id, handle } = await t.ready(t.commands.afterFile(work));
       await t.dispose(t.engine);
       await t.shared.touch('go');
       await until('the command to be done', async () => ((await t.shared.lines('done')) > 0 ? true : null));

@@ -27,7 +27,7 @@ const aims = ['/proc', '/etc', '/dev', '/opt/carrel', '..', '.'];
 export function nestedMounts(it: Case): void {
   describe('a mount inside of another one', () => {
     it('is there, with folders that agent owns on the way to it', async ({ t }) => {
-      const { mounts, volume } = ground();
+      const { mounts, volume } = testbed();
       writeFileSync(join(volume, 'note'), 'of the volume\n');
       for (const kind of ['overlay', 'bind'] as const) {
         const made = await t.idle({ mounts: mounts(kind) });
@@ -42,7 +42,7 @@ export function nestedMounts(it: Case): void {
     it('is there inside of a third one, whichever is named first, and read-only where it was asked for', async ({
       t,
     }) => {
-      const { mounts, volume } = ground();
+      const { mounts, volume } = testbed();
       const deepest = freshFolder();
       writeFileSync(join(deepest, 'note'), 'deep\n');
       const third: Mount = { kind: 'bind', source: deepest, target: `${inner}/third`, readonly: true, mapOwner: true };
@@ -56,7 +56,7 @@ export function nestedMounts(it: Case): void {
 
     it('never follows a link that is planted at its place or on the way to it', async ({ t }) => {
       for (const aim of aims) {
-        const { mounts, layers, volume } = ground();
+        const { mounts, layers, volume } = testbed();
         mkdirSync(join(layers, 'upper/elsewhere'));
         mkdirSync(join(layers, 'upper/d'));
         symlinkSync(aim, join(layers, 'upper/d/mb'));
@@ -70,14 +70,14 @@ export function nestedMounts(it: Case): void {
     });
 
     it('never follows a link that lies in the layer below, nor one in a bound folder', async ({ t }) => {
-      const { mounts, lower, bound } = ground();
+      const { mounts, lower, bound } = testbed();
       for (const folder of [lower, bound]) symlinkSync('/proc', join(folder, 'd'));
       await expectRefused(t, mounts('overlay'), 'below');
       await expectRefused(t, mounts('bind'), 'bound');
     });
 
     it('is refused where a file is in its place or on the way to it', async ({ t }) => {
-      const { mounts, layers } = ground();
+      const { mounts, layers } = testbed();
       writeFileSync(join(layers, 'upper/d'), 'mine\n');
       await expectRefused(t, mounts('overlay'), 'a file on the way');
       rmSync(join(layers, 'upper/d'));
@@ -87,7 +87,7 @@ export function nestedMounts(it: Case): void {
     });
 
     it('stays inside of the other one while that is being changed', async ({ t }) => {
-      const { mounts, bound } = ground();
+      const { mounts, bound } = testbed();
       const swapping = swap(bound);
       const seen: string[] = [];
       for (let round = 0; round < 4; round += 1) {
@@ -148,7 +148,7 @@ async function expectRefused(t: Trial, mounts: readonly Mount[], what: string): 
   expect([what, said]).toEqual([what, expect.stringMatching(new RegExp(`^denied: .*${inner}`))]);
 }
 
-interface Ground {
+interface Testbed {
   readonly lower: string;
   readonly layers: string;
   readonly bound: string;
@@ -157,7 +157,7 @@ interface Ground {
   readonly mounts: (kind: 'overlay' | 'bind') => Mount[];
 }
 
-function ground(): Ground {
+function testbed(): Testbed {
   const [lower, layers, bound, volume] = Array.from({ length: 4 }, freshFolder) as [string, string, string, string];
   for (const name of ['upper', 'work']) mkdirSync(join(layers, name), { mode: 0o755 });
   const place: { [kind in 'overlay' | 'bind']: Mount } = {

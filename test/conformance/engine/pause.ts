@@ -78,7 +78,7 @@ export function pauses(it: Case): void {
     });
   });
 
-  describe('a pause whose maker is gone', () => {
+  describe('a pause of a daemon that is gone', () => {
     const looks = { 'with its handle': (made: Made) => made.handle, 'without a handle': () => null };
     for (const [how, handleOf] of Object.entries(looks)) {
       it(`ends when another looks ${how}`, async ({ t }) => {

@@ -52,7 +52,7 @@ export interface Commands {
   /** Adds a line to a shared file, then waits. */
   countAndWait(file: string): Argv;
   /** Waits for the shared file `go`, floods so many bytes, adds a line to `done`, ends with the code. */
-  whenTold(told: { readonly go: string; readonly bytes: number; readonly done: string; readonly code: number }): Argv;
+  afterFile(work: { readonly go: string; readonly bytes: number; readonly done: string; readonly code: number }): Argv;
   /** Adds lines to a shared file, one after another, without end. */
   tick(file: string): Argv;
   /** Writes `terminal` if its stdin and stdout are one, else `pipe`. */

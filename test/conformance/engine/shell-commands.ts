@@ -19,7 +19,7 @@ export function shellCommands(shared: string): Commands {
     ignoreTerm: script('trap "" TERM; echo ready; exec sleep infinity'),
     count: (file, code) => script('echo >> "$0"; exit "$1"', `${shared}/${file}`, code),
     countAndWait: (file) => script('echo >> "$0"; echo ready; exec sleep infinity', `${shared}/${file}`),
-    whenTold: ({ go, bytes, done, code }) =>
+    afterFile: ({ go, bytes, done, code }) =>
       script(
         'echo ready; until [ -e "$0/$1" ]; do sleep 0.02; done; yes "$2" | head -c "$3"; echo >> "$0/$4"; exit "$5"',
         ...[shared, go, floodLine, bytes, done, code],

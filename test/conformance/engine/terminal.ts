@@ -47,8 +47,8 @@ export function terminals(it: Case): void {
     });
 
     it('lets a detached command run on, and write', async ({ t }) => {
-      const told = { go: 'go', bytes: 1024 ** 2, done: 'done', code: 6 };
-      const process = await t.exec(await t.idle(), t.commands.whenTold(told), { stdin: true, terminal });
+      const work = { go: 'go', bytes: 1024 ** 2, done: 'done', code: 6 };
+      const process = await t.exec(await t.idle(), t.commands.afterFile(work), { stdin: true, terminal });
       await new Heard(process.stdout).has('ready');
       process.detach();
       await t.shared.touch('go');

@@ -94,7 +94,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         ]);
       });
 
-      it('also before anyone has looked', () => {
+      it('also before the first review', () => {
         rmSync(join(place.folder, 'base.log'));
         workspace.unmount();
         rmSync(join(place.folder, 'upper'), { recursive: true });
@@ -270,7 +270,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
-      it('not known then stays not known, whatever is looked at', () => {
+      it('a base that is not known then is not known later', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         for (let looks = 0; looks < 2; looks += 1) {

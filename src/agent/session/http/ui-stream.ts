@@ -4,7 +4,7 @@
  * to clients that ask for approvals.
  */
 
-import type { EventData, GivenAnswer, Question, SessionEvent, ToolChange } from '../../../model/session.ts';
+import type { EventData, Question, QuestionAnswer, SessionEvent, ToolChange } from '../../../model/session.ts';
 import { clip } from '../../../model/shape.ts';
 
 export type Chunk = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -78,7 +78,7 @@ export class UiStream {
   }
 
   /** Data with the same id replaces what the client has. */
-  #answer(answer: GivenAnswer): readonly Chunk[] {
+  #answer(answer: QuestionAnswer): readonly Chunk[] {
     const { pendingId: id } = answer;
     const question = this.#questions.get(id);
     return question === undefined ? [] : [{ type: 'data-question', id, data: { ...question, answer } }];

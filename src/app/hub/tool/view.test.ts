@@ -3,7 +3,7 @@ import { hubResult, hubText, inProject, spokeText } from './view.ts';
 
 const shop = { id: 'shop', folder: '/home/u/my.shop' };
 
-describe('output of the spoke speaks the view of the hub', () => {
+describe('paths in the output of a spoke become paths of the hub', () => {
   test.each([
     ['/workspace/src/a.ts:3:5 - error', '/workspaces/shop/src/a.ts:3:5 - error'],
     ['at f (/workspace/src/a.ts:3:5)', 'at f (/workspaces/shop/src/a.ts:3:5)'],
@@ -24,7 +24,7 @@ describe('output of the spoke speaks the view of the hub', () => {
   ])('%s stays', (text) => expect(hubText('shop', text)).toBe(text));
 });
 
-describe('arguments name the view of the spoke', () => {
+describe('paths in arguments become paths of the spoke', () => {
   test.each([
     ['/workspaces/shop/a.ts', '/workspace/a.ts'],
     ['/home/u/my.shop/a.ts', '/workspace/a.ts'],
@@ -51,8 +51,8 @@ test.each([
   ['/workspaces/store/a.ts', '/workspaces/store/a.ts'],
 ])('%s in the project is %j', (path, wanted) => expect(inProject(shop, path)).toBe(wanted));
 
-describe('results speak the view of the hub', () => {
-  test('paths of the project do, at every depth, and messages', () => {
+describe('paths in results become paths of the hub', () => {
+  test('at every depth, and in messages', () => {
     const result = {
       path: '',
       paths: ['a.ts'],

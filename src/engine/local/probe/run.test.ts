@@ -35,7 +35,7 @@ describe('a claim', () => {
 });
 
 describe('all claims', () => {
-  it('get a row each, whatever happens', async () => {
+  it('get a row each, also when no sandbox can be made', async () => {
     const broken = () => Promise.reject(new Error('no sandbox'));
     const rows = [...(await tryParallel(broken, facts)), ...(await trySerial(broken, facts))];
     expect(rows).toHaveLength(20);

@@ -11,7 +11,7 @@ import { otherUid, type Repository } from './repository.ts';
 import { createRootlessAccount, type RootlessAccount, rootlessUid } from './rootless.ts';
 import { childrenOf, groupsOf, processesMentioning } from './traces.ts';
 
-export interface CrashGround {
+export interface CrashTestbed {
   /** Its sandboxes have control groups that are named after them. */
   readonly groups: boolean;
   /** Once, before all. */
@@ -24,15 +24,15 @@ export interface CrashGround {
   /** Nothing of any sandbox is left. */
   expectNothing(carrel: Installation): Promise<void>;
   /** Makes it vanish, and everything with it that could tell of its end. */
-  removeBehindOurBack(carrel: Installation, id: string): Promise<void>;
+  removeWithoutDaemon(carrel: Installation, id: string): Promise<void>;
   /** Pauses it without the daemon. */
-  pauseBehindOurBack(carrel: Installation, id: string): Promise<void>;
+  pauseWithoutDaemon(carrel: Installation, id: string): Promise<void>;
   /** Waits until the engine has noticed that one lacks memory. An engine that notices its end first never does. */
   noticesOutOfMemory(carrel: Installation, id: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export const localGround: CrashGround = {
+export const localTestbed: CrashTestbed = {
   groups: true,
   open: async () => {},
   installation: () => new Installation(),
@@ -48,14 +48,14 @@ export const localGround: CrashGround = {
     expect(readdirSync(join(home, 'engine/run'))).toEqual([]);
     expect(readdirSync(join(home, 'engine/exit'))).toEqual([]);
   },
-  removeBehindOurBack: async (_, id) => {
+  removeWithoutDaemon: async (_, id) => {
     const [keeper] = processesMentioning(id, 'conmon');
     const [init] = childrenOf(keeper!);
     process.kill(keeper!, 'SIGKILL');
     process.kill(init!, 'SIGKILL');
     await until(() => !isRunning(init!), 'the sandbox to be gone');
   },
-  pauseBehindOurBack: async ({ home }, id) => {
+  pauseWithoutDaemon: async ({ home }, id) => {
     const { exitCode, stderr } = await run(['crun', '--root', join(home, 'engine/state/crun'), 'pause', id]);
     if (exitCode !== 0) throw new Error(stderr);
   },
@@ -65,7 +65,7 @@ export const localGround: CrashGround = {
 };
 
 /** One engine for all; each installation has its own containers. */
-export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
+export function dockerTestbed(open: () => Promise<Dockerd> = Dockerd.open): CrashTestbed {
   let dockerd: Dockerd;
   const listed = async (...args: string[]) => (await dockerd.docker(...args)).split('\n').filter(Boolean);
   return {
@@ -83,11 +83,11 @@ export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): Crash
       expect(await listed('volume', 'ls', '--quiet')).toEqual([]);
       for (const name of ['run', 'stage', 'paused']) expect(readdirSync(join(home, 'engine-docker', name))).toEqual([]);
     },
-    removeBehindOurBack: async (_, id) => {
+    removeWithoutDaemon: async (_, id) => {
       const [container] = await listed('ps', '--quiet', '--filter', `label=carrel.id=${id}`);
       await dockerd.docker('rm', '--force', container!);
     },
-    pauseBehindOurBack: async (_, id) => {
+    pauseWithoutDaemon: async (_, id) => {
       const [container] = await listed('ps', '--quiet', '--filter', `label=carrel.id=${id}`);
       await dockerd.docker('pause', container!);
     },
@@ -101,7 +101,7 @@ export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): Crash
 }
 
 /** Where swarms are at work. */
-export interface SwarmGround extends Pick<CrashGround, 'open' | 'installation' | 'close'> {
+export interface SwarmTestbed extends Pick<CrashTestbed, 'open' | 'installation' | 'close'> {
   /** Of `swarm run`. */
   readonly options: readonly string[];
   /** Gives a project the owner that the account of the daemon needs. */
@@ -109,7 +109,7 @@ export interface SwarmGround extends Pick<CrashGround, 'open' | 'installation' |
 }
 
 /** The daemon runs without privileges. */
-function rootlessGround(): SwarmGround {
+function rootlessTestbed(): SwarmTestbed {
   let account: RootlessAccount;
   return {
     open: async () => {
@@ -122,19 +122,19 @@ function rootlessGround(): SwarmGround {
   };
 }
 
-export const podmanGround = dockerGround(() => Podman.open());
+export const podmanTestbed = dockerTestbed(() => Podman.open());
 
 /** By engine. Without root there is no dockerd. */
-export const crashGrounds: readonly (readonly [string, CrashGround])[] = [
-  ['local', localGround],
-  ...(isRealRoot ? [['docker', dockerGround()] as const] : []),
+export const crashTestbeds: readonly (readonly [string, CrashTestbed])[] = [
+  ['local', localTestbed],
+  ...(isRealRoot ? [['docker', dockerTestbed()] as const] : []),
 ];
 
 /** By engine, and without root. */
-export const swarmGrounds: readonly (readonly [string, SwarmGround])[] = [
-  ...crashGrounds.map(([engine, ground]) => {
+export const swarmTestbeds: readonly (readonly [string, SwarmTestbed])[] = [
+  ...crashTestbeds.map(([engine, testbed]) => {
     const give = (repository: Repository) => repository.give(otherUid);
-    return [engine, { ...ground, options: ['--engine', engine], give }] as const;
+    return [engine, { ...testbed, options: ['--engine', engine], give }] as const;
   }),
-  ...(isRealRoot ? [['local, rootless', rootlessGround()] as const] : []),
+  ...(isRealRoot ? [['local, rootless', rootlessTestbed()] as const] : []),
 ];
