@@ -27,6 +27,13 @@ test('no files of the source import each other in a circle, types included', () 
   expect(cycles(treeOf('src'))).toEqual([]);
 });
 
+test('members of classes are private by `#`, which holds at run time', () => {
+  const found = ['src', 'test'].flatMap((folder) =>
+    [...treeOf(folder)].filter(([, source]) => /^\s+private (?!constructor)\w/m.test(source)).map(([path]) => path),
+  );
+  expect(found).toEqual([]);
+});
+
 describe('a cycle', () => {
   const found = (files: Record<string, string>) => cycles(new Map(Object.entries(files)));
   const [toB, toC, toA] = ['b', 'c', 'a'].map((name) => `import type { X } from './${name}.ts';`) as [

@@ -15,7 +15,7 @@ export interface ServerOptions extends ServerCommand {
 }
 
 /** How often it is asked, how long it may take to answer, and how many questions in a row it may miss. */
-export interface Beat {
+export interface HeartbeatLimits {
   readonly everyMs: number;
   readonly answerMs: number;
   readonly misses: number;
@@ -25,13 +25,13 @@ export interface Beat {
 export interface ServerParts {
   readonly start: (command: ServerCommand) => ServerChild;
   readonly upstream: Upstream;
-  readonly beat: Beat;
+  readonly beat: HeartbeatLimits;
   readonly nowMs: () => number;
   /** Ends early when the signal is aborted. */
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
-const usualBeat: Beat = { everyMs: 5000, answerMs: 5000, misses: 3 };
+const usualBeat: HeartbeatLimits = { everyMs: 5000, answerMs: 5000, misses: 3 };
 /** From its start to its first answer. */
 const startMs = 60_000;
 const pollMs = 25;

@@ -18,7 +18,7 @@ import { chromaServices, openChroma, releaseChroma } from './chroma-wiring.ts';
 import { credentialHeaders, memoryOf, memoryServices, openLiveMemories, requiresMemory } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 import { openRoomParts, roomsOf, type WatchParts, watchesOf } from './room-wiring.ts';
-import { type ShareParts, sharesOf } from './share-wiring.ts';
+import { type ShareWiring, sharesOf } from './share-wiring.ts';
 
 export type Nouns = ReturnType<typeof openNouns>;
 
@@ -69,7 +69,7 @@ interface UserParts {
   readonly account: () => number | null | 'any';
 }
 
-type Shared = Resources & Nouns['parts'] & ShareParts & Pick<WatchParts, 'watchers'> & { readonly volumes: Volumes };
+type Shared = Resources & Nouns['parts'] & ShareWiring & Pick<WatchParts, 'watchers'> & { readonly volumes: Volumes };
 
 /** For one user: what the handlers reach, and how requests become what the spec of a sandbox records. */
 export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {

@@ -33,7 +33,7 @@ export interface HubPortParts {
   readonly webhooks: PortParts['hooks'];
 }
 
-export interface PortWish {
+export interface AskedPort {
   readonly settings: HttpSettings | null;
   /** Of `carrel up --port`. */
   readonly port: number | null;
@@ -48,7 +48,7 @@ const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
 
 /** Null: none is asked for. */
 export async function openHubPort(
-  wish: PortWish,
+  wish: AskedPort,
   { users, scopes, hubTokens, webhooks }: HubPortParts,
 ): Promise<Port | null> {
   const { settings, port: asked, container } = wish;

@@ -19,7 +19,7 @@ import type { Reconciler } from '../reconcile/reconcile.ts';
 import { mountedAt } from '../share/mounted.ts';
 import type { Resources } from './resources.ts';
 
-export interface ShareParts extends Resources {
+export interface ShareWiring extends Resources {
   readonly engineOf: EngineOf;
   readonly reconciler: Reconciler;
 }
@@ -27,7 +27,7 @@ export interface ShareParts extends Resources {
 /** `account`: whose folders this user may share. */
 export function sharesOf(
   actor: Actor,
-  { store, home, config, engineOf, reconciler, rootless, report, now }: ShareParts,
+  { store, home, config, engineOf, reconciler, rootless, report, now }: ShareWiring,
   account: () => number | null | 'any',
 ): ShareScope & { readonly sandboxShares: SandboxShares } {
   const observer = new Observer({ store, engineOf, dockerSocket: () => config.dockerSocket });

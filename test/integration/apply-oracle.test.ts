@@ -47,17 +47,17 @@ afterAll(() => {
 /** A project, its working copy, and plain copies of what the agent began with and has. */
 class Testbed {
   readonly said: string[] = [];
-  private readonly folder: string;
+  readonly #folder: string;
   readonly project: string;
   readonly base: string;
   readonly theirs: string;
   readonly journal: string;
   readonly place: WorkspacePlace;
-  private readonly inside: string;
+  readonly #inside: string;
 
   constructor(folder: string) {
-    this.folder = folder;
-    [this.project, this.base, this.theirs, this.journal, this.inside] = [
+    this.#folder = folder;
+    [this.project, this.base, this.theirs, this.journal, this.#inside] = [
       'project',
       'base',
       'theirs',
@@ -69,7 +69,7 @@ class Testbed {
   }
 
   tick(): void {
-    waitForTicks(join(this.folder, 'clock'));
+    waitForTicks(join(this.#folder, 'clock'));
   }
 
   look(): void {
@@ -88,8 +88,8 @@ class Testbed {
 
   mount(): void {
     const own = marks === 'user' ? 'userxattr' : 'index=on,metacopy=off,redirect_dir=off';
-    const layers = `lowerdir=${this.project},upperdir=${this.folder}/upper,workdir=${this.folder}/work`;
-    mount('carrel-test', this.inside, 'overlay', 0, `${layers},${own}`);
+    const layers = `lowerdir=${this.project},upperdir=${this.#folder}/upper,workdir=${this.#folder}/work`;
+    mount('carrel-test', this.#inside, 'overlay', 0, `${layers},${own}`);
   }
 
   agent(random: Random, edits: number): void {
@@ -97,14 +97,14 @@ class Testbed {
       const edit = chooseEdit(random, this.theirs);
       if (edit === null) continue;
       this.said.push(`agent: ${edit.says}`);
-      edit.do(this.inside);
+      edit.do(this.#inside);
       edit.do(this.theirs);
     }
   }
 
   dispose(): void {
-    detachMount(this.inside);
-    rmSync(this.folder, { recursive: true });
+    detachMount(this.#inside);
+    rmSync(this.#folder, { recursive: true });
   }
 }
 

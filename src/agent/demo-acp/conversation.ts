@@ -4,7 +4,7 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writ
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-export interface Said {
+export interface Message {
   readonly role: 'user' | 'agent';
   readonly text: string;
 }
@@ -23,7 +23,7 @@ export class Conversation {
   readonly id: string;
   readonly cwd: string;
   readonly canElicit: boolean;
-  readonly said: Said[];
+  readonly said: Message[];
   mode = 'ask';
   model = 'words';
   /** The user allowed writing for the rest of the session. */
@@ -37,7 +37,7 @@ export class Conversation {
     this.cwd = cwd;
     this.canElicit = canElicit;
     const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-    this.said = lines.map((line) => JSON.parse(line) as Said);
+    this.said = lines.map((line) => JSON.parse(line) as Message);
   }
 
   /** The answer to `session/new` and its like. */
@@ -61,7 +61,7 @@ export class Conversation {
     this.model = model;
   }
 
-  remember(said: Said): void {
+  remember(said: Message): void {
     this.said.push(said);
     appendFileSync(this.#file, `${JSON.stringify(said)}\n`);
   }

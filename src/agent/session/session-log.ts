@@ -8,7 +8,7 @@ import { sessionEvent } from '../../model/session-event.ts';
 import { SessionFold } from '../../model/session-fold.ts';
 import { Misfit } from '../../model/shape.ts';
 import type { LoggedEvent } from './session.ts';
-import { UnheardAnswers } from './unheard.ts';
+import { UndeliveredAnswers } from './undelivered-answers.ts';
 
 /** Kept back for the events that end turns. */
 const headroomBytes = 4 * 1024 ** 2;
@@ -20,7 +20,7 @@ export class SessionLog {
   readonly fold = new SessionFold();
   /** Of `prompt` events, by turn. */
   readonly promptSeqs = new Map<string, number>();
-  readonly unheard = new UnheardAnswers();
+  readonly undelivered = new UndeliveredAnswers();
   readonly #log: DurableLog<SessionEvent>;
   #listener: (event: SessionEvent) => void = () => {};
 
@@ -90,7 +90,7 @@ export class SessionLog {
 
   #take(event: SessionEvent): void {
     this.fold.take(event);
-    this.unheard.take(event);
+    this.undelivered.take(event);
     if (event.type === 'prompt') this.promptSeqs.set(event.turnId!, event.seq);
     this.#listener(event);
   }

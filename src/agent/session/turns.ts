@@ -101,7 +101,7 @@ export class Turns {
     const { log, questions, unwritten } = this.#parts;
     questions.forget();
     await unwritten.settled().catch(() => {});
-    for (const { question, answer } of log.unheard.all) {
+    for (const { question, answer } of log.undelivered.all) {
       const turnId = answerTurn(question.pendingId);
       if (log.fold.isClosed || log.fold.knows(turnId)) continue;
       await log.append('prompt', { content: answerPrompt(question, answer) }, turnId);

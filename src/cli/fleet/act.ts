@@ -10,12 +10,12 @@ type Act = FleetStep['act'];
 type StepOf<A extends Act> = Extract<FleetStep, { act: A }>;
 type Removal = StepOf<'remove'> | StepOf<'replace'>;
 
-export interface Hands {
+export interface ActContext {
   readonly client: Client;
   readonly out: Output;
 }
 
-const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<void> } = {
+const acts: { readonly [A in Act]: (acting: ActContext, step: StepOf<A>) => Promise<void> } = {
   'init-volumes': async ({ client }, { volumes }) => {
     const names = volumes.filter((volume) => !isVolumeType(volume));
     await client.call('POST /v1/volumes', { body: { names } });
@@ -28,9 +28,9 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
   unwatch: async ({ client }, { room, name: who }) =>
     void (await client.call('POST /v1/rooms/{name}/watchers/remove', { path: { name: room }, body: { who } })),
   create,
-  replace: async (hands, step) => {
-    await remove(hands, step);
-    await create(hands, step);
+  replace: async (acting, step) => {
+    await remove(acting, step);
+    await create(acting, step);
   },
   network: async ({ client }, { name, allow, deny }) =>
     void (await client.call('POST /v1/sandboxes/{name}/network', { path: { name }, body: { allow, deny } })),
@@ -39,18 +39,18 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
   remove,
 };
 
-export function act<A extends Act>(hands: Hands, step: StepOf<A>): Promise<void> {
-  return acts[step.act as A](hands, step);
+export function act<A extends Act>(acting: ActContext, step: StepOf<A>): Promise<void> {
+  return acts[step.act as A](acting, step);
 }
 
-async function create({ client, out }: Hands, { request }: StepOf<'create'> | StepOf<'replace'>): Promise<void> {
+async function create({ client, out }: ActContext, { request }: StepOf<'create'> | StepOf<'replace'>): Promise<void> {
   const view = await client.call('POST /v1/sandboxes', { body: request });
   tellFallback(out, request, view);
   crashPoint('up:created');
 }
 
 /** As `rm` without force: changes that were not applied keep the sandbox. */
-async function remove({ client }: Hands, { name, id, state }: Removal): Promise<void> {
+async function remove({ client }: ActContext, { name, id, state }: Removal): Promise<void> {
   const running = state === 'running' || state === 'pending';
   if (running) await client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { id } });
   crashPoint('up:stopped');

@@ -7,7 +7,7 @@ import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
-import { act, type Hands } from './act.ts';
+import { type ActContext, act } from './act.ts';
 import { endedAtOnce } from './ended-at-once.ts';
 import type { FleetFile } from './file.ts';
 import { Fleet } from './fleet.ts';
@@ -59,16 +59,16 @@ async function requireTrust(
 }
 
 /** A step that fails keeps only those back that need it. The steps that were taken are printed however it ends. */
-async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, hands: Hands): Promise<void> {
+async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, acting: ActContext): Promise<void> {
   const progress = new Progress(plan.steps);
   const { interrupted, release } = interruption();
   try {
     for (const step of plan.steps) {
       if (progress.waitsForFailed(step)) continue;
-      const work = fleet.blame(step, settle(hands, fleet, step, plan));
+      const work = fleet.blame(step, settle(acting, fleet, step, plan));
       await progress.record(step, during(out, stepLine(step), Promise.race([work, interrupted])));
     }
-    const look = Promise.race([endedAtOnce(hands.client, progress.done), interrupted]);
+    const look = Promise.race([endedAtOnce(acting.client, progress.done), interrupted]);
     for (const [step, fault] of await during(out, 'looking whether they live', look)) progress.fail(step, fault);
   } finally {
     release();
@@ -100,11 +100,11 @@ function interruption(): { interrupted: Promise<never>; release: () => void } {
  * Takes one step, also while other commands run. A refusal may mean that the step is out of date: then what is left to do is asked
  * for again, and nothing is removed that was not in the plan that was agreed to. Ends with whether it was us.
  */
-async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: FleetPlan): Promise<boolean> {
+async function settle(acting: ActContext, fleet: Fleet, planned: FleetStep, agreed: FleetPlan): Promise<boolean> {
   let step = planned;
   for (let left = attempts; ; left--) {
     try {
-      await act(hands, step);
+      await act(acting, step);
       return true;
     } catch (error) {
       if (left === 0 || !(isFault(error, 'conflict') || isFault(error, 'not_found'))) throw error;

@@ -17,7 +17,7 @@ import type { AnswerBody } from './session-calls.ts';
 import { type Brush, titleOf } from './tool-text.ts';
 
 /** What the chat asks of the daemon. */
-export interface Talk {
+export interface ChatCalls {
   prompt(text: string): Promise<unknown>;
   answer(pendingId: string, body: AnswerBody): Promise<unknown>;
   cancel(): Promise<unknown>;
@@ -26,7 +26,7 @@ export interface Talk {
 }
 
 export interface ChatParts {
-  readonly talk: Talk;
+  readonly talk: ChatCalls;
   readonly screen: Screen;
   readonly input: InputLine;
   readonly brush: Brush;

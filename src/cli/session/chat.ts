@@ -6,7 +6,7 @@ import { connect, connectRunning } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { catchSignals } from '../signals.ts';
 import { ChatHistory } from './chat-history.ts';
-import { Chat, type Talk } from './chat-loop.ts';
+import { Chat, type ChatCalls } from './chat-loop.ts';
 import { chatPiped } from './chat-piped.ts';
 import { type ChatOptions, chatTarget } from './chat-target.ts';
 import { placeOf } from './find-session.ts';
@@ -69,7 +69,7 @@ async function read(context: Context, session: SessionView, chat: Chat, signal: 
   }
 }
 
-function talkOf(calls: SessionCalls, session: SessionView): Talk {
+function talkOf(calls: SessionCalls, session: SessionView): ChatCalls {
   const place = placeOf(session);
   return {
     prompt: (text) => calls.prompt(place, text, true),

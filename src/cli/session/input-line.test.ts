@@ -1,13 +1,13 @@
 import { emitKeypressEvents } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { InputLine, type Key, type Wish } from './input-line.ts';
+import { InputLine, type Key, type KeyAction } from './input-line.ts';
 import { viewOf } from './input-view.ts';
 
 /** The keys that a terminal sends, as bytes. */
-function typed(input: InputLine, ...pieces: string[]): Wish[] {
+function typed(input: InputLine, ...pieces: string[]): KeyAction[] {
   const stream = new PassThrough();
-  const wishes: Wish[] = [];
+  const wishes: KeyAction[] = [];
   emitKeypressEvents(stream);
   stream.on('keypress', (_text: string, key: Key) => wishes.push(input.press(key)));
   for (const piece of pieces) stream.emit('data', Buffer.from(piece));

@@ -8,7 +8,7 @@ export interface Key {
 }
 
 /** What a key asks of the program: send the text, cancel, leave, or draw everything again. Null: the text may have changed. */
-export type Wish = 'submit' | 'interrupt' | 'leave' | 'redraw' | null;
+export type KeyAction = 'submit' | 'interrupt' | 'leave' | 'redraw' | null;
 
 export class InputLine {
   #characters: string[] = [];
@@ -53,7 +53,7 @@ export class InputLine {
     this.#at = this.#history.length;
   }
 
-  press(key: Key): Wish {
+  press(key: Key): KeyAction {
     const { name = '', ctrl = false, meta = false } = key;
     if (name === 'paste-start' || name === 'paste-end') this.#pasting = name === 'paste-start';
     else if (this.#pasting) this.#insert(pasted(key));
@@ -65,7 +65,7 @@ export class InputLine {
   }
 
   /** A backslash at the end, or Alt, makes a new line. */
-  #enter(isNewLine: boolean): Wish {
+  #enter(isNewLine: boolean): KeyAction {
     if (isNewLine) this.#insert('\n');
     else if (this.#cursor === this.#characters.length && this.#characters.at(-1) === '\\') {
       this.#remove(this.#cursor - 1, this.#cursor);
@@ -74,7 +74,7 @@ export class InputLine {
     return null;
   }
 
-  #control(name: string): Wish {
+  #control(name: string): KeyAction {
     if (name === 'c') return 'interrupt';
     if (name === 'l') return 'redraw';
     if (name === 'd' && this.#characters.length === 0) return 'leave';

@@ -14,7 +14,7 @@ import { closeSinks, type Exit, memoryHint, ownSinks, receive } from './receive.
 import { followSize, rawKeys } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
 
-export interface Lent {
+export interface UsedStreams {
   readonly stdin: boolean;
   readonly terminal: boolean;
 }
@@ -53,7 +53,7 @@ export async function showUntilEnd(
   socket: Socket,
   out: Output,
   { name, argv }: Shown,
-  lent: Lent,
+  lent: UsedStreams,
   refuse = same,
 ): Promise<Exit> {
   const reset = isRaw(lent) ? new TerminalReset() : null;
@@ -80,7 +80,7 @@ export async function showUntilEnd(
 const same = (fault: Fault) => fault;
 
 /** Until the returned function is called. */
-function lend(socket: Socket, lent: Lent): () => void {
+function lend(socket: Socket, lent: UsedStreams): () => void {
   const releases: (() => void)[] = [];
   if (isRaw(lent)) releases.push(rawKeys());
   if (lent.terminal) releases.push(followSize(socket));
@@ -90,6 +90,6 @@ function lend(socket: Socket, lent: Lent): () => void {
   };
 }
 
-function isRaw({ stdin, terminal }: Lent): boolean {
+function isRaw({ stdin, terminal }: UsedStreams): boolean {
   return terminal && stdin && process.stdin.isTTY === true;
 }

@@ -85,7 +85,7 @@ export class Pauses {
     return pid > 0 ? pid : null;
   }
 
-  /** Living execs only: another process may have the pid by now, so its parent must be the runtime that was started. */
+  /** SandboxProcess execs only: another process may have the pid by now, so its parent must be the runtime that was started. */
   #execPids(id: string): number[] {
     return this.#execs(id).flatMap((name) => {
       const pid = this.#execPid(id, name);

@@ -67,13 +67,13 @@ function byDepth(pids: readonly number[], parents: ReadonlyMap<number, number | 
   return [...pids].sort((a, b) => depths.get(a)! - depths.get(b)!);
 }
 
-export type Stillness = 'stopped' | 'waiting' | 'busy';
+export type StopState = 'stopped' | 'waiting' | 'busy';
 
 /**
  * Considers all threads: the first may have ended while others continue. `waiting` is in the kernel, where signals are
  * pending too.
  */
-export function stillness(pid: number): Stillness {
+export function stillness(pid: number): StopState {
   const states = threadStates(pid).filter((state) => !['T', 't', 'Z', 'X'].includes(state));
   if (states.length === 0) return 'stopped';
   return states.every((state) => state === 'D') ? 'waiting' : 'busy';

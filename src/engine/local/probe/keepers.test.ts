@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { keepersRow, type Living } from './keepers.ts';
+import { keepersRow, type SandboxProcess } from './keepers.ts';
 
-const kept: Living = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
+const kept: SandboxProcess = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
 
 it('names the sandboxes that have lost their keeper, and those that cannot be reached', () => {
   expect(keepersRow([])).toMatchObject({ level: 'ok' });

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { currentHandle } from '../observe.ts';
 
 /** A sandbox whose first process lives. */
-export interface Living {
+export interface SandboxProcess {
   readonly id: string;
   readonly pid: number;
   readonly hasKeeper: boolean;
@@ -18,7 +18,7 @@ export interface Living {
 
 const name = 'keepers';
 
-export function keepersRow(living: readonly Living[]): ProbeRow {
+export function keepersRow(living: readonly SandboxProcess[]): ProbeRow {
   const lost = living.filter(({ isReachable }) => !isReachable);
   if (lost.length > 0) {
     const pids = lost.map(({ pid }) => pid).join(' ');
@@ -31,11 +31,11 @@ export function keepersRow(living: readonly Living[]): ProbeRow {
   return warning(name, detail, 'For a new one: carrel stop NAME; carrel start NAME');
 }
 
-function idsOf(living: readonly Living[]): string {
+function idsOf(living: readonly SandboxProcess[]): string {
   return living.map(({ id }) => id).join(', ');
 }
 
-export function livingSandboxes(context: Context): Living[] {
+export function livingSandboxes(context: Context): SandboxProcess[] {
   return readdirSync(context.layout.runs).flatMap((id) => {
     const handle = currentHandle(context, id);
     if (handle === null || !isAlive(handle.init)) return [];

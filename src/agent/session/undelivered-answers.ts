@@ -4,19 +4,19 @@
  */
 import type { EventType, Question, QuestionAnswer, SessionEvent } from '../../model/session.ts';
 
-export interface Unheard {
+export interface UndeliveredAnswer {
   readonly question: Question;
   readonly answer: QuestionAnswer;
 }
 
 const agentEvents: readonly EventType[] = ['text', 'thought', 'tool', 'plan', 'update', 'question'];
 
-export class UnheardAnswers {
+export class UndeliveredAnswers {
   readonly #asked = new Map<string, Question>();
-  #answers: Unheard[] = [];
+  #answers: UndeliveredAnswer[] = [];
 
   /** Of the turn under way. */
-  get all(): readonly Unheard[] {
+  get all(): readonly UndeliveredAnswer[] {
     return this.#answers;
   }
 
