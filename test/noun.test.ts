@@ -31,16 +31,13 @@ describe('a noun that sandboxes are granted', () => {
     expect(importers('share')).toEqual(registered);
   });
 
-  it('is besides named by features about two nouns: for rooms, those of fleets, the hub, the disk and watchers', () => {
+  it('is besides named by features about two nouns: for rooms, those of fleets, the hub, the disk and notes', () => {
     expect(importers('room', ['mention', 'webhook'])).toEqual(
       [
         ...registered,
         ...['api/fleet.ts', 'fleet/fleet.ts', 'fleet/room-schema.ts', 'fleet/watch.ts'],
         ...['app/hub/hub-rooms.ts', 'app/hub/tool/room.ts', 'daemon/environment-wiring.ts'],
-        'app/disk/measure.ts',
-        // Watchers run commands in sandboxes of any user, so they need the scopes.
-        ...['daemon/scope-wiring.ts', 'daemon/daemon.ts'],
-        'cli/memory/note-text.ts',
+        ...['app/disk/measure.ts', 'cli/memory/note-text.ts'],
       ].sort(),
     );
   });
@@ -53,8 +50,6 @@ describe('a noun that sandboxes are granted', () => {
         ...['agent/bank/main.ts', 'app/bank/sandbox-bank.ts', 'launch/compose.ts'],
         // A volume has the files of Chroma.
         'daemon/wiring.ts',
-        // Its socket for sandboxes looks up their sessions.
-        ...['daemon/scope-wiring.ts', 'daemon/daemon.ts'],
       ].sort(),
     );
   });

@@ -10,19 +10,17 @@ import type { SandboxView } from '../api/sandbox.ts';
 import { recoverAll, routes, type Scope } from '../app/app.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
-import type { Watchers } from '../app/room/watchers.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
 import { isErrno } from '../lib/file.ts';
 import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
-import type { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { mcpPath, type Port } from '../server/port.ts';
 import { settleEdits } from './hub-wiring.ts';
-import { memorySocket } from './memory-wiring.ts';
+import type { ScopedNouns } from './noun-wiring.ts';
 import { openHubPort, openSandboxHub, portRefusal } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
@@ -48,9 +46,8 @@ export interface Daemon {
 interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
-  readonly watchers: Watchers;
   readonly liveSessions: LiveSessions;
-  readonly memoryEndpoint: SandboxEndpoint;
+  readonly scopedNouns: ScopedNouns;
   /** What the owner of the installation can reach. */
   readonly own: Scope;
   readonly work: Work;
@@ -140,9 +137,9 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
 
 /** A full disk may have no room for the sockets: then the daemon, which can free some, runs without them. */
 async function listenForSandboxes(whole: Whole): Promise<void> {
-  const { home, log, memoryEndpoint } = whole;
+  const { log, scopedNouns } = whole;
   try {
-    await memoryEndpoint.listen(memorySocket(home.home));
+    await scopedNouns.listen();
     whole.sandboxHub = await openSandboxHub(whole);
   } catch (error) {
     if (!isErrno(error, 'ENOSPC')) throw error;
@@ -163,20 +160,20 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, watchers, liveSessions, chroma } = whole;
+  const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, scopedNouns, liveSessions } = whole;
   const settled = inTime(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => {
-    chroma.refresh();
+    nouns.settingsChanged();
     void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   };
   watch.start();
   diskWatch.start();
   swarms.start();
   nouns.start(settled);
-  watchers.start();
+  scopedNouns.start();
   settleEdits(whole);
 }
 
@@ -200,7 +197,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   watch.stop();
   diskWatch.stop();
   swarms.dispose();
-  await inTime(idleMs, whole.watchers.dispose(), () => {});
+  await inTime(idleMs, whole.scopedNouns.stop(), () => {});
   await inTime(idleMs, whole.liveSessions.dispose(), () => {});
   await whole.port?.close();
   await whole.sandboxHub?.close();
@@ -212,7 +209,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   await engines.dispose();
   proxy.dispose();
   await threads.dispose();
-  whole.memoryEndpoint.close();
+  whole.scopedNouns.dispose();
   await whole.nouns.dispose();
   store.close();
   audit.flush();

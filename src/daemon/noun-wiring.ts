@@ -2,12 +2,15 @@
  * Constructs the nouns that have parts of their own, for all users and for one: each in its NOUN-wiring.ts, and joined here. A part that needs
  * a later one gets it when it is called, not before.
  */
+import type { Scope } from '../app/app.ts';
 import { memoryGrants } from '../app/memory/memory-grants.ts';
 import type { NounData } from '../app/sandbox/data.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import type { Granting } from '../app/sandbox/spec.ts';
 import type { UserSecrets } from '../app/secret/secrets.ts';
+import type { LiveSessions } from '../app/session/live-sessions.ts';
 import type { UserVolumes } from '../app/volume/volumes.ts';
+import type { EngineOf } from '../engine/engine.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 import type { DeclaredService } from '../model/service.ts';
 import type { Actor } from '../model/user.ts';
@@ -15,9 +18,17 @@ import type { Secrets } from '../secret/secret.ts';
 import type { Volumes } from '../volume/volumes.ts';
 import { bankData, bankOf, openLiveBanks } from './bank-wiring.ts';
 import { chromaServices, openChroma, releaseChroma } from './chroma-wiring.ts';
-import { credentialHeaders, memoryOf, memoryServices, openLiveMemories, requiresMemory } from './memory-wiring.ts';
+import {
+  credentialHeaders,
+  memoryOf,
+  memoryServices,
+  memorySocket,
+  openLiveMemories,
+  openSandboxEndpoint,
+  requiresMemory,
+} from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
-import { openRoomParts, roomsOf, type WatchParts, watchesOf } from './room-wiring.ts';
+import { openRoomParts, openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
 import { type ShareWiring, sharesOf } from './share-wiring.ts';
 
 export type Nouns = ReturnType<typeof openNouns>;
@@ -52,12 +63,33 @@ export function openNouns(resources: Resources, { secrets, volumes, agentOf }: O
       void settled.then(() => liveBanks.start());
       chroma.start();
     },
+    /** After config.yaml was read again. */
+    settingsChanged: (): void => chroma.refresh(),
     dispose: async (): Promise<void> => {
       await rooms.liveRooms.dispose();
       await chroma.dispose();
       await liveMemories.dispose();
       await liveBanks.dispose();
     },
+  };
+}
+
+export type ScopedNouns = ReturnType<typeof openScopedNouns>;
+
+type Opened = Resources & Nouns['parts'] & { readonly secrets: Secrets; readonly engineOf: EngineOf };
+
+/** Once in a daemon: what acts for users, through their scopes. */
+export function openScopedNouns(opened: Opened, scopeOf: (user: string) => Scope, liveSessions: LiveSessions) {
+  const watchers = openWatchers(opened, scopeOf);
+  const memoryEndpoint = openSandboxEndpoint({ ...opened, liveSessions });
+  return {
+    parts: { watchers },
+    /** Sockets that sandboxes reach. */
+    listen: (): Promise<void> => memoryEndpoint.listen(memorySocket(opened.home.home)),
+    start: (): void => watchers.start(),
+    /** While the daemon still answers. */
+    stop: (): Promise<void> => watchers.dispose(),
+    dispose: (): void => memoryEndpoint.close(),
   };
 }
 
@@ -69,7 +101,7 @@ interface UserParts {
   readonly account: () => number | null | 'any';
 }
 
-type Shared = Resources & Nouns['parts'] & ShareWiring & Pick<WatchParts, 'watchers'> & { readonly volumes: Volumes };
+type Shared = Resources & Nouns['parts'] & ScopedNouns['parts'] & ShareWiring & { readonly volumes: Volumes };
 
 /** For one user: what the handlers reach, and how requests become what the spec of a sandbox records. */
 export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {

@@ -16,7 +16,6 @@ import { HostPorts } from '../app/network/host-ports.ts';
 import { hostRegistries, withRegistries } from '../app/network/host-registry.ts';
 import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
-import type { Watchers } from '../app/room/watchers.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
 import { OpenCommands } from '../app/sandbox/open-commands.ts';
 import { outputOf } from '../app/sandbox/output.ts';
@@ -34,7 +33,6 @@ import type { LogOptions } from '../engine/engine.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import type { Work } from '../lib/work.ts';
-import type { SandboxEndpoint } from '../memory/sandbox-endpoint.ts';
 import { installVolume } from '../model/agent.ts';
 import type { Fault } from '../model/fault.ts';
 import type { NetworkPresets } from '../model/network-preset.ts';
@@ -42,10 +40,8 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
-import { openSandboxEndpoint } from './memory-wiring.ts';
-import { nounsOf } from './noun-wiring.ts';
+import { nounsOf, openScopedNouns, type ScopedNouns } from './noun-wiring.ts';
 import type { Resources } from './resources.ts';
-import { openWatchers } from './room-wiring.ts';
 import { openSessions, sessionsOf } from './session-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
@@ -56,9 +52,10 @@ export interface Process {
   readonly work: Work;
 }
 
-interface Shared extends Resources, Parts, Process {
+type ScopedParts = ScopedNouns['parts'];
+
+interface Shared extends Resources, Parts, Process, ScopedParts {
   readonly swarms: Swarms;
-  readonly watchers: Watchers;
   readonly liveSessions: LiveSessions;
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
@@ -72,17 +69,17 @@ export async function openScopes(
   parts: Parts,
   running: Process,
 ): Promise<
-  Pick<Shared, 'swarms' | 'watchers' | 'liveSessions'> & {
+  Pick<Shared, 'swarms' | 'liveSessions'> & {
     readonly scopes: Scopes<Scope>;
-    readonly memoryEndpoint: SandboxEndpoint;
+    readonly scopedNouns: ScopedNouns;
   }
 > {
   const { store, threads, config, now, report } = resources;
   const swarmsOf = (user: string) => scopeOfUser(user).swarms;
   const swarms = new Swarms({ store, threads, config, swarmsOf, now, report });
   const scopeOfUser = (user: string) => scopes.of(parts.users.actorOf(user));
-  const watchers = openWatchers({ ...resources, ...parts }, scopeOfUser);
   const liveSessions = openSessions({ ...resources, ...parts }, scopeOfUser);
+  const scopedNouns = openScopedNouns({ ...resources, ...parts }, scopeOfUser, liveSessions);
   const refusesOverlay = await overlayTrial(resources);
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
   const own = () => scopes.of({ name: resources.owner, isOwner: true });
@@ -94,7 +91,7 @@ export async function openScopes(
       ...parts,
       ...running,
       swarms,
-      watchers,
+      ...scopedNouns.parts,
       liveSessions,
       refusesOverlay,
       scopes,
@@ -103,8 +100,7 @@ export async function openScopes(
     },
     steadyMs: steadyClock(),
   };
-  const memoryEndpoint = openSandboxEndpoint({ ...resources, ...parts, liveSessions });
-  return { scopes, swarms, watchers, liveSessions, memoryEndpoint };
+  return { scopes, swarms, liveSessions, scopedNouns };
 }
 
 function openEngineViews({ local, engines, config, store }: Resources, own: () => Scope): EngineViews {
