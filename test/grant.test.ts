@@ -117,7 +117,8 @@ describe('one more kind in the table', () => {
     const request = { clocks: [kitchen] } as SandboxRequest;
     expect(code.auditedFields(request)).toMatchObject({ clocks: ['kitchen'] });
     const none = () => [];
-    const granting = { volumes: none, shares: none, rooms: none, memoryScopes: none, clocks: () => [kitchen] };
+    const granted = code.grantTable.map(([field]) => [field, none]);
+    const granting = { ...Object.fromEntries(granted), clocks: () => [kitchen] };
     const config = { runtime: null, limits: defaultLimits, services: [], dockerSocket: null };
     const parts = { config, granting, networkRules: none, credentialGrants: none, ports: [], image: null };
     const spec = code.composeSpec(request, parts as never) as SandboxSpec;

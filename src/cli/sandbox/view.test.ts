@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EngineView } from '../../api/engine.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
+import { viewsOf } from '../../model/grant-table.ts';
 import { lastWords } from '../connect/start-daemon.ts';
 import { line } from '../daemon/audit.ts';
 import { findings } from '../daemon/doctor.ts';
@@ -23,13 +24,11 @@ const sandbox: SandboxView = {
     command: ['sh', '-c', '\u001b[2J'],
     mode: 'none',
     workspace: null,
-    rooms: [],
-    memoryScopes: [],
+    ...viewsOf({}),
   },
   ...{
     createdAt: '2026-01-01T00:00:00Z',
     kept: false,
-    shares: [],
     startedAt: null,
     finishedAt: null,
     credentials: [],
