@@ -7,8 +7,8 @@ import { breaches, importsOf, type Tree } from './layering.ts';
 const root = join(import.meta.dirname, '..');
 
 function treeOf(folder: string): Tree {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.includes('node_modules/'),
   );
   return new Map(files.map((name) => [`${folder}/${name}`, readFileSync(join(root, folder, name), 'utf8')]));
 }
