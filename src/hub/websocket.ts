@@ -197,7 +197,8 @@ class SocketTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#socket.send(messageText(message), (error) => {
+      // As bytes: of a string, ws would count the bytes first.
+      this.#socket.send(Buffer.from(messageText(message)), { binary: false }, (error) => {
         if (error) return reject(error);
         resolve();
         this.deliver();

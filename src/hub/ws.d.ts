@@ -9,6 +9,7 @@ declare module 'ws' {
     readonly bufferedAmount: number;
     readonly isPaused: boolean;
     send(data: string, sent?: (error?: Error) => void): void;
+    send(data: Uint8Array, options: { readonly binary: boolean }, sent?: (error?: Error) => void): void;
     ping(): void;
     pause(): void;
     resume(): void;
