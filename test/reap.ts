@@ -2,6 +2,7 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isErrno } from '../src/lib/file.ts';
 import { processRef, signalProcess } from '../src/lib/process.ts';
 import { detachMount } from '../src/lib/sys-mount.ts';
 import { partOf, type Run } from './leftover.ts';
@@ -19,12 +20,26 @@ export async function reap(run: Run, self: number): Promise<void> {
     left = partOf(run, look(run), self);
   }
   for (const line of left.mounts.toReversed()) detachMount(line.split(' ')[4]!);
-  for (const group of left.groups) removeGroup(group);
+  for (const group of left.groups) await removeGroup(group, deadline);
   for (const folder of [...left.folders, run.folder]) rmSync(folder, { recursive: true, force: true });
 }
 
-function removeGroup(path: string): void {
+/** A group is busy until the kernel has let go of its last process. */
+async function removeGroup(path: string, deadline: number): Promise<void> {
   for (const entry of readdirSync(path, { withFileTypes: true }))
-    if (entry.isDirectory()) removeGroup(join(path, entry.name));
-  rmdirSync(path);
+    if (entry.isDirectory()) await removeGroup(join(path, entry.name), deadline);
+  while (!isRemoved(path)) {
+    if (Date.now() >= deadline) throw new Error(`${path} is still busy`);
+    await sleep(50);
+  }
+}
+
+function isRemoved(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EBUSY')) return false;
+    throw error;
+  }
 }

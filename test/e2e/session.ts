@@ -1,5 +1,5 @@
 /** Sessions with the demo agent through the daemon: what is killed, rewritten or stopped loses nothing. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewSessionToken, SessionView } from '../../src/api/session.ts';
@@ -253,8 +253,9 @@ function anySandbox(kind: 'root' | 'rootless'): void {
     it('is refused while it runs without the programs, and has them after a start', async () => {
       const lasting = `1000.${process.pid}`;
       await carrel.ok('run', '-d', '--name', 'older', '--', 'sleep', lasting);
-      const [init] = execFileSync('pgrep', ['-fx', `sleep ${lasting}`], { encoding: 'utf8' }).split('\n');
-      execFileSync('nsenter', ['-m', '-t', init!, 'umount', '/opt/carrel/bin']);
+      const found = () => spawnSync('pgrep', ['-fx', `sleep ${lasting}`], { encoding: 'utf8' }).stdout.trim();
+      await until(() => found() !== '', 'the command to run');
+      execFileSync('nsenter', ['-m', '-t', found(), 'umount', '/opt/carrel/bin']);
       await expect(Talk.in(carrel, 'older')).rejects.toMatchObject({
         code: 'conflict',
         hint: expect.stringContaining('carrel stop older && carrel start older'),

@@ -1,10 +1,10 @@
 /** What a killed benchmark leaves on the machine is found by the id of its run, and removed. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { processRef } from '../../src/lib/process.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { reap } from '../reap.ts';
@@ -27,6 +27,11 @@ it.runIf(isRealRoot)(
           .stdout,
       );
     });
+    // Between two programs a process has no environment by which it could be found.
+    const isAsleep = (n: number) =>
+      readFileSync(`${groups[n]}/inner/cgroup.procs`, 'utf8').trim() === `${pids[n]}` &&
+      readFileSync(`/proc/${pids[n]}/comm`, 'utf8') === 'sleep\n';
+    await vi.waitFor(() => expect([isAsleep(0), isAsleep(1)]).toEqual([true, true]), 40_000);
     const left = () =>
       runs.map(({ folder }, n) => [processRef(pids[n]!) !== null, existsSync(folder), existsSync(groups[n]!)]);
     expect(left()).toEqual([
