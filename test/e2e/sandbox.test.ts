@@ -27,6 +27,9 @@ async function stopRequested(id: string): Promise<void> {
   await until(requested, 'the stop to be requested');
 }
 
+/** The command of the sandbox goes on, and its end may end this one, too. */
+const letGo = () => carrel.run(['exec', 'a', '--', 'touch', 'go']);
+
 describe('run', () => {
   it('passes output, errors and the exit code through', async () => {
     const outcome = await carrel.run(['run', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
@@ -260,7 +263,7 @@ describe('logs', () => {
     const follower = carrel.spawn(['logs', '-f', 'a']);
     const seen = gather(follower.stdout!);
     const closed = once(follower, 'close');
-    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    await letGo();
     await closed;
     expect(seen()).toBe('one\nthree\nfour\n');
     expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('four\n');
@@ -276,7 +279,7 @@ describe('logs', () => {
     const follower = carrel.spawn(['logs', '-f', 'a']);
     const seen = gather(follower.stdout!);
     const closed = once(follower, 'close');
-    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    await letGo();
     await closed;
     const last = seen().trimEnd().split('\n').at(-1);
     expect(last).toBe('line 8999');
@@ -384,7 +387,7 @@ describe('what is shown', () => {
     const [stats] = await carrel.json<Record<string, number>[]>('stats');
     expect(stats).toMatchObject({ name: 'a', memoryLimitBytes: 64 * 1024 ** 2, pidsLimit: 32, cpus: 0.5 });
     expect(stats!.memoryBytes).toBeGreaterThan(0);
-    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    await letGo();
     expect(await waiting).toMatchObject({ exitCode: 0, stdout: '5\n' });
     const events = (await carrel.ok('--json', 'events'))
       .trim()
