@@ -15,6 +15,7 @@ const c = {
   dup2: libc('int dup2(int from, int to)'),
   close: libc('int close(int fd)'),
   pipe2: libc('int pipe2(_Out_ int *pair, int flags)'),
+  poll: libc('int poll(void *fds, unsigned long count, int timeoutMs)'),
   flock: libc('int flock(int fd, int operation)'),
   syncfs: libc('int syncfs(int fd)'),
   fallocate: libc('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
@@ -72,6 +73,15 @@ export function pipes(count: number): Pipe[] {
     for (const fd of made.flat()) c.close(fd);
     throw error;
   }
+}
+
+/** Waits until there is something to read, or the end. False: it took too long. */
+export function waitReadable(fd: number, timeoutMs: number): boolean {
+  const POLLIN = 1;
+  const request = Buffer.alloc(8);
+  request.writeInt32LE(fd, 0);
+  request.writeInt16LE(POLLIN, 4);
+  return checked('poll', c.poll(request, 1, Math.ceil(timeoutMs))) > 0;
 }
 
 /** True: the lock is held until the descriptor is closed or the process ends. */

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
+import { readerOf, writerOf } from '../../lib/piped-program.ts';
 import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { type Program, startProgram } from '../../lib/start-program.ts';
 import { type Pipe, pipes } from '../../lib/sys.ts';
@@ -16,7 +17,7 @@ import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
-import { type KeeperMessage, keeperMessages, readerOf, startConmon, writerOf } from './keeper.ts';
+import { type KeeperMessage, keeperMessages, startConmon } from './keeper.ts';
 import { oomScoreAdj, processSpec } from './spec.ts';
 
 export interface ExecTools {

@@ -3,9 +3,9 @@
  * the log, and records the exit code, with or without a daemon.
  */
 import { closeSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { readerOf, writerOf } from '../../lib/piped-program.ts';
 import { type Program, startProgram } from '../../lib/start-program.ts';
 import { type Pipe, pipes } from '../../lib/sys.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
@@ -76,16 +76,6 @@ export function startConmon(options: KeeperOptions, inside: readonly number[], e
   } finally {
     for (const fd of inside) closeSync(fd);
   }
-}
-
-export function readerOf(fd: number): Socket {
-  return new Socket({ fd, readable: true, writable: false });
-}
-
-/** For what may end before it reads everything. */
-export function writerOf(fd: number): Socket {
-  const writer = new Socket({ fd, readable: false, writable: true });
-  return writer.on('error', () => {});
 }
 
 export function keeperArgs(options: KeeperOptions): string[] {

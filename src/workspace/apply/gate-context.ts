@@ -2,13 +2,12 @@
  * What decides, besides a change itself, whether the change could run something: links and git settings of the
  * project.
  */
-import { execFile, spawnSync } from 'node:child_process';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
-import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
+import { type BytePath, fromText, toBytes } from '../../model/byte-path.ts';
 import type { Change } from '../../model/change.ts';
-import { plainEnv } from '../git/git.ts';
+import { type Git, runGit, runGitNow } from '../git/git.ts';
 import { Folders } from '../tree/folders.ts';
 import { entryAt, look, unlessGone } from '../tree/tree.ts';
 import { LinkNames, type Names } from './link-names.ts';
@@ -147,29 +146,24 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Runs git with the account and the settings of the project's owner, since they may name a folder of hooks. */
-function ask(project: string, args: readonly string[]): string {
-  const { status, stdout } = spawnSync('git', args, asOwner(project));
-  return status === 0 ? toText(stdout) : '';
-}
-
-function askSoon(project: string, args: readonly string[]): Promise<string> {
-  return new Promise((resolve) => {
-    execFile('git', args, asOwner(project), (error, stdout) => resolve(error === null ? toText(stdout) : ''));
-  });
-}
-
-function asOwner(project: string) {
+/** With the account and the settings of the project's owner, since they may name a folder of hooks. */
+function ownersGit(project: string): Git {
   const { uid, gid } = lstatSync(project);
-  const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...env } = plainEnv;
-  return {
-    cwd: project,
-    env: { ...env, HOME: homeOf(uid) },
-    encoding: 'latin1' as const,
-    timeout: 10_000,
-    ...(process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {}),
-  };
+  const env = { GIT_CONFIG_NOSYSTEM: undefined, GIT_CONFIG_GLOBAL: undefined, HOME: homeOf(uid) };
+  return { cwd: project, args: [], env, ...(process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {}) };
 }
+
+function ask(project: string, args: readonly string[]): string {
+  const { exitCode, stdout } = runGitNow(ownersGit(project), args);
+  return exitCode === 0 ? stdout.toString() : '';
+}
+
+async function askSoon(project: string, args: readonly string[]): Promise<string> {
+  const ran = await runGit(ownersGit(project), args, { timeoutMs: answerMs }).catch(() => null);
+  return ran?.exitCode === 0 ? ran.stdout.toString() : '';
+}
+
+const answerMs = 10_000;
 
 function homeOf(uid: number): string {
   if (uid === process.getuid?.()) return homedir();

@@ -2,11 +2,10 @@
  * Runs git by argv without anything of the daemon's environment: no configuration of the machine or the user, no hooks,
  * no prompts, no network. The output of git is bytes.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { collect } from '../../lib/collect.ts';
-import { spawnFault } from '../../lib/run.ts';
-import { signalNumber } from '../../lib/signal.ts';
+import { type PipedProgram, startPiped } from '../../lib/piped-program.ts';
+import { runNow } from '../../lib/run-now.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
@@ -15,7 +14,8 @@ import { Fault, spaceHint } from '../../model/fault.ts';
 export interface Git {
   readonly cwd: string;
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  /** Undefined: without this variable. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Undefined: the account of the daemon. */
   readonly uid?: number;
   readonly gid?: number;
@@ -63,11 +63,11 @@ export const plainEnv: Readonly<Record<string, string>> = {
   GIT_NO_REPLACE_OBJECTS: '1',
 };
 
-const running = new Set<ChildProcess>();
+const running = new Set<PipedProgram>();
 
 /** Ends every git that this thread has started. */
 export function endGit(): void {
-  for (const child of running) child.kill('SIGTERM');
+  for (const program of running) program.kill('SIGTERM');
 }
 
 export interface GitChild {
@@ -81,40 +81,36 @@ export interface GitChild {
 /** Starts git with pipes on both sides. */
 export function startGit(git: Git, args: readonly string[], options: GitRunOptions = {}): GitChild {
   const { timeoutMs = defaultTimeoutMs } = options;
-  const child = spawnChild(git, args, options);
-  const stderr = collect(child.stderr!, maxErrorBytes);
-  // A program that ends early breaks the pipe; its exit code says why.
-  child.stdin?.on('error', () => {});
-  const ended = new Promise<{ exitCode: number; stderr: string; fault: Fault | null }>((resolve) => {
-    child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault(child.spawnfile, error) }));
-    child.on('close', (code, signal) => {
-      running.delete(child);
-      const late = signal === 'SIGKILL' && child.killed;
-      const fault = late ? new Fault('timeout', `git ${args[0]} did not end within ${timeoutMs} ms`) : null;
-      resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr: stderr().toString('utf8'), fault });
+  const program = startProgram(git, args, options);
+  running.add(program);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    program.kill('SIGKILL');
+  }, timeoutMs);
+  const stderr = collect(program.stderr, maxErrorBytes);
+  const late = () => (isLate ? new Fault('timeout', `git ${args[0]} did not end within ${timeoutMs} ms`) : null);
+  const ended = program.ended
+    .then(
+      (exitCode) => ({ exitCode, stderr: stderr().toString('utf8'), fault: late() }),
+      (fault: Fault) => ({ exitCode: 127, stderr: '', fault }),
+    )
+    .finally(() => {
+      clearTimeout(timer);
+      running.delete(program);
     });
-  });
-  return { stdin: child.stdin!, stdout: child.stdout!, ended, kill: () => child.kill('SIGTERM') };
+  return { stdin: program.stdin!, stdout: program.stdout, ended, kill: () => program.kill('SIGTERM') };
 }
 
-function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): ChildProcess {
-  const { input, timeoutMs = defaultTimeoutMs } = options;
-  const [file, ...argv] = [...limited(options.limits), 'git', ...git.args, ...args] as [string, ...string[]];
-  const child = spawn(file, argv, {
+function startProgram(git: Git, args: readonly string[], { input, env, limits }: GitRunOptions): PipedProgram {
+  const [file, ...argv] = [...limited(limits), 'git', ...git.args, ...args] as [string, ...string[]];
+  return startPiped(file, argv, {
     cwd: git.cwd,
-    env: { ...plainEnv, ...git.env, ...options.env },
-    stdio: [typeof input === 'number' ? input : 'pipe', 'pipe', 'pipe'],
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-    ...(git.uid === undefined ? {} : { uid: git.uid }),
-    ...(git.gid === undefined ? {} : { gid: git.gid }),
+    env: { ...plainEnv, ...git.env, ...env },
+    input: typeof input === 'number' ? input : undefined,
+    uid: git.uid,
+    gid: git.gid,
   });
-  running.add(child);
-  child.once('error', () => running.delete(child));
-  // If spawning failed for lack of descriptors, there are no streams.
-  if (child.stderr === null || child.stdout === null)
-    throw new Fault('exhausted', 'git could not be started', { hint: 'Raise the limit on open files (ulimit -n).' });
-  return child;
 }
 
 function limited(limits: GitLimits | undefined): string[] {
@@ -142,18 +138,17 @@ const nowMs = 10_000;
 export function runGitNow(
   git: Git,
   args: readonly string[],
-  { input, env }: { readonly input?: Buffer; readonly env: Readonly<Record<string, string>> },
+  { input = Buffer.of(), env = {} }: { readonly input?: Buffer; readonly env?: Readonly<Record<string, string>> } = {},
 ): Omit<GitRan, 'stderr'> {
-  const { status, stdout } = spawnSync('git', [...git.args, ...args], {
+  return runNow('git', [...git.args, ...args], {
     cwd: git.cwd,
     env: { ...plainEnv, ...git.env, ...env },
-    input: input ?? '',
-    timeout: nowMs,
-    maxBuffer: defaultMaxBytes,
-    ...(git.uid === undefined ? {} : { uid: git.uid }),
-    ...(git.gid === undefined ? {} : { gid: git.gid }),
+    input,
+    timeoutMs: nowMs,
+    maxBytes: defaultMaxBytes,
+    uid: git.uid,
+    gid: git.gid,
   });
-  return { exitCode: status ?? 127, stdout: stdout ?? Buffer.alloc(0) };
 }
 
 /** Runs git and returns its output; a failure is a Fault with that code and the message of git. */
