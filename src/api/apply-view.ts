@@ -18,7 +18,18 @@ export function plannedView(planned: PlannedPath): PlannedView {
     theirs: entryView(conflict.theirs),
   };
   const link = hardLink === null ? null : toText(hardLink);
-  return { ...shownPath(path), sandbox, change, outcome, note, hardLink: link, gates: [...gates], conflict: sides };
+  // There may be thousands, and most names are text.
+  const view = {
+    path: toText(path),
+    sandbox,
+    change,
+    outcome,
+    note,
+    hardLink: link,
+    gates: [...gates],
+    conflict: sides,
+  };
+  return isText(path) ? view : { ...view, ...shownPath(path) };
 }
 
 function entryView(entry: Entry | null) {
@@ -26,5 +37,5 @@ function entryView(entry: Entry | null) {
 }
 
 export function shownPath(path: BytePath): { path: string; pathBase64?: string } {
-  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
+  return isText(path) ? { path: toText(path) } : { path: toText(path), pathBase64: toBytes(path).toString('base64') };
 }
