@@ -1,6 +1,7 @@
 /** What is said about changes: their review, their way back into a project, snapshots and forks. */
 import { z } from 'zod';
 import { changeKinds, entryTypes, gateKinds, outcomes, resolutions } from '../model/change.ts';
+import { maxHunkBytes } from '../model/hunk-edit.ts';
 import { command } from './sandbox.ts';
 
 const name = z.string().min(1).max(63);
@@ -94,6 +95,13 @@ export const plannedView = z.strictObject({
     .nullable(),
 });
 
+/** A hunk that was edited: it is taken instead of its blocks, which are all of a hunk, or one. */
+const edit = z.strictObject({
+  blocks: z.array(z.int().min(0)).min(1).max(100_000),
+  /** Its lines after the edit, as in a unified diff but without the `@@` line, in base64. Context and `-` lines are those of the base. */
+  lines: z.base64().max(4 * Math.ceil(maxHunkBytes / 3)),
+});
+
 /** The part of one file to take: all of it, or some of its blocks, the runs of lines that differ, counted from 0. */
 const pick = z.strictObject({
   /** The `id` of an offered file. */
@@ -101,6 +109,8 @@ const pick = z.strictObject({
   blocks: z.array(z.int().min(0)).max(1_000_000).optional(),
   /** With `blocks`: whether the new mode is taken. */
   mode: z.boolean().optional(),
+  /** With `blocks`, which name none of theirs. */
+  edits: z.array(edit).max(1000).optional(),
 });
 
 export const offeredView = z.strictObject({

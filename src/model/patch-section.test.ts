@@ -47,3 +47,10 @@ test('lines that are added to the beginning of an empty range', () => {
   expect(withBlocks('', parseSection(added), new Set([0]))).toBe('a\nb\n');
   expect(hunkText(parseSection(added).hunks[0]!)).toBe('@@ -0,0 +1,2 @@\n+a\n+b\n');
 });
+
+test('blocks of a file with many lines between two changes are taken', () => {
+  const lines = 300_000;
+  const long = 'x\n'.repeat(lines);
+  const two = parseSection(`${head}@@ -1 +1 @@\n-x\n+a\n@@ -${lines} +${lines} @@\n-x\n+b\n`);
+  expect(withBlocks(long, two, new Set([0, 1]))).toBe(`a\n${'x\n'.repeat(lines - 2)}b\n`);
+});

@@ -57,7 +57,7 @@ function positionOf(start: string | undefined, count: string): number {
 }
 
 /** `\ No newline at end of file` belongs to the line before it. */
-function joined(lines: readonly string[]): string[] {
+export function joined(lines: readonly string[]): string[] {
   const found: string[] = [];
   for (const line of lines)
     if (line.startsWith('\\')) found.push(found.pop()!.replace(/\n$/, ''));
@@ -80,42 +80,79 @@ export function blocksOf({ lines }: Pick<Hunk, 'lines'>): number[] {
   return [...new Set(lines.flatMap(({ block }) => (block === null ? [] : [block])))];
 }
 
-/** The old text with these blocks taken, and the others left as they were. */
-export function withBlocks(old: string, { hunks }: Section, chosen: ReadonlySet<number>): string {
-  const lines = old.split(/(?<=\n)/);
-  const result: string[] = [];
-  let next = 0;
-  for (const hunk of hunks) {
-    result.push(...lines.slice(next, hunk.oldStart));
-    next = hunk.oldStart;
-    for (const { sign, text, block } of hunk.lines) {
-      if (sign !== '+') next += 1;
-      const isTaken = block !== null && chosen.has(block);
-      if (sign === ' ' || isTaken === (sign === '+')) result.push(text);
-    }
+/** Some lines of the old text, from `at` to before `end`, and the lines that take their place. */
+export interface Replacement {
+  readonly block: number;
+  readonly at: number;
+  readonly end: number;
+  readonly added: readonly string[];
+}
+
+export function replacementsOf({ lines, oldStart }: Pick<Hunk, 'lines' | 'oldStart'>): Replacement[] {
+  const found: { block: number; at: number; end: number; added: string[] }[] = [];
+  let at = oldStart;
+  let isInside = false;
+  for (const { sign, text, block } of lines) {
+    if (block !== null && !isInside) found.push({ block, at, end: at, added: [] });
+    isInside = block !== null;
+    if (sign === '+') found.at(-1)!.added.push(text);
+    else at += 1;
+    if (sign === '-') found.at(-1)!.end = at;
   }
-  return [...result, ...lines.slice(next)].join('');
+  return found;
+}
+
+/** In the order of the text; null: two replace the same line. */
+export function inOrder(replacements: readonly Replacement[]): Replacement[] | null {
+  const sorted = [...replacements].sort((a, b) => a.at - b.at || a.block - b.block);
+  const isApart = sorted.every(({ at }, index) => index === 0 || sorted[index - 1]!.end <= at);
+  return isApart ? sorted : null;
+}
+
+/** The old text with these blocks taken, and these edited hunks; null: two of them replace the same line. */
+export function withBlocks(
+  old: string,
+  { hunks }: Section,
+  chosen: ReadonlySet<number>,
+  edited: readonly Hunk[] = [],
+): string | null {
+  const taken = hunks.flatMap(replacementsOf).filter(({ block }) => chosen.has(block));
+  const replacements = inOrder([...taken, ...edited.flatMap(replacementsOf)]);
+  return replacements && replaced(old, replacements);
+}
+
+function replaced(old: string, replacements: readonly Replacement[]): string {
+  const lines = old.split(/(?<=\n)/);
+  let next = 0;
+  const parts = replacements.map(({ at, end, added }) => {
+    const kept = lines.slice(next, at);
+    next = end;
+    return kept.join('') + added.join('');
+  });
+  return parts.join('') + lines.slice(next).join('');
 }
 
 /** One hunk for each block, with the lines around it that do not differ. */
 export function splitHunk(hunk: Hunk): Hunk[] {
   const blocks = blocksOf(hunk);
-  if (blocks.length < 2) return [hunk];
-  return blocks.map((block) => {
-    const [from, to] = rangeAround(hunk.lines, block);
-    const before = hunk.lines.slice(0, from);
-    return {
-      place: hunk.place,
-      lines: hunk.lines.slice(from, to),
-      oldStart: hunk.oldStart + count(before, '+'),
-      newStart: hunk.newStart + count(before, '-'),
-    };
-  });
+  return blocks.length < 2 ? [hunk] : blocks.map((block) => partOf(hunk, block, block));
 }
 
-function rangeAround(lines: readonly HunkLine[], block: number): [from: number, to: number] {
-  let from = lines.findIndex((line) => line.block === block);
-  let to = lines.findLastIndex((line) => line.block === block) + 1;
+/** The blocks from `first` to `last`, with the lines around them that do not differ. */
+export function partOf(hunk: Hunk, first: number, last: number): Hunk {
+  const [from, to] = rangeAround(hunk.lines, first, last);
+  const before = hunk.lines.slice(0, from);
+  return {
+    place: hunk.place,
+    lines: hunk.lines.slice(from, to),
+    oldStart: hunk.oldStart + count(before, '+'),
+    newStart: hunk.newStart + count(before, '-'),
+  };
+}
+
+function rangeAround(lines: readonly HunkLine[], first: number, last: number): [from: number, to: number] {
+  let from = lines.findIndex((line) => line.block === first);
+  let to = lines.findLastIndex((line) => line.block === last) + 1;
   while (from > 0 && lines[from - 1]!.block === null) from -= 1;
   while (to < lines.length && lines[to]!.block === null) to += 1;
   return [from, to];
@@ -127,12 +164,19 @@ function count(lines: readonly HunkLine[], not: '+' | '-'): number {
 }
 
 /** As git prints it. */
-export function hunkText({ place, lines, oldStart, newStart }: Hunk): string {
+export function hunkText(hunk: Hunk): string {
+  return headText(hunk) + linesText(hunk.lines);
+}
+
+/** `@@ -1,3 +1,4 @@` */
+export function headText({ place, lines, oldStart, newStart }: Hunk): string {
   const range = (start: number, length: number) =>
     `${length === 0 ? start : start + 1}${length === 1 ? '' : `,${length}`}`;
-  const head = `@@ -${range(oldStart, count(lines, '+'))} +${range(newStart, count(lines, '-'))} @@${place}\n`;
-  const body = lines.map(
-    ({ sign, text }) => `${sign}${text}${text.endsWith('\n') ? '' : '\n\\ No newline at end of file\n'}`,
-  );
-  return head + body.join('');
+  return `@@ -${range(oldStart, count(lines, '+'))} +${range(newStart, count(lines, '-'))} @@${place}\n`;
+}
+
+export function linesText(lines: readonly HunkLine[]): string {
+  const ended = ({ sign, text }: HunkLine) =>
+    `${sign}${text}${text.endsWith('\n') ? '' : '\n\\ No newline at end of file\n'}`;
+  return lines.map(ended).join('');
 }

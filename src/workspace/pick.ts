@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type BytePath, isWithin } from '../model/byte-path.ts';
 import type { Change, Content, Entry } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
+import { editedHunks, type HunkEdit } from '../model/hunk-edit.ts';
 import { parseSection, withBlocks } from '../model/patch-section.ts';
 import type { DiffEntry } from './git/git-diff.ts';
 import { type GitStore, openStore } from './git/git-store.ts';
@@ -36,6 +37,8 @@ export interface Pick {
   readonly blocks?: readonly number[] | undefined;
   /** Whether the new mode is taken, if only some blocks are. */
   readonly mode?: boolean | undefined;
+  /** Hunks that the reviewer edited, instead of their blocks. */
+  readonly edits?: readonly HunkEdit[] | undefined;
 }
 
 /** The paths to take, each with the version that takes the place of the agent's; null: the agent's. */
@@ -105,13 +108,16 @@ export async function choose(input: ReviewInput, picks: readonly Pick[]): Promis
     if (file === undefined) throw gone();
     if (file.from !== null) chosen.set(file.from, null);
     const name = String(chosen.size);
-    chosen.set(
-      file.path,
-      pick.blocks === undefined ? null : versionOf(file, pick, store, { root: folder, path: name }),
-    );
+    chosen.set(file.path, isWhole(pick) ? null : versionOf(file, pick, store, { root: folder, path: name }));
   }
   for (const path of emptied(changes, chosen)) chosen.set(path, null);
   return chosen;
+}
+
+function isWhole({ id, blocks, edits }: Pick): boolean {
+  if (blocks === undefined && edits !== undefined)
+    throw new Fault('invalid', `pick: the edits of ${id} need its blocks`);
+  return blocks === undefined;
 }
 
 function gone(): Fault {
@@ -120,16 +126,26 @@ function gone(): Fault {
 
 type Place = { readonly root: string; readonly path: string };
 
-function versionOf(file: OfferedFile, { blocks = [], mode }: Pick, { changes }: GitStore, place: Place): Version {
+function versionOf(file: OfferedFile, pick: Pick, { changes }: GitStore, place: Place): Version {
   if (!file.divisible) throw new Fault('invalid', `pick: ${file.id} can only be taken as a whole`);
   const at = (path: BytePath) => changes.find((change) => change.path === path)!;
   const [own, source] = [at(file.path), at(file.from ?? file.path)];
   const old = readContent(source.beforeContent!, source.path, maxBytes);
   if (old === null) throw gone();
-  const text = withBlocks(old.toString('latin1'), parseSection(file.section.toString('latin1')), new Set(blocks));
+  const text = textOf(old.toString('latin1'), file, pick);
   writeFileSync(join(place.root, place.path), text, { encoding: 'latin1', mode: 0o600 });
-  const after = { ...own.after!, mode: (mode ? own.after! : source.before!).mode, sizeBytes: text.length };
+  const after = { ...own.after!, mode: (pick.mode ? own.after! : source.before!).mode, sizeBytes: text.length };
   return { after, afterContent: { at: 'tree', ...place } };
+}
+
+/** The content comes from the files of the sandbox, and from edits, which replace only lines that were shown. */
+function textOf(old: string, { id, section }: OfferedFile, { blocks = [], edits = [] }: Pick): string {
+  const parsed = parseSection(section.toString('latin1'));
+  const named = [...new Set(blocks), ...edits.flatMap((edit) => edit.blocks)];
+  const edited = new Set(named).size === named.length ? editedHunks(parsed, edits) : null;
+  const text = edited && withBlocks(old, parsed, new Set(blocks), edited);
+  if (text === null) throw new Fault('invalid', `pick: an edited hunk of ${id} does not apply`);
+  return text;
 }
 
 /** Folders that the agent deleted go with the last of their entries. */

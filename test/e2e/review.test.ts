@@ -1,5 +1,7 @@
 /** What `diff` and `apply` show, take and leave out: ignored files, pathspecs, renames. */
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DiskView } from '../../src/api/disk.ts';
 import type { SandboxView } from '../../src/api/sandbox.ts';
@@ -216,7 +218,7 @@ describe('apply -p', () => {
     terminal.type('y\r');
     await terminal.has(/Take this addition[\s\S]*Take this addition/);
     terminal.type('n\r');
-    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,g,\/,s,p,\?\]\? /);
+    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,g,\/,s,e,p,\?\]\? /);
     terminal.type('/late$\r');
     await terminal.has(/\(2\/2\)/);
     terminal.type('g1\r');
@@ -235,6 +237,58 @@ describe('apply -p', () => {
     expect((await changes(name)).changes.map(({ path }) => path)).toEqual(['new', 'src/long.ts']);
     await carrel.ok('undo', name);
     expect(project.read('src/long.ts')).toBe(lines({}));
+  });
+
+  it('takes hunks that the editor changed, and undo gives them back', async () => {
+    project.put('src/long.ts', lines({}));
+    const name = await agent("sed -i -e 's/line 2$/two/' -e 's/line 5$/five/' -e 's/line 25$/late/' src/long.ts");
+    const editor = join(carrel.folder('editor'), 'edit');
+    const env = { EDITOR: `sh "${editor}" 'an argument'`, TMPDIR: carrel.folder('edited'), NO_COLOR: '1' };
+    const terminal = carrelOn(carrel.home, ['apply', '-p', name], { cwd: project.path, env });
+    const edit = (script: string, key = 'e') => {
+      writeFileSync(editor, `test "$1" = 'an argument' || exit 9\nfile=$2\n${script}\n`);
+      terminal.type(`${key}\r`);
+    };
+    await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,g,\/,s,e,p,\?\]\? $/);
+    edit('sed -i "s/^ line 3/ a lie/" "$file"');
+    await terminal.has(/Your edited hunk does not apply\. Edit again \(saying "no" discards!\) \[y\/n\]\? $/);
+    // The second edit begins with the lines of the first, and the editor has the terminal.
+    const script = '-e "s/^ a lie/ line 3/" -e "s/^+two/+$typed\\xff/" -e "/^+five/d" -e "s/^-line 5/ line 5/"';
+    edit(`printf 'two is: '; read typed; LC_ALL=C sed -i ${script} "$file"`, 'y');
+    await terminal.has(/two is: $/);
+    terminal.type('by hand\r');
+    await terminal.has(/\(2\/2\) Take this hunk .*$/);
+    edit('stat -c %a "$file" "$(dirname "$file")"; exit 3');
+    await terminal.has(/600\s+700\s+carrel: the editor .* exit code 3\s+hint: [\s\S]*\(2\/2\) Take this hunk .*$/);
+    edit('stty raw; kill -9 $$');
+    await terminal.has(/ exit code 137\s+hint: [\s\S]*\(2\/2\) Take this hunk .*$/);
+    edit('echo "# nothing" > "$file"');
+    // The terminal echoes the key: it is not as the killed editor left it.
+    await terminal.has(/ exit code 137[\s\S]*\(2\/2\) Take this hunk .*\? e\r\n[\s\S]*\(2\/2\) Take this hunk .*$/);
+    terminal.type('n\r');
+    expect(await terminal.ended).toBe(0);
+    const taken = Buffer.from(lines({ 2: 'by hand\xff' }), 'latin1');
+    expect(readFileSync(join(project.path, 'src/long.ts'))).toEqual(taken);
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
+    expect(await carrel.ok('audit')).toMatch(new RegExp(`sandbox\\.apply ${name} ok .*edited=1`));
+    const diff = await carrel.ok('diff', name);
+    expect(diff).toMatch(/-by hand.\n\+two\n line 3\n line 4\n-line 5\n\+five\n[\s\S]*-line 25\n\+late\n/);
+    await carrel.ok('undo', name);
+    expect(project.read('src/long.ts')).toBe(lines({}));
+  });
+
+  it('applies nothing after Ctrl-C in the editor', async () => {
+    const name = await agent('echo four >> src/old.ts');
+    const env = { VISUAL: 'echo edits > /dev/tty; sleep 100; true', TMPDIR: carrel.folder('interrupted') };
+    const terminal = carrelOn(carrel.home, ['apply', '-p', name], { cwd: project.path, env });
+    await terminal.has(/Take this hunk/);
+    terminal.type('e\r');
+    await terminal.has(/edits/);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.text).toContain('the edit was cancelled');
+    expect(project.read('src/old.ts')).toBe('one\ntwo\nthree\n');
+    expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
   it('applies nothing after Ctrl-C, and asks only at a terminal', async () => {

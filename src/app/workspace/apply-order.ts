@@ -1,5 +1,6 @@
 /** What a request to apply asks of the job that does it. */
 import type { ApplyRequest } from '../../api/workspace.ts';
+import type { HunkEdit } from '../../model/hunk-edit.ts';
 import type { ApplyOptions } from '../../workspace/apply/apply.ts';
 import type { Source } from '../../workspace/take-over.ts';
 import { bytePaths, type Opened } from './workspaces.ts';
@@ -16,8 +17,20 @@ export function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
 export type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
 
 export function orderOf(opened: readonly Opened[], project: string, request: Taking) {
-  const { ignored = false, pick: picks, pickScratch } = request;
+  const { ignored = false, pick, pickScratch } = request;
+  const picks = pick?.map((one) => ({ ...one, edits: one.edits?.map(editOf) }));
   return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };
+}
+
+/** How many hunks have content of the client. */
+export function editedIn(pick: ApplyRequest['pick'] = []): number | undefined {
+  return pick.flatMap(({ edits = [] }) => edits).length || undefined;
+}
+
+type Edits = NonNullable<NonNullable<ApplyRequest['pick']>[number]['edits']>;
+
+function editOf({ blocks, lines }: Edits[number]): HunkEdit {
+  return { blocks, lines: Buffer.from(lines, 'base64').toString('latin1') };
 }
 
 function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {

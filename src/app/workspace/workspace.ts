@@ -6,6 +6,7 @@ import type { Work } from '../../lib/work.ts';
 import { declare, named, stated } from '../route.ts';
 import type { AgentCommits } from './agent-commits.ts';
 import type { Applies } from './applies.ts';
+import { editedIn } from './apply-order.ts';
 import { outputFrames } from './output-frames.ts';
 import { recoverWorkspaces, type WorkspaceRecovery } from './recover.ts';
 import type { Reviews } from './reviews.ts';
@@ -86,10 +87,12 @@ export const workspace = noun({
       summary: 'Apply changes to the project, whole or not at all; with `dryRun` only say what would happen',
       body: shape.applyRequest,
       answer: shape.applyView,
-      act: ({ body: { names, dryRun, branch, message, author, allow, always, ask } }) => {
+      act: ({ body: { names, dryRun, branch, message, author, allow, always, ask, pick } }) => {
         if (ask !== undefined) return { verb: 'project.ask', names, detail: { kinds: ask } };
         const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
-        return dryRun ? null : { verb: 'sandbox.apply', names, words, detail: stated({ allow, always }) };
+        return dryRun
+          ? null
+          : { verb: 'sandbox.apply', names, words, detail: stated({ allow, always, edited: editedIn(pick) }) };
       },
       done: ({ apply, blocked, branch }) => ({
         detail: stated({ apply, blocked, branch: branch?.name, commit: branch?.commit }),

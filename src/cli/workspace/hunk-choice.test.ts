@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OfferedView } from '../../api/workspace.ts';
 import { FileChoice, help } from './hunk-choice.ts';
 
@@ -34,10 +34,10 @@ test('q keeps what was taken, and leaves undecided hunks', () => {
 
 test('j, J, k and K move, and are offered only where there is a hunk', () => {
   const file = choice();
-  expect(file.prompt).toBe('(1/3) Take this hunk [y,n,q,a,d,j,J,g,/,s,p,?]? ');
+  expect(file.prompt).toBe('(1/3) Take this hunk [y,n,q,a,d,j,J,g,/,s,e,p,?]? ');
   expect(file.answer('k')).toEqual({ do: 'say', text: 'no previous hunk' });
   file.answer('y');
-  expect(file.prompt).toBe('(2/3) Take this hunk [y,n,q,a,d,j,J,K,g,/,p,?]? ');
+  expect(file.prompt).toBe('(2/3) Take this hunk [y,n,q,a,d,j,J,K,g,/,e,p,?]? ');
   file.answer('K');
   expect(file.answer('n').do).toBe('ask');
   expect(answered(file, 'y', 'q')[1]).toEqual({ id: '0', blocks: [2], mode: false });
@@ -77,6 +77,71 @@ test('s splits a hunk with context between its changes', () => {
   expect(choice(`${head}@@ -1 +1 @@\n-a\n+b\n`).answer('s')).toEqual({ do: 'say', text: 'this cannot be split' });
 });
 
+describe('e', () => {
+  const lines = (text: string) => Buffer.from(text, 'latin1').toString('base64');
+  const small = '-t\n+\u00ff\n';
+
+  test('takes the hunk with the lines of its edit', () => {
+    const file = choice();
+    file.answer('J');
+    expect(file.answer('e')).toMatchObject({ do: 'edit', hunk: { oldStart: 19 } });
+    expect(file.edit(small)).toEqual({ do: 'ask' });
+    const edits = [{ blocks: [2], lines: lines(small) }];
+    expect(answered(file, 'y', 'y')).toEqual(['done', { id: '0', blocks: [0, 1, 3], mode: false, edits }]);
+  });
+
+  test('can be answered with n later, and edited again from there', () => {
+    const file = choice();
+    file.answer('J');
+    file.edit(small);
+    expect(answered(file, 'g2', 'n')[1]).toBeNull();
+    file.answer('g2');
+    expect(file.answer('e')).toMatchObject({ hunk: { lines: [{ text: 't\n' }, { text: '\u00ff\n' }] } });
+    expect(file.answer('s')).toEqual({ do: 'say', text: 'this cannot be split' });
+    expect(file.prompt).not.toContain('s,');
+    file.edit('-t\n+2\n');
+    expect(file.pick?.edits).toEqual([{ blocks: [2], lines: lines('-t\n+2\n') }]);
+    file.answer('g2');
+    // As it was shown: no content has to be sent.
+    file.edit('-t\n+T\n');
+    expect(file.pick).toEqual({ id: '0', blocks: [2], mode: false });
+  });
+
+  test('does not take lines that do not apply, and leaves the hunk undecided', () => {
+    const file = choice();
+    file.answer('J');
+    expect(file.edit('-x\n+y\n')).toBeNull();
+    expect(answered(file, 'q')[1]).toBeNull();
+    expect(file.question).toMatchObject({ taken: null, original: null });
+  });
+
+  test('edits a split hunk, but not two to replace one line', () => {
+    const file = choice();
+    file.answer('s');
+    expect(file.edit('-a\n+1\n-b\n')).toEqual({ do: 'ask' });
+    expect(file.edit('-b\n-c\n+2\n')).toBeNull();
+    expect(file.edit(' b\n-c\n+2\n')).toEqual({ do: 'ask' });
+    expect(file.pick?.edits).toEqual([
+      { blocks: [0], lines: lines('-a\n+1\n-b\n') },
+      { blocks: [1], lines: lines(' b\n-c\n+2\n') },
+    ]);
+  });
+
+  test('cannot edit a mode, an addition or a hunk of more than 2 MiB', () => {
+    const sorry = { do: 'say', text: 'Sorry, cannot edit this hunk' };
+    const mode = choice(`diff --git a/f b/f\nold mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n${hunks}`);
+    const added = choice('diff --git a/f b/f\nnew file mode 100644\n@@ -0,0 +1 @@\n+a\n', {
+      status: 'A',
+      divisible: false,
+    });
+    const large = choice(`${head}@@ -1 +1 @@\n-a\n+${'b'.repeat(2 * 1024 * 1024)}\n`);
+    for (const file of [mode, added, large]) {
+      expect(file.answer('e')).toEqual(sorry);
+      expect(file.prompt).not.toContain(',e,');
+    }
+  });
+});
+
 test('a mode is a question of its own', () => {
   const file = choice(`diff --git a/f b/f\nold mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n${hunks}`);
   expect(file.question.what).toBe('mode change');
@@ -95,7 +160,7 @@ test('a file that cannot be divided is one question', () => {
 
 test('other keys change nothing', () => {
   const file = choice();
-  for (const key of ['', 'e', 'x']) expect(file.answer(key).do).toBe('say');
+  for (const key of ['', 'x', 'E']) expect(file.answer(key).do).toBe('say');
   expect(file.answer('?')).toEqual({ do: 'say', text: help });
   expect(file.pick).toBeNull();
 });

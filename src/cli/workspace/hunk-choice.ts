@@ -1,13 +1,25 @@
 /** The hunks of one file and the answers to them, with the keys of `git add -p`. */
-import type { OfferedView } from '../../api/workspace.ts';
-import { blocksOf, type Hunk, hunkText, parseSection, splitHunk } from '../../model/patch-section.ts';
+import type { ApplyRequest, OfferedView } from '../../api/workspace.ts';
+import { editedHunk, maxHunkBytes } from '../../model/hunk-edit.ts';
+import {
+  blocksOf,
+  type Hunk,
+  hunkText,
+  inOrder,
+  linesText,
+  parseSection,
+  replacementsOf,
+  splitHunk,
+} from '../../model/patch-section.ts';
 import { plain } from '../output/text.ts';
 
 export interface Question {
   /** The end of `Take this …`. */
   readonly what: string;
-  /** Null: what it is about stands in the head of the file. */
+  /** With its last edit. Null: what it is about stands in the head of the file. */
   readonly hunk: Hunk | null;
+  /** The hunk before it was edited; null: it was not. */
+  readonly original: Hunk | null;
   readonly isMode: boolean;
   readonly taken: boolean | null;
 }
@@ -17,6 +29,8 @@ export type Next =
   | { readonly do: 'ask' }
   /** Say this, then ask again. */
   | { readonly do: 'say'; readonly text: string }
+  /** Let the hunk be edited. */
+  | { readonly do: 'edit'; readonly hunk: Hunk }
   /** Every question of the file is answered. */
   | { readonly do: 'done' }
   | { readonly do: 'quit' };
@@ -37,9 +51,10 @@ export const help = [
   'g - list the hunks; g NUMBER goes to one of them',
   '/ - /REGEX goes to the next hunk that matches',
   's - split the current hunk into smaller hunks',
+  'e - manually edit the current hunk',
   'p - print the current hunk',
   '? - print help',
-  'Undecided hunks are not taken. Ctrl-C applies nothing. Hunks cannot be edited here: edit the file after the apply.',
+  'Undecided hunks are not taken. Ctrl-C applies nothing.',
 ].join('\n');
 
 export class FileChoice {
@@ -51,7 +66,7 @@ export class FileChoice {
   constructor(file: OfferedView) {
     this.file = file;
     const { head, hunks } = parseSection(Buffer.from(file.section, 'base64').toString('latin1'));
-    const open = { isMode: false, taken: null };
+    const open = { original: null, isMode: false, taken: null };
     const rest = hunks.map((hunk): Question => ({ ...open, what: 'hunk', hunk }));
     const mode = /^old mode /m.test(head) ? [{ ...open, what: 'mode change', hunk: null, isMode: true }] : [];
     // The text of a file that is taken as a whole is a part of its head.
@@ -66,7 +81,8 @@ export class FileChoice {
   /** `(2/3) Take this hunk [y,n,q,a,d,k,?]?` */
   get prompt(): string {
     const moves = this.#questions.length > 1 ? [...this.#moves(), 'g', '/'] : [];
-    const keys = ['y', 'n', 'q', 'a', 'd', ...moves, ...(this.#isSplittable() ? ['s'] : []), 'p', '?'];
+    const changes = [...(this.#isSplittable() ? ['s'] : []), ...(this.#isEditable() ? ['e'] : [])];
+    const keys = ['y', 'n', 'q', 'a', 'd', ...moves, ...changes, 'p', '?'];
     return `(${this.#at + 1}/${this.#questions.length}) Take this ${this.question.what} [${keys.join(',')}]? `;
   }
 
@@ -85,8 +101,13 @@ export class FileChoice {
   }
 
   #isSplittable(): boolean {
+    const { hunk, original } = this.question;
+    return hunk !== null && original === null && blocksOf(hunk).length > 1;
+  }
+
+  #isEditable(): boolean {
     const { hunk } = this.question;
-    return hunk !== null && blocksOf(hunk).length > 1;
+    return hunk !== null && linesText(hunk.lines).length <= maxHunkBytes;
   }
 
   /** A line that was typed; only its first letter counts, except for g and /. */
@@ -100,6 +121,8 @@ export class FileChoice {
     if (key === 'a' || key === 'd') return this.#decide(key === 'a', this.#questions.length);
     if (key === 'q') return { do: 'quit' };
     if (key === 's') return this.#split();
+    if (key === 'e' && this.#isEditable()) return { do: 'edit', hunk: this.question.hunk! };
+    if (key === 'e') return { do: 'say', text: 'Sorry, cannot edit this hunk' };
     if (key === '?') return { do: 'say', text: help };
     if (key === 'j' || key === 'J' || key === 'k' || key === 'K') return this.#move(key);
     return { do: 'say', text: `${key === '' ? 'an empty line' : key} is no key here; ? prints help` };
@@ -156,15 +179,38 @@ export class FileChoice {
     return { do: 'say', text: `split into ${parts.length} hunks` };
   }
 
+  /** Takes these lines instead of the hunk; null: they do not apply to what was shown, or not together with the other hunks. */
+  edit(lines: string): Next | null {
+    const shown = this.question.original ?? this.question.hunk!;
+    const hunk = editedHunk(shown, lines);
+    const hunks = this.#questions.map((question, at) => (at === this.#at ? hunk : question.hunk));
+    if (hunk === null || inOrder(hunks.flatMap((one) => (one === null ? [] : replacementsOf(one)))) === null)
+      return null;
+    const isSame = linesText(hunk.lines) === linesText(shown.lines);
+    this.#questions[this.#at] = {
+      ...this.question,
+      ...(isSame ? { hunk: shown, original: null } : { hunk, original: shown }),
+    };
+    return this.#decide(true, this.#at + 1);
+  }
+
   /** Null: nothing of the file is taken. */
-  get pick(): { id: string; blocks?: number[]; mode?: boolean } | null {
+  get pick(): FilePick | null {
     const { id } = this.file;
     const taken = this.#questions.filter((question) => question.taken === true);
     if (taken.length === 0) return null;
-    if (taken.length === this.#questions.length) return { id };
-    const blocks = taken.flatMap(({ hunk }) => (hunk === null ? [] : blocksOf(hunk)));
-    return { id, blocks, mode: taken.some(({ isMode }) => isMode) };
+    const edits = taken.flatMap(editOf);
+    if (taken.length === this.#questions.length && edits.length === 0) return { id };
+    const blocks = taken.flatMap(({ hunk, original }) => (hunk === null || original !== null ? [] : blocksOf(hunk)));
+    return { id, blocks, mode: taken.some(({ isMode }) => isMode), ...(edits.length === 0 ? {} : { edits }) };
   }
+}
+
+type FilePick = NonNullable<ApplyRequest['pick']>[number];
+
+function editOf({ hunk, original }: Question): NonNullable<FilePick['edits']> {
+  if (hunk === null || original === null) return [];
+  return [{ blocks: blocksOf(original), lines: Buffer.from(linesText(hunk.lines), 'latin1').toString('base64') }];
 }
 
 /** Where it begins, and its first line that changed. */

@@ -1,20 +1,21 @@
 /** Asks about the hunks of changes, one by one. */
-import { createInterface } from 'node:readline';
 import type { ApplyRequest, OfferView } from '../../api/workspace.ts';
-import { hunkText } from '../../model/patch-section.ts';
+import { asFault } from '../../model/fault.ts';
+import { type Hunk, hunkText } from '../../model/patch-section.ts';
 import { DiffText } from '../output/diff-text.ts';
 import type { Output } from '../output/output.ts';
+import { edited } from '../stream/editor.ts';
 import { pour } from '../stream/receive.ts';
-import { FileChoice } from './hunk-choice.ts';
+import { TypedLines } from '../stream/typed-lines.ts';
+import { editedLines, editText } from './edit-text.ts';
+import { FileChoice, type Next } from './hunk-choice.ts';
 
 type Picks = NonNullable<ApplyRequest['pick']>;
 
 /** What was taken; the end of input is `q`. */
 export async function pickHunks({ files, others }: OfferView, out: Output): Promise<Picks> {
   for (const line of others) out.say(`not offered, apply it by its path: ${line}`);
-  // Without a terminal of its own, so that Ctrl-C stays a signal.
-  const input = createInterface({ input: process.stdin, terminal: false });
-  const lines = input[Symbol.asyncIterator]();
+  const lines = new TypedLines();
   const choices: FileChoice[] = [];
   try {
     for (const file of files) {
@@ -24,27 +25,57 @@ export async function pickHunks({ files, others }: OfferView, out: Output): Prom
       if (!(await askAll(choice, lines, out))) break;
     }
   } finally {
-    input.close();
+    lines.close();
   }
   return choices.flatMap(({ pick }) => (pick === null ? [] : [pick]));
 }
 
 /** False: no more questions. */
-async function askAll(choice: FileChoice, lines: AsyncIterator<string>, out: Output): Promise<boolean> {
+async function askAll(choice: FileChoice, lines: TypedLines, out: Output): Promise<boolean> {
   for (;;) {
     if (choice.question.hunk !== null) await show(hunkText(choice.question.hunk), out);
     const next = await answered(choice, lines, out);
-    if (next === 'done' || next === 'quit') return next === 'done';
+    if (next.do === 'done' || next.do === 'quit') return next.do === 'done';
   }
 }
 
-async function answered(choice: FileChoice, lines: AsyncIterator<string>, out: Output): Promise<string> {
-  process.stderr.write(out.paint('bold', choice.prompt));
-  const { done, value } = await lines.next();
-  if (done) process.stderr.write('\n');
-  const next = choice.answer(done ? 'q' : value);
+async function answered(choice: FileChoice, lines: TypedLines, out: Output): Promise<Next> {
+  const typed = await lines.ask(out.paint('bold', choice.prompt));
+  const next = choice.answer(typed ?? 'q');
   if (next.do === 'say') process.stderr.write(`${next.text}\n`);
-  return next.do;
+  return next.do === 'edit' ? edit(choice, next.hunk, lines, out) : next;
+}
+
+const again = 'Your edited hunk does not apply. Edit again (saying "no" discards!) [y/n]? ';
+
+/** The hunk stays undecided where the editor fails or removes everything. */
+async function edit(choice: FileChoice, hunk: Hunk, lines: TypedLines, out: Output): Promise<Next> {
+  let text: string | undefined;
+  do {
+    text = await fromEditor(editText(hunk, text), lines, out);
+    const next = text === '' ? ({ do: 'ask' } as const) : choice.edit(text);
+    if (next !== null) return next;
+  } while (await isWanted(lines));
+  return { do: 'ask' };
+}
+
+async function fromEditor(text: string, lines: TypedLines, out: Output): Promise<string> {
+  try {
+    return editedLines(await lines.whilePaused(() => edited('hunk-edit.diff', text)));
+  } catch (error) {
+    const fault = asFault(error);
+    if (fault.code === 'cancelled') throw fault;
+    out.fail(fault);
+    return '';
+  }
+}
+
+async function isWanted(lines: TypedLines): Promise<boolean> {
+  for (;;) {
+    const answer = await lines.ask(again);
+    if (answer === null || /^\s*n/i.test(answer)) return false;
+    if (/^\s*y/i.test(answer)) return true;
+  }
 }
 
 async function show(text: string, out: Output): Promise<void> {

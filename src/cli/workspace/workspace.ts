@@ -60,7 +60,7 @@ const commands: readonly CommandEntry[] = [
       {
         flags: '-p, --patch',
         field: 'pick',
-        summary: 'choose hunks one by one, with the keys of git add -p except e',
+        summary: 'choose hunks one by one, with the keys of git add -p',
       },
       {
         flags: '--branch <BRANCH>',
