@@ -17,6 +17,7 @@ const dist = join(root, 'dist');
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
 const commandLine = 'cli/main';
 const daemon = 'daemon/main';
+const jobThread = 'job/job-thread';
 const deferredZod = join(dist, 'lib/deferred-zod.js');
 /** Decision 86. The messages of zod in other languages, which the bundler cannot tell to be unused, are left out. */
 const deferringSchemas = {
@@ -29,7 +30,7 @@ const deferringSchemas = {
 };
 /** With a code cache. The programs inside sandboxes have none: they are single files, and another Node may run them there. */
 const cached = [
-  ...[commandLine, daemon, 'job/job-thread', 'room/room-thread', 'memory/memory-thread'],
+  ...[commandLine, daemon, jobThread, 'room/room-thread', 'memory/memory-thread'],
   ...['network/proxy/main', 'network/proxy/namespace-thread'],
 ];
 
@@ -121,7 +122,7 @@ async function makeCaches() {
     const others = cached.map(scriptOf).filter((path) => !own.includes(path));
     await Promise.all([
       makeCache(own, { CARREL_HOME: home }, namespaceArgs(process.getuid())),
-      ...others.map((path) => makeCache([path])),
+      ...others.map((path) => makeCache(path === scriptOf(jobThread) ? [path, 'jobs'] : [path])),
     ]);
     // Where no namespaces can be made, by loading alone.
     for (const path of own) if (!existsSync(`${path}.cache`)) await makeCache([path]);

@@ -1,15 +1,18 @@
-// `code-cache.mjs SCRIPT [COMMAND_LINE]`: runs a program that the build made, so that V8 compiles what a start needs, and writes the result
+// `code-cache.mjs SCRIPT [COMMAND_LINE | jobs]`: runs a program that the build made, so that V8 compiles what a start needs, and writes the result
 // beside the script when the program ends. Functions that did not run are compiled when they are called, as without a cache.
 //
 // A daemon, in the home that CARREL_HOME names, answers a few commands of COMMAND_LINE, which gets its cache that way, and ends.
-// Where none can start, the cache has what V8 compiled until then. A program of a thread ends for want of its thread.
-import { spawn } from 'node:child_process';
+// Where none can start, the cache has what V8 compiled until then. The program of the threads for jobs gets a thread and reviews, applies and
+// undoes a few changes; that of another thread ends for want of its thread.
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Script } from 'node:vm';
+import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
 
 /** The first ones need a daemon; a command starts one where none answers. */
 const asking = [['ls'], ['status', '--json'], ['logs', 'none']];
@@ -20,6 +23,10 @@ const waitMs = 10_000;
 const pollMs = 5;
 
 const [path, second] = process.argv.slice(2);
+if (second === 'jobs') {
+  await doJobs(path);
+  process.exit();
+}
 const source = readFileSync(path, 'latin1');
 const script = new Script(source, { filename: path });
 const program = { exports: {} };
@@ -40,7 +47,58 @@ script.runInThisContext()(
 );
 if (program.exports.main !== undefined) await runCommands(program.exports.main);
 else if (second !== undefined) await answerCommands(second);
+else if (!isMainThread) await once(workerData.end, 'message');
 process.exit();
+
+async function doJobs(script) {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-build-'));
+  try {
+    const { port1, port2: end } = new MessageChannel();
+    const data = { scratch: folder, installation: 'build', cancel: new SharedArrayBuffer(4), end };
+    const worker = new Worker(import.meta.filename, {
+      argv: [script],
+      workerData: data,
+      transferList: [end],
+      trackUnmanagedFds: false,
+    });
+    const ended = once(worker, 'exit');
+    for (const [name, ...args] of jobsIn(folder)) {
+      worker.postMessage({ name, args });
+      await Promise.race([once(worker, 'message'), ended]);
+    }
+    port1.postMessage('end');
+    await ended;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** On a working copy with a changed and a new file. Where there is no git, on a project without a repository. */
+function jobsIn(folder) {
+  const [project, upper] = [join(folder, 'project'), join(folder, 'upper')];
+  for (const at of [project, upper]) mkdirSync(join(at, 'src'), { recursive: true });
+  for (const at of ['scratch', 'diff', 'trash']) mkdirSync(join(folder, at));
+  writeFileSync(join(project, 'src/changed.ts'), 'one\ntwo\n');
+  for (const words of [
+    ['init', '--quiet'],
+    ['add', '.'],
+  ])
+    spawnSync('git', words, { cwd: project, stdio: 'ignore' });
+  writeFileSync(join(upper, 'src/changed.ts'), 'one\nthree\n');
+  writeFileSync(join(upper, 'src/new.ts'), 'four\n');
+  const place = { kind: 'overlay', project, base: project, live: true, marks: 'user', folder };
+  const review = (scratch) => ({ place, paths: [], ignored: false, scratch: join(folder, scratch) });
+  const options = { resolution: null, allow: [] };
+  const journal = join(folder, 'journal');
+  return [
+    ['keepBases', place],
+    ['reviewShown', review('scratch')],
+    ['writeDiff', review('diff'), join(folder, 'changes.diff')],
+    ['takeOverShown', { sources: [{ sandbox: 'one', place }], project, ignored: false, journal, options }],
+    ['undoShown', journal, join(folder, 'trash')],
+    ['reopen', 'journal', [place]],
+  ];
+}
 
 async function answerCommands(commandLine) {
   const deadline = Date.now() + waitMs;
