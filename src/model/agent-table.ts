@@ -42,6 +42,8 @@ export interface HostLogin {
 export interface LoginFile {
   /** Below the home. */
   readonly file: string;
+  /** The variable in which users of the agent name another folder for it. */
+  readonly folderVariable?: string;
   /** The first one that the file has counts. */
   readonly kinds: readonly HostLogin[];
 }
@@ -108,6 +110,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     },
     login: {
       file: '.claude/.credentials.json',
+      folderVariable: 'CLAUDE_CONFIG_DIR',
       kinds: [
         {
           value: ['claudeAiOauth', 'accessToken'],
@@ -134,6 +137,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     },
     login: {
       file: '.codex/auth.json',
+      folderVariable: 'CODEX_HOME',
       kinds: [
         // With an account it may keep a key beside, which it does not use then.
         {

@@ -44,11 +44,12 @@ function chatgpt(change: object = {}) {
 
 const claude = { claudeAiOauth: { accessToken: 'sk-ant-oat01-x', refreshToken: 'r', expiresAt: later } };
 const gemini = { access_token: 'ya29.x', refresh_token: 'r', expiry_date: later };
-const find = (agent: Agent) => findLogin(agent, home, now);
+const user = (env = {}) => ({ home, env });
+const find = (agent: Agent) => findLogin(agent, user(), now);
 
 function refusal(agent: string): Fault {
   try {
-    findLogin(agent, home, now);
+    findLogin(agent, user(), now);
   } catch (error) {
     return error as Fault;
   }
@@ -72,6 +73,20 @@ describe('a login', () => {
       expiresAt,
     });
     expect(find('gemini')).toMatchObject({ kind: { secret: 'GEMINI_ACCESS_TOKEN' }, value: 'ya29.x', expiresAt });
+  });
+
+  it.each([
+    ['claude', 'CLAUDE_CONFIG_DIR', '.credentials.json', claude],
+    ['codex', 'CODEX_HOME', 'auth.json', chatgpt()],
+  ] as const)('of %s is read in the folder that %s names', (agent, variable, name, content) => {
+    const folder = join(home, 'elsewhere');
+    mkdirSync(folder);
+    const elsewhere = user({ [variable]: folder });
+    write(agent, content);
+    expect(hasLogin(agent, elsewhere)).toBe(false);
+    expect(() => findLogin(agent, elsewhere, now)).toThrow(`$${variable}/${name} has no login of ${agent}`);
+    writeFileSync(join(folder, name), JSON.stringify(content));
+    expect(findLogin(agent, elsewhere, now)).toEqual(find(agent));
   });
 
   it('of codex is the key, unless codex uses an account', () => {
@@ -104,7 +119,7 @@ describe('refused is', () => {
       const { code, message, hint } = refusal(agent);
       expect([code, message]).toEqual(['not_ready', expect.stringMatching(/ expired at 20(25|26)-/)]);
       expect(hint).toBe(`Use ${agent} on this machine once, which renews its login; then: carrel agent login ${agent}`);
-      expect(hasLogin(agent, home)).toBe(true);
+      expect(hasLogin(agent, user())).toBe(true);
     }
   });
 
@@ -124,7 +139,7 @@ describe('refused is', () => {
       '~/.gemini/oauth_creds.json has no login of gemini that can be added outside of a sandbox',
     ]);
     expect(hint).toMatch(/carrel agent login gemini\nUse a key: carrel secret set GEMINI_API_KEY$/);
-    expect(hasLogin('gemini', home)).toBe(false);
+    expect(hasLogin('gemini', user())).toBe(false);
   });
 
   it.each([
@@ -134,7 +149,7 @@ describe('refused is', () => {
   ])('a file with %s', (_, content, why) => {
     write('gemini', content);
     expect(refusal('gemini')).toMatchObject({ code: 'invalid', message: expect.stringMatching(why) });
-    expect(hasLogin('gemini', home)).toBe(false);
+    expect(hasLogin('gemini', user())).toBe(false);
   });
 
   it('a folder and a FIFO, without waiting for a writer', () => {
@@ -142,7 +157,7 @@ describe('refused is', () => {
     expect(refusal('gemini')).toMatchObject({ code: 'invalid', message: expect.stringContaining('not a regular') });
     libc('int mkfifo(const char *path, uint32_t mode)')(place('codex'), 0o600);
     expect(refusal('codex')).toMatchObject({ code: 'invalid', message: expect.stringContaining('not a regular') });
-    expect([hasLogin('gemini', home), hasLogin('codex', home)]).toEqual([false, false]);
+    expect([hasLogin('gemini', user()), hasLogin('codex', user())]).toEqual([false, false]);
   });
 
   it('a token that is for another account than codex uses, or that names none', () => {
@@ -163,7 +178,7 @@ describe('refused is', () => {
         code: 'unsupported',
         message: expect.stringContaining('cannot be added'),
       });
-      expect(hasLogin(agent, home)).toBe(false);
+      expect(hasLogin(agent, user())).toBe(false);
     }
   });
 });

@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
 import { isErrno } from '../../lib/file.ts';
 import { agents, type HostLogin, type LoginFile } from '../../model/agent-table.ts';
@@ -23,12 +23,26 @@ export interface FoundLogin {
   readonly expiresAt: Date | null;
 }
 
+/** The home of a user, and the environment, which may name other folders. */
+export interface UserHome {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const ownHome: UserHome = { home: homedir(), env: process.env };
+
+/** A file with logins. */
+interface Place extends LoginFile {
+  readonly path: string;
+  readonly shown: string;
+}
+
 /** Whether there is one to offer. An expired one is: the command that takes it over says what renews it. */
-export function hasLogin(agent: string, home = homedir()): boolean {
+export function hasLogin(agent: string, user = ownHome): boolean {
   const known = agents[agent]?.login;
   if (known === undefined) return false;
   try {
-    return kindIn(contentOf(agent, known, home), known) !== null;
+    return kindIn(contentOf(agent, placeOf(known, user)), known) !== null;
   } catch {
     // `carrel agent login` reports what is wrong with the file, ignoring.
     return false;
@@ -36,10 +50,11 @@ export function hasLogin(agent: string, home = homedir()): boolean {
 }
 
 /** The login, or a Fault that says why it cannot be used. */
-export function findLogin(agent: string, home = homedir(), now = Date.now()): FoundLogin {
-  const known = agents[agent]!.login;
-  if (known === undefined) throw cannot(agent);
-  const content = contentOf(agent, known, home);
+export function findLogin(agent: string, user = ownHome, now = Date.now()): FoundLogin {
+  const login = agents[agent]!.login;
+  if (login === undefined) throw cannot(agent);
+  const known = placeOf(login, user);
+  const content = contentOf(agent, known);
   const found = kindIn(content, known);
   if (found === null) throw notThere(agent, known);
   checkUsable(agent, known, content, found);
@@ -50,8 +65,15 @@ export function findLogin(agent: string, home = homedir(), now = Date.now()): Fo
 
 type Found = Omit<FoundLogin, 'expiresAt'>;
 
-function contentOf(agent: string, known: LoginFile, home: string): unknown {
-  const bytes = bytesOf(agent, known, home);
+function placeOf(login: LoginFile, { home, env }: UserHome): Place {
+  const { file, folderVariable = '' } = login;
+  const folder = env[folderVariable];
+  if (!folder) return { ...login, path: join(home, file), shown: `~/${file}` };
+  return { ...login, path: join(folder, basename(file)), shown: `$${folderVariable}/${basename(file)}` };
+}
+
+function contentOf(agent: string, known: Place): unknown {
+  const bytes = bytesOf(agent, known);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
@@ -60,9 +82,9 @@ function contentOf(agent: string, known: LoginFile, home: string): unknown {
 }
 
 /** Through links, which people use for files like this: it is read with the permissions of its owner. */
-function bytesOf(agent: string, known: LoginFile, home: string): Buffer {
+function bytesOf(agent: string, known: Place): Buffer {
   try {
-    const read = readBounded(realpathSync(join(home, known.file)), maxFileBytes);
+    const read = readBounded(realpathSync(known.path), maxFileBytes);
     if (read !== null) return read.bytes;
   } catch (error) {
     if (isRefusal(error, 'too_large')) throw unusable(known, `has more than ${maxFileBytes} bytes`, agent, error);
@@ -84,7 +106,7 @@ function kindIn(content: unknown, { kinds }: LoginFile): Found | null {
 }
 
 /** The account that goes with the token is taken from the token itself, so it must be the one that the agent uses. */
-function checkUsable(agent: string, known: LoginFile, content: unknown, { kind, value }: Found): void {
+function checkUsable(agent: string, known: Place, content: unknown, { kind, value }: Found): void {
   const [service] = servicesOf({ name: agent, secret: kind.secret, preset: presetOfKey(kind.secret)! });
   const bytes = Buffer.from(value);
   headerValue(service, kind.secret, bytes);
@@ -100,21 +122,21 @@ function expiryOf(content: unknown, { kind: { expires }, value }: Found): Date |
   return typeof said === 'number' && !Number.isNaN(date.getTime()) ? date : null;
 }
 
-function notThere(agent: string, { file }: LoginFile): Fault {
-  return new Fault('not_found', `~/${file} has no login of ${agent} that can be added outside of a sandbox`, {
+function notThere(agent: string, { shown }: Place): Fault {
+  return new Fault('not_found', `${shown} has no login of ${agent} that can be added outside of a sandbox`, {
     hint: `Log in with ${agent} on this machine, then: carrel agent login ${agent}\n${keyHint(agent)}`,
   });
 }
 
-function unusable({ file }: LoginFile, why: string, agent: string, cause?: unknown): Fault {
-  return new Fault('invalid', `~/${file} ${why}`, {
+function unusable({ shown }: Place, why: string, agent: string, cause?: unknown): Fault {
+  return new Fault('invalid', `${shown} ${why}`, {
     hint: `Log in again with ${agent} on this machine, then: carrel agent login ${agent}\n${keyHint(agent)}`,
     cause,
   });
 }
 
-function expired(agent: string, { file }: LoginFile, at: Date): Fault {
-  return new Fault('not_ready', `the login of ${agent} in ~/${file} expired at ${at.toISOString()}`, {
+function expired(agent: string, { shown }: Place, at: Date): Fault {
+  return new Fault('not_ready', `the login of ${agent} in ${shown} expired at ${at.toISOString()}`, {
     hint: renewal(agent),
   });
 }
