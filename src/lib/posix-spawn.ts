@@ -43,6 +43,7 @@ function calls() {
       setDefaults: libc('int posix_spawnattr_setsigdefault(void *attributes, const void *set)'),
       setMask: libc('int posix_spawnattr_setsigmask(void *attributes, const void *set)'),
       waitpid: libc('int waitpid(int pid, _Out_ int *status, int flags)'),
+      waitid: libc('int waitid(int kind, int pid, void *info, int flags)'),
     };
   } catch {
     return null;
@@ -116,15 +117,19 @@ function collect(pid: number, flags: number): number | null {
   return found === pid ? exitCodeOf(status[0]!) : unknownExit;
 }
 
-/** The same without waiting in this thread. A thread of libuv waits, so it is called when the end is near. */
+/**
+ * The same without waiting in this thread. A thread of libuv waits, so it is called when the end is near. That thread does not collect
+ * the end: until this one does, the pid belongs to no other process.
+ */
 export function awaitEnd(pid: number): Promise<number> {
-  const status = [0];
+  const [P_PID, WEXITED, WNOWAIT] = [1, 4, 0x0100_0000];
   return new Promise((resolve) =>
-    c!.waitpid.async(pid, status, 0, (_error: unknown, found: number) =>
-      resolve(found === pid ? exitCodeOf(status[0]!) : unknownExit),
-    ),
+    c!.waitid.async(P_PID, pid, unread, WEXITED | WNOWAIT, () => resolve(awaitEndNow(pid))),
   );
 }
+
+/** What waitid says of the child is not needed. */
+const unread = Buffer.alloc(structBytes);
 
 /** Of a child whose end was collected elsewhere. */
 const unknownExit = 255;

@@ -79,8 +79,8 @@ describe.each(ways)('a program started %s', (_, account) => {
     const program = start('exec yes');
     program.stderr.resume();
     program.stdout.once('data', () => program.stdout.destroy());
-    // SIGPIPE
-    expect(await program.ended).toBe(141);
+    // By SIGPIPE, or because Node's kind of pipe was reset.
+    expect([141, 1]).toContain(await program.ended);
   });
 
   it('leaves no descriptor open', async () => {
