@@ -24,6 +24,8 @@ export interface Way {
   /** What the page presumes to have happened meanwhile. */
   readonly before?: (guide: Guide) => unknown;
   readonly exitCode?: number;
+  /** It is not run, for this reason. */
+  readonly leftOut?: string;
   /** What it prints, as the page says. */
   readonly shows?: RegExp;
   /** On a terminal: what is typed when the screen shows something. */
@@ -35,6 +37,8 @@ export interface Way {
 
 export interface Page {
   readonly file: string;
+  /** The title of the section that has the commands; left out, the whole page. */
+  readonly section?: string;
   /** The folder in which the commands are typed; left out, `project`. */
   readonly folder?: string;
   /** Names of the Internet that the page uses. */
@@ -121,22 +125,25 @@ export class Guide {
 }
 
 /** The commands of a page, in its order: lines, and lines that go on. */
-export function commandsOf(file: string): string[] {
-  const blocks = fences(readFileSync(file, 'utf8')).filter(({ language }) => language === 'sh');
+export function commandsOf(file: string, section?: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  const parts = section === undefined ? [text] : text.split(/^## /m).filter((part) => part.startsWith(`${section}\n`));
+  const blocks = fences(parts.join('')).filter(({ language }) => language === 'sh');
   return blocks.flatMap(({ text }) => text.replace(/\\\n/g, '').split('\n')).filter(Boolean);
 }
 
 const withoutComment = (command: string) => command.replace(/\s+# .*$/, '');
 
-export function runsEachCommand({ file, folder, hosts, prepare, ways = {} }: Page): void {
-  const commands = commandsOf(file);
+export function runsEachCommand({ file, section, folder, hosts, prepare, ways = {} }: Page): void {
+  const commands = commandsOf(file, section);
+  const page = section === undefined ? file : `${file}, ${section},`;
 
-  it(`${file} names each command that is run in another way`, () => {
+  it(`${page} names each command that is run in another way`, () => {
     const shown = commands.map(withoutComment);
     expect(Object.keys(ways).filter((command) => !shown.includes(command))).toEqual([]);
   });
 
-  it(`each command of ${file} works`, async () => {
+  it(`each command of ${page} works`, async () => {
     const guide = new Guide(await OwnMachine.open(hosts), folder);
     try {
       await prepare?.(guide);
@@ -147,7 +154,8 @@ export function runsEachCommand({ file, folder, hosts, prepare, ways = {} }: Pag
   });
 }
 
-async function run(guide: Guide, command: string, { before, exitCode = 0, shows, types }: Way): Promise<void> {
+async function run(guide: Guide, command: string, { before, exitCode = 0, shows, types, leftOut }: Way): Promise<void> {
+  if (leftOut !== undefined) return;
   await before?.(guide);
   const [code, output] = types ? await guide.type(command, types) : await guide.run(command);
   expect({ command, exitCode: code, output }).toEqual({

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe } from 'vitest';
 import { NpmRegistry } from '../fixtures/npm-registry.ts';
 import { until } from '../harness/installation.ts';
-import { ctrlC, detach, type Page, runsEachCommand, type Way } from './guide.ts';
+import { ctrlC, detach, type Page, runsEachCommand } from './guide.ts';
 import { answersAs, authority, sandboxHome, withClaude } from './guide-services.ts';
+import { askAndLeave, asked } from './guide-session.ts';
 
 const pages: Page[] = [
   {
@@ -47,10 +48,7 @@ const pages: Page[] = [
       'carrel session send web --wait run the tests': { shows: /It is well/ },
       'carrel session follow web': { types: [[/It is well/, ctrlC]], exitCode: 130 },
       'carrel session answer web y': {
-        before: async (guide) => {
-          await guide.ok('carrel session send web --new --agent demo write notes: made');
-          await until(async () => /Questions|waiting/.test(await guide.ok('carrel session show web')), 'the question');
-        },
+        before: asked('write notes: made'),
       },
       'carrel session cancel web': { before: (guide) => guide.ok('carrel session send web wait 1000') },
       'carrel session token web rm "$ID"': {
@@ -119,14 +117,5 @@ const pages: Page[] = [
     },
   },
 ];
-
-function askAndLeave(text: string, answer: RegExp): Way {
-  return {
-    types: [
-      [/Enter sends/, `${text}\r`],
-      [answer, '\x04'],
-    ],
-  };
-}
 
 describe.each(pages)('$file', (page) => runsEachCommand(page));

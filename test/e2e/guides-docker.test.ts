@@ -52,6 +52,14 @@ async function importDebian(guide: Guide, dockerd: Dockerd): Promise<void> {
   await dockerd.docker('import', `${root}.tar`, 'debian:12');
 }
 
+/** What an image of a project is built from. */
+function putManifest({ project }: Guide, folder: string): void {
+  const manifest = { name: 'shop', version: '1.0.0' };
+  const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
+  project.put(`${folder}/package.json`, JSON.stringify(manifest));
+  project.put(`${folder}/package-lock.json`, JSON.stringify(lock));
+}
+
 let aims: Dockerd;
 
 const pages: Page[] = [
@@ -62,12 +70,7 @@ const pages: Page[] = [
       await importDebian(guide, dockerd);
       await importParent(dockerd, 'parent');
       const { project } = guide;
-      const manifest = '{"name": "shop", "version": "1.0.0"}\n';
-      project.put('shop/package.json', manifest);
-      project.put(
-        'shop/package-lock.json',
-        `{"name": "shop", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": ${manifest}}}\n`,
-      );
+      putManifest(guide, 'shop');
       project.git('init', '-q', 'shop');
       project.git('-C', 'shop', 'remote', 'add', 'origin', 'https://github.com/acme/shop.git');
     },
@@ -113,6 +116,27 @@ const pages: Page[] = [
         before: (guide) =>
           guide.ok('carrel share add rooms /srv/rooms --at docker:aim=/app/rooms --at lxc:100=/mnt/rooms'),
       },
+    },
+  },
+  {
+    file: 'docs/cli.md',
+    section: 'Storage and people',
+    prepare: async (guide) => {
+      const dockerd = await withDocker(guide);
+      await importParent(dockerd, 'parent');
+      putManifest(guide, '.');
+      guide.project.git('init', '-q');
+      guide.project.git('remote', 'add', 'origin', 'https://github.com/acme/shop.git');
+      guide.carrel.folder('old-volumes');
+      guide.project.put('key', 'sk-real\n');
+      guide.project.put('carrel.yaml', 'name: shop\nengine: docker\nimage: debian:12\nsandboxes:\n  web: {}\n');
+    },
+    ways: {
+      'carrel volume clean cache --yes': { before: ({ carrel }) => carrel.ok('volume', 'create', 'cache') },
+      'carrel volume restore home.tar.gz': {
+        before: (guide) => guide.ok('cp "$(carrel volume backup home)" home.tar.gz'),
+      },
+      'carrel home shell': { types: [[/[$#]\s*$/, 'exit\r']] },
     },
   },
 ];

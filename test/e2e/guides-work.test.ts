@@ -1,14 +1,8 @@
-/** The commands of the guides about the work of agents on a project as they stand there; the model is scripted. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe } from 'vitest';
-import type { TaskFile } from '../../src/model/task.ts';
 import type { Question, Turn } from '../fixtures/scripted-model.ts';
-import { story } from '../fixtures/task-file.ts';
-import { until } from '../harness/installation.ts';
-import { fences } from '../shown-commands.ts';
 import { type Guide, type Page, runsEachCommand } from './guide.ts';
-import { answersAs, sandboxHome, withClaude } from './guide-services.ts';
+import { withClaude } from './guide-services.ts';
+import { hasTasks, workOnAnotherStory } from './guide-swarm.ts';
 
 /** The sandbox changes what is in its working copy, another time. */
 async function changes({ carrel }: Guide, name: string): Promise<void> {
@@ -25,29 +19,6 @@ async function changes({ carrel }: Guide, name: string): Promise<void> {
 function fixesLogin(_: Question, said: number): Turn {
   if (said > 0) return [{ text: 'It is fixed.' }];
   return [{ tool: 'Bash', input: { command: 'echo "// fixed" >> lib/form.ts', description: 'Fix the login' } }];
-}
-
-const loginTasks = '.carrel/tasks/2026-01-31-login-tasks.json';
-
-/** The agent does not end its work. */
-let isHeld = false;
-
-/** Each story is a line of a file. */
-function worksOnStory(_: Question, said: number): Turn {
-  if (said > 0) return [{ text: 'I did it.' }];
-  const command = isHeld ? 'sleep infinity' : 'echo form >> form.html';
-  return [{ tool: 'Bash', input: { command, description: 'Do the story' } }];
-}
-
-/** The task file has one more story, and the agent is at it. */
-async function workOnAnotherStory(guide: Guide): Promise<void> {
-  const file = JSON.parse(guide.project.read(loginTasks)) as TaskFile;
-  const number = file.userStories.length + 1;
-  guide.project.put(loginTasks, JSON.stringify({ ...file, userStories: [...file.userStories, story(number)] }));
-  isHeld = true;
-  await guide.ok('carrel swarm run --all --agent claude -d');
-  await until(async () => /in progress/.test(await guide.ok('carrel swarm status')), 'the agent to be at work');
-  isHeld = false;
 }
 
 const pages: Page[] = [
@@ -118,22 +89,7 @@ const pages: Page[] = [
   {
     file: 'docs/swarm.md',
     hosts: ['api.anthropic.com', 'api.openai.com'],
-    prepare: async (guide) => {
-      await withClaude(guide, worksOnStory);
-      await answersAs(guide, 'api.openai.com');
-      // It does its story without a model: the program of codex is larger than all others together.
-      const codex = join(await sandboxHome(guide), '.local/bin/codex');
-      writeFileSync(codex, '#!/bin/sh\ncat > /dev/null; echo codex >> codex.txt\n', { mode: 0o755 });
-      await guide.carrel.run(['secret', 'set', 'OPENAI_API_KEY'], { input: 'sk-real' });
-      const { project } = guide;
-      project.put('.gitignore', '.carrel\nkey\n');
-      project.put('key', 'sk-real\n');
-      project.git('init', '-q');
-      project.git('add', 'README.md', '.gitignore');
-      project.git('commit', '-q', '-m', 'first');
-      const example = fences(readFileSync('docs/swarm.md', 'utf8')).find(({ language }) => language === 'json')!;
-      project.put(loginTasks, example.text);
-    },
+    prepare: hasTasks,
     ways: {
       'carrel swarm run --all --agent claude': { shows: /^login completed 1\/1 /m },
       'carrel swarm logs login -f': { shows: /I did it\./ },
