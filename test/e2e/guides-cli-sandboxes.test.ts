@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe } from 'vitest';
 import { ctrlC, type Guide, type Page, runsEachCommand, yes } from './guide.ts';
-import { withClaude } from './guide-services.ts';
+import { sandboxHome } from './guide-services.ts';
 
 const file = 'docs/cli.md';
 
@@ -58,10 +60,12 @@ const pages: Page[] = [
   {
     file,
     section: 'Workspaces',
-    hosts: ['api.anthropic.com'],
     prepare: async (guide) => {
       const { carrel, project } = guide;
-      await withClaude(guide);
+      // The guide of workspaces has the real one.
+      const bin = join(await sandboxHome(guide), '.local/bin');
+      mkdirSync(bin, { recursive: true });
+      writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho fixed > fixed.md\n', { mode: 0o755 });
       await carrel.run(['secret', 'set', 'KEY'], { input: 'x' });
       await carrel.ok('credential', 'add', 'claude', '--preset', 'anthropic', '--secret', 'KEY');
       project.put('package.json', '{"scripts": {"test": "true"}}\n');

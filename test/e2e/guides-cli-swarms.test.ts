@@ -50,7 +50,7 @@ const pages: Page[] = [
         shows: /^login completed 4\/4 /m,
       },
       'carrel swarm update login --status running': {
-        leftOut: 'its container has no process that a script keeps, so it fails at some time; swarm.test.ts has one',
+        leftOut: 'no engine has a container with the id of the example; swarm-dockerd.test.ts updates a real one',
       },
       'carrel swarm stop login': { before: workOnAnotherStory },
       'carrel task mark .carrel/tasks/2026-01-31-login-tasks.json US-002 completed --notes "by hand"': {
@@ -58,6 +58,7 @@ const pages: Page[] = [
           putTasks(guide);
           addStory(guide);
           addStory(guide);
+          return guide.ok('carrel task mark .carrel/tasks/2026-01-31-login-tasks.json US-002 in_progress');
         },
       },
     },

@@ -1,37 +1,12 @@
 /** The commands of the guides about Docker, fleets and shares as they stand there, on a real dockerd. */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { run } from '../../src/lib/run.ts';
-import { Dockerd, image } from '../harness/dockerd.ts';
-import type { OwnMachine } from '../harness/own-machine.ts';
+import { type Dockerd, image } from '../harness/dockerd.ts';
 import { importParent } from '../harness/parent-image.ts';
 import { type Guide, type Page, runsEachCommand } from './guide.ts';
-
-/** It sees the folders of the machine. */
-class OwnDockerd extends Dockerd {
-  #machine!: OwnMachine;
-
-  static async on(machine: OwnMachine): Promise<OwnDockerd> {
-    const dockerd = new OwnDockerd(mkdtempSync(join(tmpdir(), 'carrel-dockerd-')));
-    chmodSync(dockerd.folder, 0o711);
-    dockerd.#machine = machine;
-    await dockerd.prepare();
-    return dockerd;
-  }
-
-  protected override command(): [string, ...string[]] {
-    return this.#machine.account.wrap(super.command()) as [string, ...string[]];
-  }
-}
-
-async function withDocker(guide: Guide): Promise<Dockerd> {
-  const dockerd = await OwnDockerd.on(guide.machine);
-  guide.onEnd(() => dockerd.dispose());
-  guide.configure({ docker: { socket: dockerd.socketPath, parent: 'parent' }, images: ['debian:12'] });
-  return dockerd;
-}
+import { putManifest, withDocker } from './guide-docker.ts';
 
 /** As Proxmox has it: its guest 100 sees the share where it is mounted, and shares the ids of the machine. */
 const pct = `#!/bin/sh
@@ -50,14 +25,6 @@ async function importDebian(guide: Guide, dockerd: Dockerd): Promise<void> {
   writeFileSync(join(root, 'etc/os-release'), 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n');
   await run(['tar', '-C', root, '-cf', `${root}.tar`, '.']);
   await dockerd.docker('import', `${root}.tar`, 'debian:12');
-}
-
-/** What an image of a project is built from. */
-function putManifest({ project }: Guide, folder: string): void {
-  const manifest = { name: 'shop', version: '1.0.0' };
-  const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
-  project.put(`${folder}/package.json`, JSON.stringify(manifest));
-  project.put(`${folder}/package-lock.json`, JSON.stringify(lock));
 }
 
 let aims: Dockerd;
@@ -116,27 +83,6 @@ const pages: Page[] = [
         before: (guide) =>
           guide.ok('carrel share add rooms /srv/rooms --at docker:aim=/app/rooms --at lxc:100=/mnt/rooms'),
       },
-    },
-  },
-  {
-    file: 'docs/cli.md',
-    section: 'Storage and people',
-    prepare: async (guide) => {
-      const dockerd = await withDocker(guide);
-      await importParent(dockerd, 'parent');
-      putManifest(guide, '.');
-      guide.project.git('init', '-q');
-      guide.project.git('remote', 'add', 'origin', 'https://github.com/acme/shop.git');
-      guide.carrel.folder('old-volumes');
-      guide.project.put('key', 'sk-real\n');
-      guide.project.put('carrel.yaml', 'name: shop\nengine: docker\nimage: debian:12\nsandboxes:\n  web: {}\n');
-    },
-    ways: {
-      'carrel volume clean cache --yes': { before: ({ carrel }) => carrel.ok('volume', 'create', 'cache') },
-      'carrel volume restore home.tar.gz': {
-        before: (guide) => guide.ok('cp "$(carrel volume backup home)" home.tar.gz'),
-      },
-      'carrel home shell': { types: [[/[$#]\s*$/, 'exit\r']] },
     },
   },
 ];
