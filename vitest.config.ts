@@ -17,6 +17,7 @@ const needRoot = [
   'test/e2e/credential-elsewhere.test.ts',
   'test/e2e/docker*.test.ts',
   'test/e2e/doctor.test.ts',
+  'test/e2e/guides*.test.ts',
   'test/e2e/home-on-overlay.test.ts',
   'test/e2e/hub-rootless.test.ts',
   'test/e2e/image*.test.ts',

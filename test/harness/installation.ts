@@ -64,16 +64,21 @@ export class Installation {
   readonly #dockerd: Pick<Dockerd, 'socketPath'> | null;
 
   /** With a dockerd, sandboxes are made on it. `place`: where the home and what is beside it are. */
-  constructor(account: Account | null = null, dockerd: Pick<Dockerd, 'socketPath'> | null = null, place = tmpdir()) {
+  constructor(
+    account: Account | null = null,
+    dockerd: Pick<Dockerd, 'socketPath'> | null = null,
+    place = tmpdir(),
+    homeName = 'home',
+  ) {
     this.#dockerd = dockerd;
     this.#beside = mkdtempSync(join(place, 'carrel-test-'));
     this.#account = account;
     chmodSync(this.#beside, 0o755);
-    this.home = this.folder('home');
+    this.home = this.folder(homeName);
     noteInstallation(installationOf(this.home));
     startBy(this.home, () => this.#start());
     this.#crashFile = join(this.folder('crash'), 'at');
-    if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
+    if (dockerd) this.write(`${homeName}/config.yaml`, `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
 
   /** A folder beside the home that belongs to the account that runs the CLI. */

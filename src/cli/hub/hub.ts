@@ -74,7 +74,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--all', summary: 'with rm: revoke all tokens and replace the key that signs them' },
     ],
     completes: ['ls', 'rm'],
-    examples: ['hub token --project shop --tools read --expires 2027-01-01', 'hub token ls'],
+    examples: ['hub token --project shop --tools files,code --expires 30d', 'hub token ls'],
     load: () => import('./hub-token.ts'),
   },
   {

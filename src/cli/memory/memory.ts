@@ -63,7 +63,7 @@ const commands: readonly CommandEntry[] = [
     name: 'memory get',
     summary: 'print one note',
     args: '<ID>',
-    examples: ['memory get 01HZX3'],
+    examples: ['memory get 01JD8Q4Z7W3V5T1N9R2B6C8D0E'],
     load: () => import('./memory-get.ts'),
   },
   {
@@ -89,7 +89,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--all', summary: 'all notes' },
       { flags: '--chroma', summary: 'instead of notes, all that your sandboxes have in the Chroma server' },
     ],
-    examples: ['memory rm 01HZX3'],
+    examples: ['memory rm 01JD8Q4Z7W3V5T1N9R2B6C8D0E'],
     load: () => import('./memory-rm.ts'),
   },
   {

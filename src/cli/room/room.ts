@@ -91,7 +91,7 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     completes: 'rooms',
-    examples: ['room members plans', 'room members plans --add ada'],
+    examples: ['room members plans', 'room members plans --add ci'],
     load: () => import('./room-members.ts'),
   },
   {
@@ -113,7 +113,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--rm', summary: 'remove the watcher of WHO' },
     ],
     completes: 'rooms',
-    examples: ['room watch plans ada --wake', 'room watch plans --run -- ./notify'],
+    examples: ['room watch plans ada --wake', 'room watch plans sms --run -- ./send-sms'],
     load: () => import('./room-watch.ts'),
   },
   {

@@ -179,7 +179,7 @@ const imageCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     fields: { name: 'NAME' },
     completes: 'images',
-    examples: ['image rm carrel-shop'],
+    examples: ['image rm carrel-sandbox-acme-shop'],
     load: () => import('./image-rm.ts'),
   },
 ];
@@ -231,7 +231,7 @@ const composeCommands: readonly CommandEntry[] = [
     name: 'compose',
     summary: 'convert the carrel.yaml here to a docker-compose.yml and print it',
     options: [{ flags: '--file <FILE>', field: 'file', summary: 'read this file instead of ./carrel.yaml' }],
-    examples: ['compose', 'compose --file compose.yaml'],
+    examples: ['compose', 'compose --file carrel.yaml'],
     load: () => import('./compose.ts'),
   },
 ];

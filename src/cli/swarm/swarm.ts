@@ -76,7 +76,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '[PATH]',
     fields: { file: 'PATH', project: 'PATH' },
     completes: 'files',
-    examples: ['task ls', 'task ls .carrel/tasks/login-tasks.json'],
+    examples: ['task ls', 'task ls .carrel/tasks/2026-01-31-login-tasks.json'],
     load: () => import('./task-ls.ts'),
   },
   {
@@ -107,7 +107,7 @@ const taskCommands: readonly CommandEntry[] = [
       { flags: '--force', summary: 'even if stories it depends on are still open' },
     ],
     completes: 'files',
-    examples: ['task mark login-tasks.json US-002 completed --notes "by hand"'],
+    examples: ['task mark .carrel/tasks/2026-01-31-login-tasks.json US-002 completed --notes "by hand"'],
     load: () => import('./task-mark.ts'),
   },
   {
@@ -116,7 +116,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '<FILE> <STORY>',
     fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
-    examples: ['task skip login-tasks.json US-003'],
+    examples: ['task skip .carrel/tasks/2026-01-31-login-tasks.json US-003'],
     load: () => import('./task-skip.ts'),
   },
   {
@@ -125,7 +125,7 @@ const taskCommands: readonly CommandEntry[] = [
     args: '<FILE>',
     fields: { file: 'FILE' },
     completes: 'files',
-    examples: ['task reset login-tasks.json'],
+    examples: ['task reset .carrel/tasks/2026-01-31-login-tasks.json'],
     load: () => import('./task-reset.ts'),
   },
 ];
@@ -145,7 +145,10 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '-d, --detach', summary: 'run in the background' },
       project,
     ],
-    examples: ['swarm run --all --agent claude', 'swarm run --file .carrel/tasks/login-tasks.json --max 2 --pr'],
+    examples: [
+      'swarm run --all --agent claude',
+      'swarm run --file .carrel/tasks/2026-01-31-login-tasks.json --max 2 --pr',
+    ],
     load: () => import('./swarm-run.ts'),
   },
   {
@@ -222,7 +225,7 @@ const stateCommands: readonly CommandEntry[] = [
     args: '<ID> <NAME> <TASK-FILE> <BRANCH>',
     fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
-    examples: ['swarm add 3f2a login .carrel/tasks/login-tasks.json feat/login'],
+    examples: ['swarm add 3f2a9c41d7e0 login .carrel/tasks/2026-01-31-login-tasks.json feat/login'],
     load: () => import('./swarm-add.ts'),
   },
   {
@@ -242,7 +245,7 @@ const stateCommands: readonly CommandEntry[] = [
       { flags: '--acp-pid <PID>', field: 'acpPid', summary: 'process id of its adapter, or null' },
       project,
     ],
-    examples: ['swarm update login --status completed'],
+    examples: ['swarm update login --status running'],
     load: () => import('./swarm-update.ts'),
   },
   {

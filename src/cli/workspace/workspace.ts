@@ -179,7 +179,10 @@ const commands: readonly CommandEntry[] = [
     ],
     takesCommand: true,
     completes: 'files',
-    examples: ["try 3 --test 'npm test' . -- claude -p 'Fix the login'", 'compare --take try-1a2b-2'],
+    examples: [
+      "try 3 --name login --credential claude --test 'npm test' . -- claude -p 'Fix the login' --permission-mode bypassPermissions",
+      'compare --take login-2',
+    ],
     load: () => import('./try.ts'),
   },
   {

@@ -1,0 +1,20 @@
+/** Chats and questions of sessions. */
+import { until } from '../harness/installation.ts';
+import type { Guide, Way } from './guide.ts';
+
+/** The agent has asked because of this. */
+export function asked(text: string) {
+  return async (guide: Guide): Promise<void> => {
+    await guide.ok(`carrel session send web --new --agent demo ${text}`);
+    await until(async () => /waiting/.test(await guide.ok('carrel session show web')), 'the question');
+  };
+}
+
+export function askAndLeave(text: string, answer: RegExp): Way {
+  return {
+    types: [
+      [/Enter sends/, `${text}\r`],
+      [answer, '\x04'],
+    ],
+  };
+}
