@@ -116,8 +116,15 @@ export class Participants {
   }
 }
 
+const inWords: Readonly<Record<ParticipantKind, string>> = {
+  person: 'a person',
+  sandbox: 'a sandbox',
+  outside: 'a participant from outside',
+  service: 'a service',
+};
+
 function otherKind(name: string, known: ParticipantKind, kind: ParticipantKind): Fault {
-  return new Fault('conflict', `${name} is a ${known} in this room, and cannot be a ${kind}, too`, {
+  return new Fault('conflict', `${name} is ${inWords[known]} in this room, and cannot be ${inWords[kind]}, too`, {
     hint: 'Use another name.',
   });
 }
