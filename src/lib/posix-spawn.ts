@@ -3,7 +3,8 @@
  * the daemon writes to, which takes longer than the program needs to load. With posix_spawn the child borrows the memory until it is the
  * program. Callers collect its end themselves: Node does not know it.
  */
-import { libc, SysError } from './libc.ts';
+import { constants } from 'node:os';
+import { errno, libc, SysError } from './libc.ts';
 
 export interface SpawnOptions {
   /** The descriptors that it gets as 0, 1, 2 and so on; null: /dev/null. They stay open here. */
@@ -112,9 +113,12 @@ export function awaitEndNow(pid: number): number {
 
 function collect(pid: number, flags: number): number | null {
   const status = [0];
-  const found = c!.waitpid(pid, status, flags);
-  if (found === 0) return null;
-  return found === pid ? exitCodeOf(status[0]!) : unknownExit;
+  for (;;) {
+    const found = c!.waitpid(pid, status, flags);
+    if (found === 0) return null;
+    if (found === pid) return exitCodeOf(status[0]!);
+    if (errno() !== constants.errno.EINTR) return unknownExit;
+  }
 }
 
 /**

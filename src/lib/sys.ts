@@ -75,13 +75,19 @@ export function pipes(count: number): Pipe[] {
   }
 }
 
-/** Waits until there is something to read, or the end. False: it took too long. */
+/** Waits until there is something to read, or the end. False: it took too long. Signals, which come to any thread, do not end it. */
 export function waitReadable(fd: number, timeoutMs: number): boolean {
   const POLLIN = 1;
   const request = Buffer.alloc(8);
   request.writeInt32LE(fd, 0);
   request.writeInt16LE(POLLIN, 4);
-  return checked('poll', c.poll(request, 1, Math.ceil(timeoutMs))) > 0;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const ready = c.poll(request, 1, Math.max(0, Math.ceil(deadline - performance.now())));
+    if (ready >= 0) return ready > 0;
+    const found = errno();
+    if (found !== os.errno.EINTR) throw new SysError('poll', found);
+  }
 }
 
 /** True: the lock is held until the descriptor is closed or the process ends. */

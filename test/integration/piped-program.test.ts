@@ -133,6 +133,17 @@ describe.each(ways)('while a thread waits, a program %s', (_, account) => {
     expect(openDescriptors()).toBe(before);
   });
 
+  it('is waited for although signals come', () => {
+    const ignore = () => {};
+    process.on('SIGUSR2', ignore);
+    try {
+      const script = 'for n in 1 2 3; do kill -USR2 $PPID; sleep 0.05; done; echo words';
+      expect(`${run(script).stdout}`).toBe('words\n');
+    } finally {
+      process.off('SIGUSR2', ignore);
+    }
+  });
+
   it('that is not there has the exit code 127', () => {
     const options = { env, cwd, input: Buffer.of(), timeoutMs: 30_000, maxBytes: 10, ...account };
     expect(runNow('no-such-program', [], options).exitCode).toBe(127);
