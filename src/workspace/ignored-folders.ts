@@ -46,8 +46,10 @@ export class IgnoredFolders implements Skipping {
     if (folder === null) return false;
     return within(folder, () => {
       const { few, counted } = this.#limits;
-      if (!countIn(folder, { files: few, entries: few }).more || !this.#isIgnored(path)) return false;
-      this.found.push({ path, ...countIn(folder, { files: counted, entries: 10 * counted }) });
+      const { entries, ...count } = countIn(folder, { files: counted, entries: 10 * counted });
+      const isLarge = count.more || entries > few;
+      if (!isLarge || !this.#isIgnored(path)) return false;
+      this.found.push({ path, ...count });
       return true;
     });
   }
@@ -73,8 +75,10 @@ export class IgnoredFolders implements Skipping {
 /** Each folder on the way down is open. */
 const maxDepth = 100;
 
-/** Files, not folders; `more`: one of the limits was reached. */
-function countIn(folder: Anchor, limit: { readonly files: number; readonly entries: number }): Omit<Skipped, 'path'> {
+type Count = Omit<Skipped, 'path'> & { readonly entries: number };
+
+/** Files, and entries of any type; `more`: one of the limits was reached. */
+function countIn(folder: Anchor, limit: Omit<Count, 'more'>): Count {
   let [files, seen, more] = [0, 0, false];
   const count = (at: Anchor, depth: number): void => {
     // At most so many: an agent can make millions in one folder, and their names would take the memory of the thread.
@@ -88,7 +92,7 @@ function countIn(folder: Anchor, limit: { readonly files: number; readonly entri
     }
   };
   count(folder, 0);
-  return { files, more };
+  return { files, more, entries: seen };
 }
 
 function entriesIn(folder: Anchor, most: number): { readonly name: BytePath; readonly isFolder: boolean }[] {

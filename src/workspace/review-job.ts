@@ -41,11 +41,13 @@ export interface Reviewed {
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const readFacts = input.against === undefined ? beginGateFacts(input.place.project) : async () => null;
-  const { store, left } = await reviewedStore(input);
+  const storing = reviewedStore(input);
+  // Folders are read while git is asked what it ignores.
+  const [{ store, left }, facts] = await Promise.all([storing, readFacts()]);
   const summarising = summary(store);
   // Git compares meanwhile. If this fails, what git says is of no interest.
   summarising.catch(() => {});
-  const verdicts = verdictsOn(input, store.changes, await readFacts());
+  const verdicts = verdictsOn(input, store.changes, facts);
   const summaries = await summarising;
   return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), ...left };
 }

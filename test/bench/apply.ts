@@ -11,7 +11,7 @@ interface ThereAndBack {
 }
 
 /** Enough for a median. Each round has a new sandbox: an apply that was taken back leaves records that another one would read. */
-const rounds = 5;
+const rounds = 9;
 const changes = 2000;
 const appliedProject = 10_000;
 
