@@ -54,7 +54,8 @@ export class Reviews {
       const { changes, ...rest } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
       return { changes: new MadeJson(changes), ...rest };
     } finally {
-      await removeTree(scratch);
+      // The client does not wait for this, and a crash leaves it to the next start, which empties all scratch folders.
+      void removeTree(scratch).catch(() => {});
     }
   }
 

@@ -118,7 +118,7 @@ export class Stage {
         throw new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
           hint: 'Try again.',
         });
-      return { put: stampOf(withOwner(fd, mode, old ?? this.#owner), null), hash: sha256 };
+      return { put: stampOf(withMode(fd, mode, given(fd, old ?? this.#owner)), null), hash: sha256 };
     } finally {
       closeSync(fd);
     }
@@ -142,10 +142,8 @@ function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stam
   });
 }
 
-/** The umask has a say in the mode of a new file, and a change of its owner takes bits away. Most files have the right owner already. */
-function withOwner(fd: number, mode: number, owner: Owner): Stat {
-  fchmodSync(fd, mode);
-  const stats = given(fd, owner);
+/** The umask has a say in the mode of a new file, and a change of its owner takes bits away. */
+function withMode(fd: number, mode: number, stats: Stat): Stat {
   if (Number(stats.mode & 0o7777n) === mode) return stats;
   fchmodSync(fd, mode);
   return statOf(fd);
