@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { isRealRoot } from './test/harness/machine.ts';
+import { isRealRoot, isRepeated } from './test/harness/machine.ts';
 import { openRun } from './test/harness/run.ts';
 import { LongestFirst } from './test/longest-first.ts';
 import { ownNamespace } from './test/own-namespace.ts';
@@ -50,6 +50,8 @@ const needRoot = [
  * has, says no more about Node.
  */
 const onceInCi = ['test/conformance/engine-local-runc.test.ts', 'test/conformance/engine-podman.test.ts'];
+/** By default the examples of `help` are parsed; running each takes more than a minute. */
+const onlyWithAll = isRepeated ? [] : ['test/e2e/guides-cli*.test.ts'];
 const isSecondNode = process.env.CARREL_TEST_AGAIN === '1';
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
@@ -65,7 +67,7 @@ function real(name: string) {
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
-      exclude: [...(isRealRoot ? [] : needRoot), ...(isSecondNode ? onceInCi : [])],
+      exclude: [...onlyWithAll, ...(isRealRoot ? [] : needRoot), ...(isSecondNode ? onceInCi : [])],
       globalSetup: ['test/leftovers.ts'],
       pool: ownNamespace,
       // See test/own-namespace.ts.

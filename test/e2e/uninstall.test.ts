@@ -16,9 +16,7 @@ it('takes what is to be kept, and leaves no process and no file', async () => {
   const section = /^## Uninstall\n.*?^## /ms.exec(readFileSync('docs/troubleshooting.md', 'utf8'))![0];
   const lines = fences(section)[0]!.text.trim().split('\n');
   // npm and Docker are other programs.
-  const typed = lines
-    .filter((line) => !/^npm |^carrel image /.test(line))
-    .map((line) => line.replace(/ +#.*/, '').replace('NAME', 'notes'));
+  const typed = lines.filter((line) => !/^npm |^carrel image /.test(line)).map((line) => line.replace(/ +#.*/, ''));
   expect(typed.length).toBeGreaterThan(4);
 
   const project = carrel.folder('project');
@@ -42,7 +40,7 @@ it('takes what is to be kept, and leaves no process and no file', async () => {
     await shell.shows(/^you>\s*$/);
     // What the page removes is below the home of the test.
     expect(await enter('echo ~/.carrel')).toContain(`${home}\n`);
-    await enter('carrel volume create notes');
+    await enter('carrel volume create cache');
     await enter("carrel run --name ada . -- sh -c 'echo made > made.txt'");
     await enter('carrel create --name bob');
     expect(await enter('carrel ls -q')).toMatch(/^ada\s+bob$|^bob\s+ada$/m);
