@@ -222,10 +222,10 @@ describe('stop and start', () => {
   it('a second stop with a shorter grace time ends the first one', async () => {
     await carrel.script('a', 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
-    const first = carrel.spawn(['stop', '--grace', '600', 'a']);
+    const firstEnded = once(carrel.spawn(['stop', '--grace', '600', 'a']), 'close');
     await stopRequested((await carrel.show('a')).id);
     await carrel.ok('stop', '--grace', '0', 'a');
-    expect((await once(first, 'close'))[0]).toBe(0);
+    expect((await firstEnded)[0]).toBe(0);
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
   });
 
