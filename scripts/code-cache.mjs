@@ -11,12 +11,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
-
-// As program.mjs does.
-setFlagsFromString('--no-memory-reducer');
 
 /** The first ones need a daemon; a command starts one where none answers. */
 const asking = [['ls'], ['status', '--json'], ['logs', 'none']];

@@ -5,12 +5,7 @@
 const { readFileSync } = process.getBuiltinModule('node:fs');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { dirname } = process.getBuiltinModule('node:path');
-const { setFlagsFromString } = process.getBuiltinModule('node:v8');
 const { Script } = process.getBuiltinModule('node:vm');
-
-// Else V8 compacts memory whenever nothing happens for a second, and drops optimised code: work that comes then and now, as that of the
-// threads for jobs does, took a quarter longer. Flags are of a process, and count for the cache.
-setFlagsFromString('--no-memory-reducer');
 
 const path = import.meta.filename.replace(/js$/, 'script.js');
 // It is ASCII: V8 keeps one byte per character, and nothing has to be decoded.

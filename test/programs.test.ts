@@ -62,7 +62,6 @@ test.each(cached)('V8 accepts the code cache of %s, another V8 does not, and oth
   // In a process with the flags that programs have: V8 compares them.
   const check = `const {readFileSync} = require('node:fs');
     const source = readFileSync(process.argv[1], 'latin1');
-    require('node:v8').setFlagsFromString('--no-memory-reducer');
     const cachedData = readFileSync(process.argv[1] + '.cache').subarray(source.indexOf('\\n') + 1);
     console.log(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected);`;
   expect(spawnSync(process.execPath, ['-e', check, path], { encoding: 'utf8' }).stdout).toBe(`${isRefused}\n`);
