@@ -12,14 +12,13 @@ import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asFault, Fault } from '../model/fault.ts';
 import { syncFolder } from './file.ts';
+import { NewestEntries } from './newest-entries.ts';
 import { wholeLines } from './whole-lines.ts';
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW, O_DSYNC } = constants;
 const batchBytes = 1024 ** 2;
-/** Lines between two positions that are known without reading. */
+/** The number of lines between two marks, the positions that are known without reading the file. */
 const markEvery = 256;
-/** The newest lines, kept for readers that are not behind. */
-const tailBytes = 64 * 1024;
 
 export interface Entry<T> {
   readonly item: T;
@@ -31,9 +30,12 @@ export interface LogOptions<T> {
   readonly maxLineBytes: number;
   /** Throws for a line that is damaged. */
   readonly parse: (line: string, number: number) => T;
-  /** Gets each line once it is durable, in order, before the append resolves; those of the file while it is opened. Must not throw. */
+  /**
+   * Gets each durable line in order: the lines of the file while it is opened, a new line before its append resolves.
+   * Must not throw.
+   */
   readonly take?: (entry: Entry<T>, number: number) => void;
-  /** Where bytes that opening cuts are kept. */
+  /** The path of a new file for the bytes that opening cuts off. */
   readonly damagedPath?: () => string;
 }
 
@@ -49,7 +51,7 @@ interface Made<T> {
   readonly waiting: Waiting<T>;
 }
 
-/** After that many lines: the bytes, and the digest. */
+/** The position and the digest after a certain number of lines. */
 interface Mark {
   readonly offset: number;
   readonly digest: string;
@@ -64,19 +66,18 @@ export class DurableLog<T> {
   readonly #marks: Mark[] = [{ offset: 0, digest: '' }];
   readonly #waiting: Waiting<T>[] = [];
   readonly #followers = new Set<() => void>();
-  #tail: Entry<T>[] = [];
-  #tailBytes = 0;
+  readonly #newest = new NewestEntries<Entry<T>>();
   #count = 0;
   #size = 0;
   #digest = '';
-  /** Bytes of a failed write may be behind the last line. */
+  /** True: bytes of a failed write may follow the last line. */
   #isDirty = false;
   #isClosed = false;
   #writing: Promise<void> | null = null;
 
   /** Creates the file if there is none. */
   static async open<T>(path: string, options: LogOptions<T>): Promise<DurableLog<T>> {
-    // A write returns when it is durable: one way to the thread pool and back, not two.
+    // O_DSYNC: a write returns when it is durable, with one round trip to the thread pool instead of two.
     const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_DSYNC, 0o600);
     try {
       const stat = await file.stat();
@@ -97,17 +98,20 @@ export class DurableLog<T> {
     this.#options = options;
   }
 
-  /** Of durable lines; also the number of the last one. */
+  /** The number of durable lines, which is also the number of the last one. */
   get count(): number {
     return this.#count;
   }
 
-  /** In bytes. */
+  /** The size of the durable lines in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** `make` gets the number of the line; when it throws a fault, this append alone is refused. Resolves to the number, once durable. */
+  /**
+   * `make` gets the number of the line; if it throws, only this append is refused. Resolves to the number when the line
+   * is durable.
+   */
   append(make: (number: number) => Entry<T>): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Fault('unavailable', `${this.#path} is closed`));
@@ -116,11 +120,13 @@ export class DurableLog<T> {
     });
   }
 
-  /** Lines after that number, until the last one there is. Memory stays small, however slow the reader is. */
+  /**
+   * Yields the lines after that number, up to the last durable one. Memory use stays small even if the reader is slow.
+   */
   async *read(after: number): AsyncGenerator<Entry<T>> {
     for (let done = after; done < this.#count; ) {
-      const first = this.#count - this.#tail.length;
-      const lines = done >= first ? [this.#tail.slice(done - first)] : this.#fromFile(done);
+      const newest = this.#newest.last(this.#count - done);
+      const lines = newest === null ? this.#fromFile(done) : [newest];
       for await (const batch of lines) {
         for (const entry of batch) {
           yield entry;
@@ -130,7 +136,7 @@ export class DurableLog<T> {
     }
   }
 
-  /** The same, then lines as they come, until the signal, or until the log is closed. */
+  /** Like `read`, then yields new lines until the signal aborts or the log is closed. */
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry<T>> {
     let done = after;
     while (!signal.aborted && !this.#isClosed) {
@@ -143,7 +149,7 @@ export class DurableLog<T> {
     }
   }
 
-  /** Over the first lines: `sha256(digest(number - 1) + line)` in hex; empty for 0. */
+  /** The digest of the first lines: `sha256(digest(number - 1) + line)` in hex; empty for 0. */
   async digest(number: number): Promise<string> {
     if (number > this.#count) throw new Fault('invalid', `${this.#path} has ${this.#count} lines, not ${number}`);
     if (number === this.#count) return this.#digest;
@@ -172,8 +178,8 @@ export class DurableLog<T> {
   async #load(size: number): Promise<void> {
     const span = { from: 0, to: size, maxLineBytes: this.#options.maxLineBytes };
     for await (const lines of wholeLines(this.#file, span)) {
-      const good = lines.findIndex((bytes) => !this.#loadLine(bytes));
-      if (good >= 0) break;
+      const isDamaged = lines.some((bytes) => !this.#loadLine(bytes));
+      if (isDamaged) break;
     }
     if (this.#size === size) return;
     this.cutBytes = size - this.#size;
@@ -271,22 +277,9 @@ export class DurableLog<T> {
     this.#size += bytes;
     this.#digest = chain(this.#digest, entry.line);
     if (this.#count % markEvery === 0) this.#marks.push({ offset: this.#size, digest: this.#digest });
-    this.#tail.push(entry);
-    this.#tailBytes += bytes;
-    if (this.#tailBytes > 2 * tailBytes) this.#cutTail();
+    this.#newest.add(entry, bytes);
     this.#options.take?.(entry, this.#count);
     return this.#count;
-  }
-
-  #cutTail(): void {
-    let kept = 0;
-    let bytes = 0;
-    while (kept < this.#tail.length && bytes < tailBytes) {
-      kept += 1;
-      bytes += this.#tail.at(-kept)!.line.length;
-    }
-    this.#tail = this.#tail.slice(-kept);
-    this.#tailBytes = bytes;
   }
 
   async *#fromFile(done: number): AsyncGenerator<Entry<T>[]> {
@@ -299,7 +292,7 @@ export class DurableLog<T> {
     if (at < done) throw this.#changed();
   }
 
-  /** After a mark. */
+  /** Yields the lines after a mark; `at` is the number of lines before it. */
   async *#linesAfter(at: number): AsyncGenerator<Entry<T>[]> {
     const span = {
       from: this.#marks[at / markEvery]!.offset,
