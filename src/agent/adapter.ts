@@ -1,4 +1,4 @@
-/** The adapter: accepts one request, runs its stories, and ends. Connections come and go meanwhile. */
+/** The adapter: accepts one request, runs its stories, and ends. Clients may connect and disconnect meanwhile. */
 import { basename, join } from 'node:path';
 import type { AdapterSettings } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
@@ -56,7 +56,7 @@ export class Adapter {
   #broadcast: Broadcast;
   #request: Request | null = null;
   #end: (exitCode: number) => void = () => {};
-  /** The exit code, when all messages are sent. */
+  /** Resolves to the exit code when all messages are sent. */
   readonly ended: Promise<number>;
 
   constructor(parts: AdapterParts) {
@@ -74,13 +74,13 @@ export class Adapter {
     this.#broadcast.add(listener);
   }
 
-  /** The work goes on. */
+  /** Stops sending to this listener; the work continues. */
   disconnect(listener: Listener): void {
     this.#listeners.delete(listener);
     this.#broadcast.remove(listener);
   }
 
-  /** No request will come. */
+  /** The input has ended: without a request the adapter ends with an error. */
   abandon(): void {
     if (this.#request !== null) return;
     this.#broadcast.error('INVALID_INPUT', 'the input ended before a task-request came');
@@ -104,7 +104,7 @@ export class Adapter {
     this.#broadcast.refusal(reason);
   }
 
-  /** As SIGTERM does. */
+  /** Called on SIGTERM: cancels the work. Without a request the adapter ends at once. */
   stop(): void {
     this.#stop.abort();
     if (this.#request === null) this.#end(exitCodeOf('stopped'));
@@ -209,6 +209,6 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // The error was sent before, ignoring.
+    // The completion is sent even if it cannot be recorded, ignoring.
   }
 }

@@ -7,18 +7,19 @@
  *
  * Promises:
  * - All input is checked; invalid input gets an `error` message and has no other effect.
- * - A story is completed when its one commit is on the branch and the record in `/.data` has it; then the message is sent.
- *   After a kill at any point the next start goes on from the record and the branch: no story is done twice, none is lost.
- * - A closed stdin or a lost stdout ends nothing: the work goes on, and the record has its outcome. A second run of the
- *   adapter in the same sandbox connects to the one that works, and gets the whole state. So does a repeated request on any
- *   connection.
+ * - A story is completed when its one commit is on the branch and the record in `/.data` has it; then the message is
+ *   sent. After a kill at any point the next start continues from the record and the branch: no story is lost or done
+ *   twice.
+ * - After the request, a closed stdin or a lost stdout does not end the work; the record gets its outcome. A second run
+ *   of the adapter in the same sandbox connects to the running one and gets the whole state, as a repeated request on
+ *   any connection does.
  * - SIGTERM: the agents get SIGTERM, after 5 s SIGKILL; then `completion{stopped}` and exit code 130.
  * - The processes an agent leaves behind end with its story.
  *
  * Exit codes: 0 completed, 1 failed, 2 invalid input, 130 stopped.
  *
- * Each story has a checkout of its own, never the workspace. Finished stories are put on top of the branch one after the
- * other; one that conflicts there is done again from the new tip. The agent's own commits become one.
+ * Each story has a checkout of its own, never the workspace. Finished stories are put on top of the branch one after
+ * the other; one that conflicts there is done again from the new tip. The agent's own commits become one.
  */
 
 import { type OwnReason, ownReasons, type SwarmErrorCode } from '../model/swarm-message.ts';
@@ -37,7 +38,7 @@ export interface Assignment {
 export interface Reporter {
   /** Output of the agent, in lines. */
   said(...lines: readonly string[]): void;
-  /** The agent is alive, without output. */
+  /** The agent is active, with or without output. */
   stirred(): void;
 }
 
@@ -46,14 +47,14 @@ export interface Ending {
   readonly status: 'completed' | 'failed';
   /** Its last output. */
   readonly summary: string;
-  /** The error; null where the agent itself gave up. */
+  /** Null: there is no error, or the agent itself gave up. */
   readonly code: SwarmErrorCode | null;
 }
 
-/** One kind of agent. Resolves when its processes have ended, soon after the signal. */
+/** Runs one kind of agent on a story. Resolves when the agent's processes have ended; the signal ends them. */
 export type Work = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<Ending>;
 
-/** An error that ends a task file or one story. Without a code the agent itself gave up. */
+/** An error that ends a task file or one story. Code null: the agent itself gave up. */
 export class Setback extends Error {
   override readonly name = 'Setback';
   readonly code: SwarmErrorCode | null;

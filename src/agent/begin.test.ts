@@ -36,7 +36,7 @@ function task(...statuses: StoryStatus[]): TaskFile {
 interface Case {
   readonly file: TaskFile;
   readonly earlier?: Partial<Outcome>;
-  /** Where the branch is, and which commits there are. */
+  /** The tip of the branch, and the commits that exist. */
   readonly tip: number;
   readonly commits?: readonly number[];
   readonly landed?: Record<string, number>;
@@ -59,15 +59,15 @@ async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }
   return { outcome, stories, moves };
 }
 
-describe('where the work begins', () => {
-  test('at the branch, with what the task file says is done', async () => {
+describe('the work on a task file', () => {
+  test('begins at the tip of the branch; stories that the task file marks as done are recorded as done', async () => {
     const file = task('completed', 'pending', 'skipped', 'failed', 'in_progress');
     const { outcome, stories } = await settled({ file, tip: 1 });
     expect(outcome).toMatchObject({ base: commit(1), tip: commit(1), landing: null });
     expect(stories).toEqual(['US-001 completed', 'US-003 skipped']);
   });
 
-  test('with stories that have a commit on the branch, whatever the file says', async () => {
+  test('counts a story with a commit on the branch as completed, whatever the task file says', async () => {
     const { outcome, stories } = await settled({
       file: task('in_progress', 'failed'),
       tip: 2,
@@ -77,28 +77,28 @@ describe('where the work begins', () => {
     expect(outcome.stories['US-001']?.commit).toBe(commit(2));
   });
 
-  test('with the commit that was about to land', async () => {
+  test('begins at the commit that was about to land, and moves the branch there', async () => {
     const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
     const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1, commits: [1, 2] });
     expect(moves).toEqual([commit(2)]);
     expect(outcome).toMatchObject({ base: commit(1), tip: commit(2), landing: null });
   });
 
-  test('without one that was lost before it was whole', async () => {
+  test('ignores a commit that was about to land but does not exist', async () => {
     const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
     const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1 });
     expect(moves).toEqual([]);
     expect(outcome.tip).toBe(commit(1));
   });
 
-  test('from the recorded tip, wherever an agent put the branch', async () => {
+  test('begins at the recorded tip, even if an agent moved the branch', async () => {
     const earlier = { base: commit(1), tip: commit(2) };
     const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 3, commits: [1, 2, 3] });
     expect(moves).toEqual([commit(2)]);
     expect(outcome.tip).toBe(commit(2));
   });
 
-  test('with stories that failed or were under way still to do', async () => {
+  test('does stories again that failed or were in progress', async () => {
     const told = { output: '', commit: null };
     const earlier = {
       base: commit(1),
@@ -119,7 +119,7 @@ describe('a task file', () => {
     return readTaskFile(path, [join(folder, 'project'), join(folder, 'workspace')]);
   }
 
-  test('is that of the project, which the agent cannot change, before that of the workspace', () => {
+  test('is read from the project, which the agent cannot change, before the workspace', () => {
     put('project/a.json', task('pending'));
     put('workspace/a.json', task('completed'));
     put('workspace/b.json', task('skipped'));
@@ -136,7 +136,7 @@ describe('a task file', () => {
     ['wrong.json', 'TASK_FILE_INVALID', 'schemaVersion: must be "3.0"'],
     ['big.json', 'TASK_FILE_INVALID', 'more than 1048576 bytes'],
     ['itself.json', 'TASK_FILE_INVALID', 'US-001 depends on itself'],
-  ])('%s is %s', (path, code, reason) => {
+  ])('%s is refused with %s', (path, code, reason) => {
     mkdirSync(join(folder, 'project/folder.json'), { recursive: true });
     put('project/text.json', 'hello');
     put('project/wrong.json', { schemaVersion: '2.0' });
@@ -146,13 +146,13 @@ describe('a task file', () => {
     expect(() => read(path)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(reason) }));
   });
 
-  test('may be a link, for it is read where the agent reads', () => {
+  test('may be a link to another file', () => {
     put('project/a.json', task('pending'));
     symlinkSync('a.json', join(folder, 'project/b.json'));
     expect(read('b.json').userStories).toHaveLength(1);
   });
 
-  test('has a name for its commits', () => {
+  test('gives its commits a name without folder, "-tasks" and extension', () => {
     expect(taskNameOf('.carrel/tasks/2026-01-31-login-tasks.json')).toBe('2026-01-31-login');
     expect(taskNameOf('/a/b.json')).toBe('b');
   });
@@ -165,7 +165,7 @@ test('a record that is damaged or of another version is ignored', () => {
   }
 });
 
-test('a write that was cut short does not keep the next one, of the same number, from writing', () => {
+test('a temporary file that a crash left does not block the next write of the record', () => {
   const request = { taskFilePath: 'a.json', branchName: 'b' };
   const fresh = freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request);
   OutcomeRecord.create(folder, fresh);

@@ -1,6 +1,6 @@
 /**
- * Where the work on a task file begins or goes on, from the record of an earlier run, the branch and the task file. A commit
- * that was about to land is landed. Everything else that was in progress is done again from the tip.
+ * Decides where the work on a task file starts or resumes: from the record of an earlier run, the branch and the task
+ * file. A commit that was about to land is landed. All other work in progress is done again from the tip.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
@@ -11,7 +11,7 @@ import { Setback } from './agent.ts';
 import type { Branch } from './branch.ts';
 import type { OutcomeRecord } from './record.ts';
 
-/** From the first folder that has it: the read-only project comes before folders that the agent can write. */
+/** Reads it from the first folder that has it: the read-only project comes before folders that the agent can write. */
 export function readTaskFile(path: string, folders: readonly string[]): TaskFile {
   if (path.split('/').includes('..'))
     throw new Setback('INVALID_INPUT', `payload.taskFilePath: ${path} leaves the repository`);
@@ -65,7 +65,7 @@ export interface TaskOnBranch {
   readonly taskName: string;
 }
 
-/** Afterwards the record has every story that is done, and no other. */
+/** Updates the record: afterwards it has every story that is done, and no other. */
 export async function settle(record: OutcomeRecord, on: TaskOnBranch): Promise<void> {
   const { branch, task, taskName } = on;
   const { outcome } = record;

@@ -1,6 +1,6 @@
 /**
- * The branch of finished stories, one commit each. Only the adapter moves it: wherever an agent has moved it, the next story
- * goes on top of the last one.
+ * The branch of finished stories, one commit each. Only the adapter moves it: if an agent moves it, the next story
+ * still goes on top of the last finished one.
  */
 
 import { rmSync } from 'node:fs';
@@ -33,8 +33,8 @@ export class Branch {
   }
 
   /**
-   * Returns its tip. Fetched stories that an earlier sandbox of this name finished for the task are on it. A new branch
-   * begins at those, else at HEAD.
+   * Creates the branch if it is missing, and returns its tip. The branch then includes the fetched stories that an
+   * earlier sandbox of this name finished for the task. A new branch starts at the fetched one, else at HEAD.
    */
   async open(task: string): Promise<string> {
     const there = await this.#resolve(this.#ref);
@@ -56,7 +56,7 @@ export class Branch {
     throw new Setback('GIT_CHECKOUT_FAILED', `${apart}; only the second has ${lacks.join(', ')}`);
   }
 
-  /** Git of an agent may hold the lock for a moment, or was killed with it. */
+  /** Retries while an agent's git holds the lock. The lock of a killed git is removed before the last try. */
   async move(commit: string): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const { exitCode, stderr } = await this.#git.run(this.#folder, ['update-ref', this.#ref, commit]);
@@ -111,7 +111,7 @@ export function commitMessage(type: string, story: Described, summary: string, o
 
 export interface Origin {
   readonly task: string;
-  /** The agent, where the owner is the author. */
+  /** The agent, if the owner is the author; null: the agent is the author. */
   readonly helper: Author | null;
 }
 

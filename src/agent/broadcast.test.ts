@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MessageReader } from '../model/message-line.ts';
 import { Broadcast, beatMs, type Clock } from './broadcast.ts';
 
-/** A clock for the tests to turn. */
+/** A clock that the tests advance. */
 class HandClock implements Clock {
   wall = Date.UTC(2026, 0, 31, 12);
   #elapsed = 0;
@@ -88,7 +88,7 @@ test('the status of a story in progress is sent again at each heartbeat', () => 
   expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
 });
 
-test('work before the first story is repeated as a heartbeat until it ends, and not sent to later listeners', () => {
+test('work of the adapter itself is sent as a heartbeat until it ends, and afterwards not to new listeners', () => {
   const { clock, broadcast, heard } = open();
   const over = broadcast.busy('cloning');
   clock.turn(2 * beatMs);
@@ -111,7 +111,7 @@ test('nothing is sent after the completion', () => {
   expect(heard.at(-1)).toBe('completion');
 });
 
-test('a clock that jumps changes nothing', () => {
+test('a jump of the wall clock does not change when output is sent', () => {
   const { clock, broadcast, heard } = open();
   broadcast.status('US-001', 'in_progress', '');
   clock.wall -= 86_400_000 * 365;

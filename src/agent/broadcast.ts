@@ -15,7 +15,7 @@ import {
 
 export interface Listener {
   write(line: Buffer): void;
-  /** It has not read earlier messages yet. */
+  /** True: the listener has not read earlier messages yet. */
   isBehind(): boolean;
 }
 
@@ -37,15 +37,15 @@ const outputEveryMs = 2000;
 /** Heartbeat: a story in progress is sent again after this time without a change. */
 export const beatMs = 10_000;
 
-/** Not a story: the adapter itself is busy. */
+/** The story id in progress messages of the adapter itself. */
 const noStory = 'US-000';
 
 interface SentStory {
   readonly status: StoryStatus;
-  /** Called when it is sent: an agent prints more than is sent. */
+  /** Called when the message is sent, because an agent prints more than is sent. */
   output: () => string;
   sentAt: number;
-  /** It is sent again at this time. */
+  /** The time of the next message. */
   dueAt: number;
   cancel: () => void;
 }
@@ -103,7 +103,7 @@ export class Broadcast {
     this.#send(this.#line('error', { code, message: clip(message, maxOutput) }), true);
   }
 
-  /** An error about invalid input. Listeners that do not read miss some. */
+  /** An error about invalid input. Listeners that are behind do not get it. */
   refusal(reason: string): void {
     this.#send(this.#line('error', { code: 'INVALID_INPUT', message: clip(reason, maxOutput) }), false);
   }
@@ -121,7 +121,7 @@ export class Broadcast {
     if (sent.status === 'in_progress') this.#sendAt(storyId, sent, sent.sentAt + beatMs);
   }
 
-  /** Unless it is due sooner. */
+  /** Schedules the next message, unless one is due sooner. */
   #sendAt(storyId: string, sent: SentStory, at: number): void {
     if (sent.dueAt <= at) return;
     sent.cancel();

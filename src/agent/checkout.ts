@@ -20,7 +20,7 @@ export interface CheckoutParts {
   readonly git: Git;
   readonly repository: Repository;
   readonly branch: Branch;
-  /** Where lanes are. */
+  /** The folder of the lanes. */
   readonly folder: string;
 }
 
@@ -34,7 +34,7 @@ export class GitCheckouts implements Checkouts {
 
   async reset(lane: number, commit: string): Promise<string> {
     const place = this.#lane(lane);
-    // Git keeps all worktrees in one list.
+    // Git keeps all worktrees in one list, so only one lane changes it at a time.
     await this.#order.run('worktrees', () => resetLane(this.#places.git, place, commit));
     return place.folder;
   }
@@ -55,7 +55,7 @@ export class GitCheckouts implements Checkouts {
 
   async remove(): Promise<void> {
     const { git, repository, folder } = this.#places;
-    // They only take space, ignoring.
+    // Lanes that stay only take space, ignoring.
     await removeLanes(git, repository, folder).catch(() => {});
   }
 

@@ -6,7 +6,7 @@ import type { Adapter } from './adapter.ts';
 import type { Listener } from './broadcast.ts';
 import { exitCodeOf } from './exit.ts';
 
-/** Unsent bytes of a listener before progress is left out for it. */
+/** A listener with more unsent bytes than this gets no progress messages. */
 const behindBytes = 256 * 1024;
 
 function listenerOn(stream: Writable): Listener {
@@ -16,7 +16,7 @@ function listenerOn(stream: Writable): Listener {
   };
 }
 
-/** Connected until the output closes. `onEnd` when the input ends. */
+/** Connects a listener until the output closes. Calls `onEnd` when the input ends. */
 export function connect(adapter: Adapter, input: Readable, output: Writable, onEnd: () => void): void {
   const listener = listenerOn(output);
   const reader = new MessageReader();
@@ -43,7 +43,7 @@ export function socketName(dataFolder: string): string {
   return `\0carrel-adapter:${dataFolder}`;
 }
 
-/** Null when another adapter works here. */
+/** Null: another adapter of this sandbox holds the socket. */
 export function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer({ allowHalfOpen: true }, onConnection);
@@ -55,7 +55,7 @@ export function listen(name: string, onConnection: (socket: Socket) => void): Pr
   });
 }
 
-/** Relays stdio to the adapter that works here. Its completion decides the exit code. */
+/** Relays stdio to the running adapter of this sandbox. Its completion decides the exit code. */
 export function relay(socket: Socket, input: Readable, output: Writable): Promise<number> {
   const reader = new MessageReader();
   let exitCode = 1;

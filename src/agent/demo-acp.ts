@@ -1,6 +1,6 @@
 /**
  * An agent that speaks the Agent Client Protocol and has no model: it does what the prompt says, in the few words that `help` lists.
- * It needs no key and no network, and what it does is real.
+ * It needs no key and no network. Its edits and commands are real.
  */
 import { Conversations } from './demo-acp/conversation.ts';
 import { take } from './demo-acp/order.ts';

@@ -4,7 +4,7 @@ import { dedent } from '../lib/dedent.ts';
 export type DemoStep =
   | { readonly say: string }
   | { readonly write: string; readonly content: string }
-  /** The text must be there once. */
+  /** `find` must occur exactly once in the file. */
   | { readonly edit: string; readonly find: string; readonly put: string }
   /** Run the tests of the project. */
   | { readonly test: true };

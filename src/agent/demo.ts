@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DemoStep, demoScripts } from './demo-script.ts';
 
-/** Slow enough to read along. */
+/** Pause before each step, long enough to read along. */
 const stepMs = 250;
 
 const { title } = JSON.parse(readFileSync(0, 'utf8')) as { title: string };

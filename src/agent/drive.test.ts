@@ -16,11 +16,11 @@ const start = '0'.repeat(40);
 let folder: string;
 let said: SwarmMessage[];
 let branch: string[];
-/** Stories that do not fit onto the branch, and how often. */
+/** How often each story conflicts with the branch. */
 let misfits: Map<string, number>;
 let working: Set<string>;
 let most: number;
-/** Called with whatever is said, when it is said. */
+/** Called with each message when it is sent. */
 let hear: (message: SwarmMessage) => void;
 
 beforeEach(() => {
@@ -95,7 +95,7 @@ function written(): Outcome {
   return checkOutcome(JSON.parse(readFileSync(join(folder, 'outcome.json'), 'utf8')));
 }
 
-/** `US-001 in_progress`, in the order it was said. */
+/** Changes such as `US-001 in_progress`, in the order in which they were sent. */
 function changes(): string[] {
   return said.flatMap((one) =>
     one.type === 'progress-update' ? [`${one.payload.storyId} ${one.payload.status}`] : [],
@@ -110,7 +110,7 @@ test('stories are done in order of priority, when what they depend on is done', 
   expect(most).toBe(1);
 });
 
-test.each([1, 2, 3])('no more than %i are worked on side by side', async (count) => {
+test.each([1, 2, 3])('no more than %i stories are worked on in parallel', async (count) => {
   await drive(task(count, ...[1, 2, 3, 4, 5, 6].map((n) => story(`US-00${n}`, n))), works);
   expect(most).toBe(count);
   expect([...branch].sort()).toEqual(['US-001', 'US-002', 'US-003', 'US-004', 'US-005', 'US-006']);
@@ -152,7 +152,7 @@ test('a story that fails blocks only the stories that depend on it', async () =>
   );
 });
 
-test('one that conflicts with the branch is done again, at most three times', async () => {
+test('a story that conflicts with the branch is tried again, at most three times in all', async () => {
   misfits = new Map([
     ['US-001', 2],
     ['US-002', 3],
@@ -186,7 +186,7 @@ test('a stop ends running stories, begins no other, and completes as stopped', a
 test.each([
   ['storyMs', 'the agent worked for more than 0.001 s'],
   ['stallMs', 'the agent said nothing for 0.001 s'],
-])('one that takes longer than %s is ended', async (limit, reason) => {
+])('a story that takes longer than %s is ended with CONTAINER_TIMEOUT', async (limit, reason) => {
   const work: Work = (_assignment, _reporter, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(done)));
   const { errors } = await drive(task(1, story('US-001', 1)), work, undefined, { [limit]: 1 });

@@ -19,7 +19,7 @@ export interface DriveParts {
   readonly task: TaskFile;
   /** Distinguishes stories of this task file from those of others with the same id. */
   readonly taskName: string;
-  /** The agent, where the owner is the author of its commits. */
+  /** The agent, if the owner is the author of its commits; null: the agent is the author. */
   readonly helper: Author | null;
   readonly work: Work;
   readonly env: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export class Drive {
     this.#free = Array.from({ length: count }, (_, index) => index);
   }
 
-  /** Until nothing more can be done, or the signal. An outcome that cannot be recorded ends all of it. */
+  /** Runs until no story can be done, or until the signal. An outcome that cannot be recorded ends all stories. */
   async run(signal: AbortSignal): Promise<Completion> {
     const halt = new AbortController();
     const running = new Map<string, Promise<void>>();
@@ -94,7 +94,7 @@ export class Drive {
     }
   }
 
-  /** False: it has to be done again. */
+  /** False: the story conflicts with the branch and has to be done again. */
   async #try(story: Story, lane: number, signal: AbortSignal): Promise<boolean> {
     const { checkouts, record, work, task, env, limits, probe, broadcast } = this.#parts;
     const base = record.outcome.tip!;
@@ -111,7 +111,7 @@ export class Drive {
     }
   }
 
-  /** One story at a time. The next start finishes or repeats what a crash interrupts here. */
+  /** Runs for one story at a time. After a crash in here, the next start finishes or repeats the story. */
   async #land(story: Story, lane: number, base: string, { summary }: Ending): Promise<boolean> {
     const { checkouts, record, task, taskName, helper } = this.#parts;
     const message = commitMessage(task.metadata.type, story, summary, { task: taskName, helper });
@@ -134,7 +134,7 @@ export class Drive {
     if (code !== null) this.#parts.broadcast.error(code, `${id}: ${message}`);
   }
 
-  /** Recorded first, then sent. */
+  /** Records the status before it is sent. */
   #report(id: string, status: StoryStatus, output: string, commit: string | null = null): void {
     const { record, broadcast } = this.#parts;
     record.change({
@@ -159,7 +159,7 @@ function waitsFor(ids: readonly string[]): string {
   return ids.length === 0 ? 'was not begun' : `waits for ${ids.join(', ')}`;
 }
 
-/** An agent that reports failure has failed like one that crashed. */
+/** Throws if the agent reports failure, so that this is handled like a crash. */
 function refuseFailure(ending: Ending): Ending {
   if (ending.status === 'completed') return ending;
   throw new Setback(ending.code, ending.summary);

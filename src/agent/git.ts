@@ -27,7 +27,7 @@ const settings: Readonly<Record<string, string>> = {
   'advice.addEmbeddedRepo': 'false',
 };
 
-/** Before folders that an agent may have put on its PATH. */
+/** These folders come first on the PATH, before any that an agent may have added. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const maxOutputBytes = 16 * 1024 ** 2;
@@ -57,7 +57,7 @@ export class Git {
     };
   }
 
-  /** Its output, or a Setback with the reason. */
+  /** Returns git's output. Throws a Setback with the reason if git fails. */
   async ok(folder: string, args: readonly string[], input = ''): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(folder, args, input);
     if (exitCode === 0) return stdout.replace(/\n$/, '');

@@ -1,7 +1,7 @@
 /**
- * The processes of an agent: a process group. Those that left the group are found by a variable in their environment, or,
- * since programs that change their title overwrite that, by their working folder in the agent's checkout. When the first
- * process has ended, the others are ended.
+ * The processes of an agent: a process group. Processes that left the group are found by a variable in their
+ * environment, or by their working folder in the agent's checkout, because programs that change their title overwrite
+ * their environment. When the first process has ended, the others are stopped.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,14 +16,14 @@ export interface GroupOptions {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Other processes work in the folder as well, so it does not tell which are the agent's. */
+  /** True: other processes work in the folder, too, so it does not identify the agent's processes. */
   readonly isSharedFolder?: boolean;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const stopGraceMs = 5000;
-/** Time-out for streams that a process keeps open that cannot be ended. */
+/** Time-out for streams that stay open because a process cannot be killed. */
 const drainMs = 1000;
 const pollMs = 20;
 const markName = 'CARREL_AGENT_RUN';
@@ -49,21 +49,21 @@ export class Group {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    // Without free descriptors there are no streams.
+    // Without free descriptors, `spawn` returns no streams.
     if (!this.#child.stdin) throw new Setback('UNKNOWN_ERROR', `the agent's program ${file} cannot be started`);
     ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = this.#child);
-    // Input that it does not read is dropped, ignoring.
+    // The agent may end before it has read its input, ignoring.
     this.stdin.on('error', () => {});
     this.ended = this.#end(file);
     this.ended.catch(() => {});
   }
 
-  /** Of the first process, and of the group. */
+  /** Id of the first process and of its group. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** SIGTERM to all, and SIGKILL to what is left after the grace time. */
+  /** Sends SIGTERM to all processes, and SIGKILL to those that are left after the grace time. */
   stop(graceMs = stopGraceMs): Promise<void> {
     this.#stopping ??= this.#stop(graceMs);
     return this.#stopping;
@@ -102,7 +102,7 @@ export class Group {
     return running || kill(-this.#child.pid!, 0) || this.#strays().length > 0;
   }
 
-  /** Processes that left the group. */
+  /** Processes that have the mark or work in the folder, also those that left the group. */
   #strays(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -137,7 +137,7 @@ function isInside(pid: string, folder: string | null): boolean {
   }
 }
 
-/** False: no such process. Zombies of a group count until they are reaped. */
+/** False: there is no such process, or no permission. Zombies of a group count until they are reaped. */
 function kill(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, signal);

@@ -14,18 +14,18 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const codex = agentPresets.codex!;
 
-test('a key is the secret, before a variable of the sandbox', () => {
+test('the key is taken from the secret before a variable of the sandbox', () => {
   writeFileSync(join(folder, 'OPENAI_API_KEY'), 'hidden\n');
   const key = findKey(codex, { CODEX_API_KEY: 'placeholder' }, folder);
   expect(key).toEqual({ variable: 'CODEX_API_KEY', file: join(folder, 'OPENAI_API_KEY'), value: null });
   expect(keyEnv(key)).toEqual({ CODEX_API_KEY: 'hidden' });
 });
 
-test.each(['CODEX_API_KEY', 'OPENAI_API_KEY'])('without the secret a key is the variable %s of the sandbox', (name) => {
+test.each(['CODEX_API_KEY', 'OPENAI_API_KEY'])('without the secret the key comes from the variable %s', (name) => {
   expect(keyEnv(findKey(codex, { [name]: 'placeholder' }, folder))).toEqual({ CODEX_API_KEY: 'placeholder' });
 });
 
-test('an agent without a key is refused with the name of the variable', () => {
+test('an agent whose key is missing is refused with the name of the variable', () => {
   expect(() => findKey(codex, {}, folder)).toThrow(
     expect.objectContaining({ code: 'MISSING_ENV_VAR', message: expect.stringContaining('CODEX_API_KEY') }),
   );

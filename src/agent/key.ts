@@ -10,9 +10,9 @@ import { Setback } from './agent.ts';
 
 export interface Key {
   readonly variable: string;
-  /** Where it is a secret. */
+  /** The file of the secret; null: the key is not a secret. */
   readonly file: string | null;
-  /** Where it is not: what the sandbox has instead. */
+  /** The value of a variable of the sandbox; null: the key is a secret. */
   readonly value: string | null;
 }
 
@@ -20,7 +20,7 @@ const secretsFolder = '/run/secrets';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Null for an agent that needs none. */
+/** Null: the agent needs no key. */
 export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFolder): Key | null {
   if (!key) return null;
   const file = join(folder, key.secret);
@@ -33,13 +33,13 @@ export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFo
   );
 }
 
-/** For agents that look for their key nowhere else. */
+/** The environment for agents that read their key from a variable only. */
 export function keyEnv(key: Key | null): Record<string, string> {
   if (key === null) return {};
   return { [key.variable]: key.file === null ? key.value! : readFileSync(key.file, 'utf8').trim() };
 }
 
-/** Variables of a task request that would bring a key, or change what programs are. */
+/** Variables that a task request must not set: they carry keys, or change which programs run. */
 const notByRequest =
   /(_API_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS)$|^(PATH|HOME|LD_.*|NODE_OPTIONS|GIT_.*|CARREL_.*)$/;
 

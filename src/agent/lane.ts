@@ -40,7 +40,7 @@ export async function commitLane(git: Git, lane: Lane, base: string, message: st
   return git.ok(lane.folder, ['commit-tree', tree, '-p', base, '-F', '-'], message);
 }
 
-/** The commit on top of another one; null: they conflict. */
+/** Moves a commit on top of another one; null: they conflict. */
 export async function moveCommit(git: Git, lane: Lane, commit: string, onto: string): Promise<string | null> {
   await resetLane(git, lane, onto);
   const pick = ['cherry-pick', '--allow-empty', '--keep-redundant-commits', commit];
@@ -83,7 +83,7 @@ async function repair(git: Git, { folder, repository }: Lane, commit: string): P
   return existsSync(locked!) ? 'begun' : 'whole';
 }
 
-/** Locked until it is whole. The second --force replaces a locked worktree that a crash left. */
+/** The worktree is locked until it is complete. The second --force replaces a locked worktree that a crash left. */
 async function makeWorktree(git: Git, { folder, repository }: Lane, commit: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.ok(repository.folder, ['worktree', 'prune']);
@@ -97,7 +97,7 @@ async function makeWorktree(git: Git, { folder, repository }: Lane, commit: stri
 /** Folders of package managers. */
 const packageFolders = ['node_modules', '.venv', 'venv', 'vendor'];
 
-/** A copy for each lane: what an agent installs in one is not in another. */
+/** Each lane gets its own copy, so that packages that an agent installs in one lane are not in another. */
 async function copyPackages(git: Git, from: string, to: string): Promise<void> {
   const { stdout } = await git.run(from, ['check-ignore', '--', ...packageFolders]);
   const there = stdout.split('\n').filter((name) => packageFolders.includes(name) && existsSync(join(from, name)));

@@ -2,7 +2,7 @@
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 
-/** The last lines of a batch that are enough. */
+/** At most this many lines of a batch can be kept, because each has at least its line break. */
 export const maxLines = maxOutput;
 
 export class LastLines {

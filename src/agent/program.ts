@@ -5,7 +5,7 @@ import { Setback } from './agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A relative path is in the checkout of each story, and cannot be checked here. */
+/** A relative path is relative to the checkout of each story, so it cannot be checked here. */
 export function requireProgram([program = '']: readonly string[], { PATH = '' }: Environment): void {
   if (program.includes('/') && !program.startsWith('/')) return;
   const candidates = program.startsWith('/') ? [program] : PATH.split(':').map((folder) => join(folder, program));

@@ -15,7 +15,7 @@ export class OutcomeRecord {
     this.#outcome = outcome;
   }
 
-  /** The record of an earlier run; null: none, or not valid. */
+  /** The record of an earlier run; null: it is missing or not valid. */
   static read(folder: string): OutcomeRecord | null {
     const path = join(folder, outcomeFile);
     const text = readIfThere(path);

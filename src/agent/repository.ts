@@ -7,7 +7,7 @@ import { type Git, reasonIn } from './git.ts';
 export interface Source {
   readonly repoUrl?: string | undefined;
   readonly workspace: string;
-  /** Where a clone goes. */
+  /** The folder for a clone. */
   readonly data: string;
   /** Cancels a clone. */
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export async function openRepository(git: Git, { repoUrl, workspace, data, signa
   throw new Setback('GIT_CHECKOUT_FAILED', `${start} is not in a git repository, and the request names none`);
 }
 
-/** Under a temporary name until it is whole. */
+/** Clones under a temporary name, which is changed when the clone is complete. */
 async function clone(git: Git, url: string, data: string, signal: AbortSignal): Promise<string> {
   const target = join(data, 'repository');
   if (existsSync(target)) return target;

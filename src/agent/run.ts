@@ -1,4 +1,4 @@
-/** One run of the adapter's program: it becomes the adapter of this sandbox, or connects to the one that works. */
+/** One run of the adapter's program: it becomes the adapter of this sandbox, or connects to the running one. */
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,10 +26,10 @@ export async function runAdapter(argument: string | undefined, folders: AdapterF
     connect(adapter, socket, socket, () => {});
   });
   if (server === null) return relay(connectSocket(name), process.stdin, process.stdout);
-  // The work goes on without a reader of the log, ignoring.
+  // The work continues without a reader of the log, ignoring.
   process.stderr.on('error', () => {});
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => adapter.stop());
-  // A hang-up only ends a connection.
+  // A hang-up ends a connection, not the work.
   process.on('SIGHUP', () => {});
   connect(adapter, process.stdin, process.stdout, () => sockets.size === 0 && adapter.abandon());
   const exitCode = await adapter.ended;
@@ -38,7 +38,7 @@ export async function runAdapter(argument: string | undefined, folders: AdapterF
   return exitCode;
 }
 
-/** On stderr, each line after the id of its story. Lines that a slow reader does not take are left out. */
+/** Writes lines to stderr, each after the id of its story. Drops them while the reader is slow. */
 function writeLog(storyId: string, lines: readonly string[]): void {
   if (process.stderr.writableLength > behindBytes) return;
   const text = lines.flatMap((line) => line.split('\n')).map((line) => `${storyId} ${line}\n`);

@@ -24,21 +24,21 @@ afterEach(() => {
 
 const ask = (env: Record<string, string>) => probeOf({ service }, env)!(going);
 
-describe('at the base URL of a credential', () => {
-  test.each([200, 401, 404, 502, 529])('any answer of the service is one: %i', async (status) => {
+describe('a probe of the base URL of a credential', () => {
+  test.each([200, 401, 404, 502, 529])('succeeds with any answer of the service: %i', async (status) => {
     const url = await open((_, response) =>
       response.writeHead(status).end('{"type":"error","error":{"type":"other"}}'),
     );
     expect(await ask({ ANTHROPIC_BASE_URL: url })).toBeNull();
   });
 
-  test('an error of the proxy itself is reported', async () => {
+  test('reports an error of the proxy itself', async () => {
     const error = { type: 'carrel_unavailable', message: 'carrel: no connection to api.anthropic.com: ENOTFOUND' };
     const url = await open((_, response) => response.writeHead(502).end(JSON.stringify({ type: 'error', error })));
     expect(await ask({ ANTHROPIC_BASE_URL: url })).toBe('no connection to api.anthropic.com: ENOTFOUND');
   });
 
-  test('a refused connection is reported', async () => {
+  test('reports a refused connection', async () => {
     expect(await ask({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' })).toContain('ECONNREFUSED');
   });
 });
@@ -55,7 +55,7 @@ test('a refusal of the proxy to connect to the service is reported', async () =>
   expect(asked).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
 });
 
-test('an agent without a service that is known, or without a way to ask it, is not watched', () => {
+test('there is no probe for an agent without a known service, or without a route to it', () => {
   expect([probeOf({}, {}), probeOf({ service }, {})]).toEqual([null, null]);
 });
 

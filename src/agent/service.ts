@@ -17,7 +17,7 @@ export type Probe = (signal: AbortSignal) => Promise<string | null>;
 export interface ServiceWatchLimits {
   /** Time without output of the agent before its service is checked. */
   readonly quietMs: number;
-  /** Between two tries. */
+  /** Pause between two tries. */
   readonly againMs: number;
   readonly answerMs: number;
 }
@@ -109,7 +109,7 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** The proxy answers in the form of services, with a type of its own. */
+/** An error of the proxy looks like an error of a service, but has its own `type`. */
 function refusalIn(body: string): string | null {
   try {
     const { error } = JSON.parse(body) as { error?: { type?: unknown; message?: unknown } };

@@ -9,9 +9,9 @@ export const agentRequest = z.strictObject({
   agent: z.string().min(1).max(64),
   project: z.string().startsWith('/').max(4096),
   projectSeen,
-  /** Beside those that there are. */
+  /** Create another sandbox, even if the project has one for the agent. */
   new: z.boolean().optional(),
-  /** For the agent. */
+  /** Arguments for the agent. */
   args: z.array(z.string().max(131_072)).max(1000).optional(),
   terminal: sandboxRequest.shape.terminal.unwrap(),
   engine,
@@ -20,7 +20,7 @@ export const agentRequest = z.strictObject({
   ...agentGrants,
   env,
   author,
-  /** The agent's program on the PATH of the client: used where sandboxes have none. */
+  /** The agent's program on the PATH of the client: used if sandboxes have none. */
   program,
   /** The client found a login of the agent on its machine, which `carrel agent login` could take over. */
   hasLogin: z.boolean().optional(),
@@ -28,15 +28,15 @@ export const agentRequest = z.strictObject({
 
 export const openedAgent = z.strictObject({
   sandbox: sandboxView,
-  /** `running`: it was found so, and its screen has to be drawn again. */
+  /** `running`: the program ran already, and its screen has to be drawn again. */
   how: z.enum(['created', 'started', 'running']),
 });
 
 export const agentView = z.strictObject({
   name: z.string(),
-  /** Where sandboxes find its program; null: nowhere. */
+  /** The path of its program in sandboxes; null: they have none. */
   program: z.string().nullable(),
-  /** Of the one that was installed by Carrel. */
+  /** Version of the program, if Carrel installed it. */
   version: z.string().nullable(),
   /** The credential or the secret that it gets; null: there is none. */
   key: z.string().nullable(),

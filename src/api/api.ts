@@ -13,14 +13,14 @@
 export type Method = 'GET' | 'POST' | 'DELETE';
 /** Method and path; `{name}` in the path stands for the name of a thing, `{id}` and others for what belongs to it. */
 export type RouteText = `${Method} /${string}`;
-/** The words in braces. */
+/** The names in braces in a path. */
 export type PathNames<K extends string> = K extends `${string}{${infer N}}${infer Rest}` ? N | PathNames<Rest> : never;
 
 /** Names the user that the owner of an installation acts as. */
 export const actAsHeader = 'carrel-user';
-/** Of a request over a shared socket: the build of the command, as JSON and URI-encoded. */
+/** In a request over a shared socket: the build of the command, as JSON and URI-encoded. */
 export const clientHeader = 'carrel-client';
-/** Of an answer: a notice for the person who asked, URI-encoded. */
+/** In an answer: a notice for the user of the client, URI-encoded. */
 export const noticeHeader = 'carrel-notice';
 
 export function methodAndPath(route: RouteText): { readonly method: Method; readonly path: string } {

@@ -18,7 +18,7 @@ export function plannedView(planned: PlannedPath): PlannedView {
     theirs: entryView(conflict.theirs),
   };
   const link = hardLink === null ? null : toText(hardLink);
-  // There may be thousands, and most names are text.
+  // There may be thousands of paths, and most need no base64.
   const view = {
     path: toText(path),
     sandbox,

@@ -12,7 +12,7 @@ let root: string;
 let home: string;
 let server: http.Server;
 
-/** A home too deep for the path of a unix socket; the server is in its folder by a short relative name. */
+/** The home is too deep for the path of a unix socket; the server listens by a descriptor of the folder. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'carrel-client-'));
   home = join(root, 'deep'.repeat(20), 'deeper'.repeat(20));
@@ -51,7 +51,7 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
   return error as Fault;
 }
 
-test('calls a route with name, query and body', async () => {
+test('call sends the name, the query and the body of a route', async () => {
   const seen: unknown[] = [];
   await serve(async (request, response) => {
     let body = '';
@@ -99,7 +99,7 @@ test('every request has the token and the user to act as, upgrades included', as
   expect(seen.at(-1)).toEqual(['GET', undefined, undefined]);
 });
 
-test('a shared socket is used as it is, and never started', async () => {
+test('a client of a shared socket never starts a daemon, and names the socket if none listens', async () => {
   await serve((_request, response) => json(response, 200, []));
   expect(await new Client({ socket: join(home, 'carrel.sock') }).call('GET /v1/sandboxes')).toEqual([]);
   for (const socket of [
@@ -113,7 +113,7 @@ test('a shared socket is used as it is, and never started', async () => {
   }
 });
 
-test('a refusal is thrown as the Fault it is', async () => {
+test('a refusal is thrown as the Fault that the daemon sent', async () => {
   await serve((_request, response) => json(response, 409, { code: 'conflict', message: 'a is there', hint: 'rm' }));
   const fault = await faultOf(new Client(home).call('POST /v1/sandboxes', { body: {} }));
   expect(fault.toJSON()).toEqual({ code: 'conflict', message: 'a is there', hint: 'rm' });
@@ -127,12 +127,12 @@ test.each([
   expect((await faultOf(new Client(home).call('GET /v1/status'))).code).toBe('internal');
 });
 
-test('no daemon and no home are unavailable', async () => {
+test('a call without a daemon, or without a home, is unavailable', async () => {
   expect((await faultOf(new Client(home).call('GET /v1/status'))).code).toBe('unavailable');
   expect((await faultOf(new Client(join(home, 'absent')).call('GET /v1/status'))).code).toBe('unavailable');
 });
 
-test('a daemon that is absent is started once, and the call made', async () => {
+test('a daemon that is absent is started once, and then gets the call', async () => {
   let starts = 0;
   const client = new Client(home, async () => {
     starts += 1;
@@ -177,7 +177,7 @@ test('a request that changes something is sent once, and the error says how to f
   expect(requests).toBe(1);
 });
 
-test('patience ends with timeout, an interruption with cancelled', async () => {
+test('a time-out ends a call with timeout, and an abort with cancelled', async () => {
   await serve(() => {});
   const client = new Client(home);
   expect((await faultOf(client.call('GET /v1/status', { signal: AbortSignal.timeout(1) }))).code).toBe('timeout');
@@ -187,7 +187,7 @@ test('patience ends with timeout, an interruption with cancelled', async () => {
   expect((await waiting).code).toBe('cancelled');
 });
 
-test('an upgrade gives the socket, with the frames that came along', async () => {
+test('an upgrade returns the socket, with frames that came with the answer', async () => {
   await serve(
     () => {},
     (socket) => {
@@ -243,7 +243,7 @@ test('an answer that is not a framed stream is refused', async () => {
   expect((await faultOf(frames.next())).code).toBe('internal');
 });
 
-test('events are followed over comments, split characters and line ends of both kinds', async () => {
+test('follow reads events with comments, split characters and both kinds of line ends', async () => {
   await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const bytes = Buffer.from(

@@ -2,9 +2,9 @@
  * How everything outside the daemon talks to it: HTTP over the unix socket of one home, or over the one that a daemon
  * shares with other users. Typed by the table of routes, but without its schemas, so that a command starts quickly.
  *
- * A refusal of the daemon is thrown as the Fault it sent. If no daemon listens, `start` starts a
- * daemon up and the request is made again: nothing was sent before, so that is always safe. What only reads is also made again
- * should its daemon die before it answers; for any other request the error says how to find out whether it was done.
+ * A refusal of the daemon is thrown as the Fault it sent. If no daemon listens, `start` starts one and the request is
+ * sent then: nothing was sent before, so that is always safe. A request that only reads is retried if its daemon dies
+ * before it answers; for any other request the error says how to find out whether it was done.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { broken, type DaemonAddress, dial } from './dial.ts';
 import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
-/** What stands in the path of a route, by the words in braces. */
+/** The values for the names in braces in the path of a route. */
 type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
 
 export interface Input<K extends RouteKey> {
@@ -26,16 +26,16 @@ export interface Input<K extends RouteKey> {
   readonly signal?: AbortSignal;
 }
 
-/** Who asks. Left out: the owner of the home, whom the socket there lets in as such. */
+/** The caller. Left out: the owner of the home, whom the socket of the home admits without a token. */
 export interface Visitor {
   readonly token?: string | undefined;
   /** The user that the owner acts as. */
   readonly actAs?: string | undefined;
-  /** Of the program that asks: a daemon that is older says so. */
+  /** The build of the calling program: an older daemon answers with a notice. */
   readonly build?: object | undefined;
   /** Awaited once, before the first request. */
   readonly before?: () => Promise<void>;
-  /** Called with what the daemon wants its owner to know besides the answer. */
+  /** Called with a notice that the daemon sends besides the answer. */
   readonly heed?: (notice: string) => void;
 }
 
@@ -47,9 +47,9 @@ interface Message {
   readonly signal: AbortSignal | undefined;
 }
 
-/** How often a question is put again. */
+/** Retries of a request that only reads. */
 const maxAgain = 2;
-/** How often a daemon that is gone before the request could be sent is started. */
+/** Starts of a daemon, if it is gone each time before the request could be sent. */
 const maxStarts = 3;
 
 export class Client {
@@ -98,7 +98,7 @@ export class Client {
     yield* this.sent<Event>('GET /v1/events/stream', { query: { after }, ...(signal ? { signal } : {}) });
   }
 
-  /** What server-sent events carry. */
+  /** The data of server-sent events, parsed. */
   async *sent<T>(route: Answering<'sse'>, input: Input<typeof route>): AsyncGenerator<T> {
     const response = await this.#answer(route, input);
     for await (const data of readServerSent(response)) yield parseJson(data) as T;
@@ -232,7 +232,7 @@ function switched(request: ClientRequest): Promise<Socket> {
   return new Promise((resolve, reject) => {
     request.on('error', (error) => reject(broken(error)));
     request.once('upgrade', (_response, socket: Socket, head) => {
-      // The reader of the socket sees its errors; one after the last frame has no reader.
+      // The reader of the socket sees its errors; an error after the last frame has no reader, ignoring.
       socket.on('error', () => {});
       if (head.length > 0) socket.unshift(head);
       resolve(socket);

@@ -1,14 +1,14 @@
-/** Connections to a daemon, and why there is none. */
+/** Connections to a daemon, and the errors if none can be made. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { O_PATH } from '../lib/anchor.ts';
 import { Fault } from '../model/fault.ts';
 
-/** A home, or the socket of a daemon that others run. */
+/** A home, or the socket of a daemon that another user runs. */
 export type DaemonAddress = string | { readonly socket: string };
 
-/** Of the daemon of a home. */
+/** The socket of the daemon of a home. */
 export function socketOf(home: string): string {
   return `${home}/carrel.sock`;
 }
@@ -35,7 +35,7 @@ export function dial(address: DaemonAddress): Promise<Socket> {
   });
 }
 
-/** Passing through is enough: the folder of a shared socket need not be open to readers. */
+/** Opens with O_PATH, because the folder of a shared socket may not be readable. */
 function openFolder(folder: string, address: DaemonAddress): number {
   try {
     return openSync(folder, O_PATH | constants.O_DIRECTORY);

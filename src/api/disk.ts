@@ -1,4 +1,4 @@
-/** Where the disk space of an installation goes. */
+/** How an installation uses disk space. */
 import { z } from 'zod';
 import { spaceKinds } from '../model/disk-use.ts';
 
@@ -8,7 +8,7 @@ export const diskView = z.strictObject({
   uses: z.array(
     z.strictObject({
       kind: z.enum(spaceKinds),
-      /** Of the sandbox, volume or file; null: all of this kind. */
+      /** The name of the sandbox, volume or file; null: all of this kind. */
       name: z.string().nullable(),
       sizeBytes: z.int(),
     }),

@@ -6,9 +6,9 @@ export const engineView = z.strictObject({
   name: z.enum(engineNames),
   usable: z.boolean(),
   version: z.string().nullable(),
-  /** The default. */
+  /** The default runtime. */
   runtime: z.string().nullable(),
-  /** What `--runtime` may name. */
+  /** The runtimes that `--runtime` may name. */
   runtimes: z.array(z.string()),
   at: z.string().nullable(),
   /** Why it is not usable, and what to do about it. */

@@ -1,12 +1,12 @@
-/** What is said about fleets. */
+/** What requests and answers about fleets look like. */
 import { z } from 'zod';
 import { watchRequest } from './room.ts';
 import { sandboxRequest, sandboxState } from './sandbox.ts';
 
-/** More than a file of 64 KiB can say. */
+/** More than the content of a file of 64 KiB. */
 const maxContent = 512 * 1024;
 
-/** What a carrel.yaml says, and where it is: paths in it begin there. */
+/** The content of a carrel.yaml, and its path: relative paths in it start at its folder. */
 export const fleetRequest = z.strictObject({
   file: z.string().startsWith('/').max(4096),
   content: z.unknown().refine((value) => JSON.stringify(value ?? null).length <= maxContent, 'too large for a fleet'),
@@ -16,9 +16,9 @@ export const trustRequest = fleetRequest.extend({ dryRun: z.boolean().optional()
 
 export const trustView = z.strictObject({
   file: z.string(),
-  /** What it gives to sandboxes beyond their own. */
+  /** What the file gives to sandboxes beyond their own. */
   grants: z.array(z.string()),
-  /** Those that were not trusted before. */
+  /** The grants that were not trusted before. */
   added: z.array(z.string()),
 });
 
@@ -53,11 +53,11 @@ export const fleetStep = z.discriminatedUnion('act', [
 export const fleetPlan = z.strictObject({
   fleet: z.string(),
   steps: z.array(fleetStep),
-  /** What the file gives and was not trusted yet. */
+  /** The grants of the file that are not trusted yet. */
   untrusted: z.array(z.string()),
   /** Sandboxes that are as declared. */
   same: z.array(z.string()),
-  /** Of those, the ones whose command has ended well. */
+  /** Those of `same` whose command has completed. */
   completed: z.array(z.string()),
 });
 

@@ -59,7 +59,7 @@ export class FramedConnection {
     });
   }
 
-  /** Until the stream ends or the client is gone; then the rest is read and dropped, so that its writer is not stopped. */
+  /** Resolves when the stream ends. Without a client the rest is read and dropped, so its writer is not blocked. */
   async forward(type: FrameType, stream: Readable): Promise<void> {
     stream.on('data', (chunk: Buffer) => {
       if (this.gone || this.#socket.write(encodeFrame(type, chunk))) return;
@@ -75,7 +75,7 @@ export class FramedConnection {
     await finished(stream, { writable: false }).catch(() => {});
   }
 
-  /** Settles when there is room for more. */
+  /** Resolves when the socket has room for more, or is closed. */
   async send(type: FrameType, bytes: Buffer): Promise<void> {
     if (this.gone || this.#socket.write(encodeFrame(type, bytes))) return;
     const free = new AbortController();

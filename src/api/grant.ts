@@ -14,7 +14,7 @@ export const grantRequests = Object.fromEntries(
   grantTable.map(([field, { request, most }]) => [field, z.array(objectOf(request)).max(most).optional()]),
 ) as unknown as Requests;
 
-/** Also in requests for the sandboxes of agents and swarms. */
+/** The grants that requests for sandboxes of agents and swarms may have, too. */
 export const agentGrants = Object.fromEntries(agentGrantFields.map((field) => [field, grantRequests[field]])) as Pick<
   Requests,
   (typeof agentGrantFields)[number]

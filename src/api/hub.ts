@@ -21,7 +21,7 @@ export const callResult = z.record(z.string(), z.unknown());
 const projects = z.union([z.literal('*'), z.array(z.string().min(1).max(48)).min(1).max(maxTokenProjects)]);
 export const groups = z.array(z.enum(toolGroups)).min(1).max(toolGroups.length);
 
-/** What a client on a socket sees: ids of projects and groups of tools, separated by commas. */
+/** What a client on a socket may use: ids of projects and groups of tools, separated by commas. */
 export const connectQuery = z.strictObject({
   projects: z.string().max(5000).optional(),
   groups: z.string().max(200).optional(),

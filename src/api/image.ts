@@ -1,10 +1,10 @@
-/** What is said about images. */
+/** What requests and answers about images look like. */
 import { z } from 'zod';
 
 export const buildRequest = z.strictObject({
-  /** Left out: the base alone. */
+  /** Left out: only the base image is built. */
   project: z.string().min(1).max(4096).optional(),
-  /** Instead of it, the image of the hub. */
+  /** Build the image of the hub instead. */
   hub: z.boolean().optional(),
   /** The build has no network. */
   offline: z.boolean().optional(),
@@ -21,7 +21,7 @@ export const imageView = z.strictObject({
   checksum: z.string().nullable(),
   /** When it was made, or first used. */
   at: z.string().nullable(),
-  /** Moved: the engine has another one under that name than was allowed. */
+  /** `moved`: under that name the engine has another image than the allowed one. */
   state: z.enum(['ready', 'missing', 'moved']),
   sizeBytes: z.int().nullable(),
 });
@@ -35,7 +35,7 @@ export const buildEvent = z.discriminatedUnion('kind', [
 
 export const builtView = z.strictObject({
   image: imageView,
-  /** False: it was as it should be already. */
+  /** False: the image was up to date already. */
   built: z.boolean(),
   notes: z.array(z.string()),
 });

@@ -18,7 +18,7 @@ it.each([
     { long: '' },
     'a name in it is too long, empty, or not written as it has to be',
   ],
-])('%# is described without patterns and types', (schema, value, expected) => {
+])('issue %# is described without patterns and types', (schema, value, expected) => {
   expect(text(schema, value)).toBe(expected);
 });
 

@@ -1,4 +1,4 @@
-/** What is wrong with a value, for the person who typed it: where a schema has no words of its own, zod's are for programmers. */
+/** Error messages for the person who typed a value. They replace those of zod, which are for programmers. */
 import type { z } from 'zod';
 import { printable } from '../model/name.ts';
 

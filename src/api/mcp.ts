@@ -9,12 +9,12 @@ export const mcpView = z.strictObject({
     z.strictObject({
       name: z.string(),
       from,
-      /** Of a program inside; null: it is reached at `url`. */
+      /** The command of a program inside; null: the server is reached at `url`. */
       command: z.array(z.string()).nullable(),
       url: z.string().nullable(),
     }),
   ),
-  /** Named by a file, and not configured. */
+  /** Servers that a file names but that are not configured. */
   skipped: z.array(z.strictObject({ name: z.string(), from, reason: z.string() })),
 });
 export type McpView = z.output<typeof mcpView>;

@@ -26,7 +26,7 @@ const vector = z.strictObject({
   values: z.array(z.number()).min(1).max(maxDimensions),
 });
 
-/** The scope of the user, unless one of the two is named. */
+/** A scope. Without either field it is that of the user. */
 const place = {
   /** A folder: the scope of that project. */
   project: z.string().startsWith('/').max(4096).optional(),
@@ -40,7 +40,7 @@ export const noteRequest = z.strictObject({
   collection: collection.optional(),
   metadata: metadata.optional(),
   vector: vector.optional(),
-  /** Seconds after which it is not returned any more. */
+  /** Seconds after which the note is not returned any more. */
   expiresIn: z.int().min(1).max(3_155_760_000).optional(),
   /** The same key twice is one note, so a request can be repeated. */
   key: z.string().min(1).max(200).optional(),
@@ -69,7 +69,7 @@ export const notesQuery = z.strictObject({
   limit: count.optional(),
 });
 
-/** Everything that is selected. At least one of them, so that nothing is removed by an empty request. */
+/** Removes all notes that are selected. One field at least is required, so that an empty request removes nothing. */
 export const forgetRequest = z
   .strictObject({ ...selection, all: z.literal(true).optional() })
   .refine((asked) => Object.values(asked).some((value) => value !== undefined), {
@@ -134,7 +134,7 @@ export const importView = z.strictObject({
 export const statsView = z.strictObject({
   notes: z.int(),
   bytes: z.int(),
-  /** At most so many bytes. */
+  /** The most bytes that notes may take. */
   quotaBytes: z.int(),
   collections: z
     .array(

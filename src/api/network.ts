@@ -1,4 +1,4 @@
-/** What is said about networks. */
+/** What requests and answers about networks look like. */
 
 import { z } from 'zod';
 import { maxRules } from '../model/network.ts';
@@ -23,7 +23,7 @@ export const portView = z.strictObject({ port: z.int(), hostPort: z.int(), hostA
 export const portRow = portView.extend({ sandbox: z.string(), state: z.enum(sandboxStates) });
 
 export const networkView = z.strictObject({
-  /** Empty: loopback and nothing else. */
+  /** Empty: loopback only. */
   allow: z.array(z.string()),
   ports: z.array(portView),
 });
@@ -36,18 +36,18 @@ export const presetView = z.strictObject({
 });
 
 export const explainView = z.strictObject({
-  /** In its one spelling. */
+  /** The host and port that the request named, in normal form. */
   asked: z.string(),
   allowed: z.boolean(),
   rule: z.string().nullable(),
   refusal: z.string().nullable(),
   /** A sentence for people. */
   reason: z.string(),
-  /** Where it would be dialled. */
+  /** The addresses that the proxy would dial. */
   addresses: z.array(z.string()),
 });
 
-/** Without a sandbox: by `network.allow` of config.yaml, and by which presets. */
+/** The answer without a sandbox: by `network.allow` of config.yaml, with the presets that would allow the host. */
 export const presetExplainView = explainView.extend({ presets: z.array(z.string()) });
 
 export type PresetExplainView = z.output<typeof presetExplainView>;

@@ -96,11 +96,11 @@ export const watchView = z.strictObject({
   /** The fleet whose carrel.yaml declares it. */
   fleet: z.string().nullable(),
   createdAt: z.string(),
-  /** Why it does nothing now. */
+  /** Why the watcher is paused; null: it is not. */
   paused: z.string().nullable(),
   handling: z.strictObject({ message: z.string(), attempts: z.int() }).nullable(),
   handled: z.int(),
-  /** Messages that it gave up; they are in dead/. */
+  /** Messages that the watcher gave up; they are in dead/. */
   failed: z.int(),
 });
 

@@ -1,4 +1,4 @@
-/** The types of all routes, from their declarations in the daemon; there is nothing of it at run time. */
+/** The types of all routes, from their declarations in the daemon; this file has no code at run time. */
 import type { z } from 'zod';
 import type { Declared } from '../app/app.ts';
 

@@ -12,7 +12,7 @@ import { maxPorts, networkRequest, networkView, portRequest } from './network.ts
 import { secretName } from './secret.ts';
 
 const name = z.string().min(1).max(63);
-/** Says which one is meant, where the name may be another's by now. */
+/** Identifies a sandbox even if another one has its name by now. */
 export const sandboxId = z.string().regex(idPattern);
 const size = z
   .int()
@@ -63,13 +63,13 @@ export const sandboxRequest = z.strictObject({
     .regex(/^\d{1,20}:\d{1,20}$/)
     .optional(),
   mode: z.enum(workspaceModes).optional(),
-  /** Frozen: a copy of the project that cannot move. */
+  /** `frozen`: a copy of the project, which later changes to the project do not affect. */
   base: z.enum(['live', 'frozen']).optional(),
   command: command.optional(),
   /** The working directory of its command, and of others that name none. */
   cwd: cwd.optional(),
   env: env.optional(),
-  /** Who git says commits inside, where nothing inside says otherwise. */
+  /** The author of commits inside, unless git's configuration inside names another one. */
   author: author.optional(),
   limits: limits.partial().optional(),
   /** Refuse limits that cannot be enforced; left out, these are advisory. */
@@ -78,12 +78,12 @@ export const sandboxRequest = z.strictObject({
   /** A program of this machine, or the folder with it, to mount read-only at /opt/agent; for the owner. */
   program: z.string().startsWith('/').max(4096).optional(),
   secrets: z.array(secretName).max(100).optional(),
-  /** Names of credentials: what they stand for is added outside. */
+  /** Names of credentials; the proxy adds their secrets outside. */
   credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
   /** Names of services that the owner declared. */
   services: z.array(z.string().regex(serviceNamePattern)).max(maxServices).optional(),
   ...grantRequests,
-  /** Left out: what the project or the owner's defaults say. */
+  /** Left out: the rules of the project or the owner's defaults. */
   network: networkRequest.optional(),
   /** Ports of this machine that are forwarded to servers in the sandbox. */
   ports: z.array(portRequest).max(maxPorts).optional(),
@@ -112,31 +112,31 @@ export const sandboxView = z.strictObject({
   signal: z.string().nullable(),
   reason: z.string().nullable(),
   command: z.array(z.string()),
-  /** Its command has one. */
+  /** Whether its command has a terminal. */
   terminal: z.boolean(),
   mode: z.string(),
-  /** How the working copy is kept and what it is made on; null without one. */
+  /** How the working copy is kept, and its base; null: there is no working copy. */
   workspace: z
     .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
     .nullable(),
   createdAt: z.string(),
-  /** It ended with changes that are not applied, so it was not removed. */
+  /** True: it ended with changes that are not applied, so it was not removed. */
   kept: z.boolean(),
   startedAt: z.string().nullable(),
   finishedAt: z.string().nullable(),
   limits: limits.extend({ advisory: z.array(z.string()) }),
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
   ...grantViews,
-  /** Names of those it was given. */
+  /** Names of its credentials. */
   credentials: z.array(z.string()),
-  /** Services it may call, and where inside. */
+  /** Services that it may call, with their ports inside. */
   services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
-  /** Trouble: why it is not so just now; null: it is. */
+  /** `trouble`: why the network does not work as declared now; null: it does. */
   network: networkView.extend({ trouble: z.string().nullable() }),
-  /** What it is made of; null: the host's programs, or a root filesystem by path. */
+  /** Its image; null: it has the host's programs, or a root filesystem by path. */
   image: z.strictObject({ name: z.string(), id: z.string().nullable() }).nullable(),
   labels: z.record(z.string(), z.string()),
-  /** Why its engine could not be asked: all this is as it was last seen. Null: it was. */
+  /** Why its engine could not be observed, so that all of this is the last known state; null: it was observed. */
   unseen: z.string().nullable(),
 });
 
@@ -166,7 +166,7 @@ export type SandboxView = z.output<typeof sandboxView>;
 export type ExecRequest = z.input<typeof execRequest>;
 export type StatsView = z.output<typeof statsView>;
 
-/** What the audit log says of a request: what the sandbox is made of, and what it can read and reach. */
+/** The fields of a request for the audit log: what the sandbox is made of, and what it can read and reach. */
 export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
   const { image, rootfs, program, project, mode, home, secrets, credentials, services } = body;
   const network = body.network && [body.network].flat();

@@ -25,7 +25,7 @@ export const sessionRequest = z.strictObject({
 /** A session in a sandbox that is created for it. */
 export const sandboxSessionRequest = sessionRequest.extend({
   project: z.string().startsWith('/').max(4096),
-  /** Of the sandbox. */
+  /** The name of the sandbox. */
   name: z.string().min(1).max(63).optional(),
   /** What the sandbox has besides a working copy of the project, and the key and network of the agent. */
   sandbox: sandboxRequest
@@ -43,15 +43,15 @@ export const configureRequest = z.strictObject({
 export const promptRequest = z.strictObject({
   /** Made by the client, so that the request can be repeated. */
   turnId: clientIdText.optional(),
-  /** Either of the two. */
+  /** Either `text` or `content`. */
   text: z.string().min(1).max(1_000_000).optional(),
   content: z.array(block).min(1).max(1000).optional(),
-  /** Wait for the turn that is under way, instead of a conflict. */
+  /** Wait for the running turn, instead of a conflict. */
   queue: z.boolean().optional(),
 });
 export const turnView = z.strictObject({ turnId: z.string(), seq: z.int() });
 
-/** One of the three. */
+/** Exactly one of the three fields. */
 export const answerRequest = z.strictObject({
   optionId: z.string().max(10_000).optional(),
   content: z.record(z.string(), z.unknown()).optional(),
@@ -91,28 +91,28 @@ export const sessionView = z.strictObject({
   cwd: z.string(),
   title: z.string().nullable(),
   state: z.enum(['idle', 'working', 'waiting', 'failed', 'closed']),
-  /** Why it is `failed`, or how its last turn ended if not well; null while a turn is under way. */
+  /** Why it is `failed`, or how its last turn ended unless it ended normally; null while a turn runs. */
   reason: z.string().nullable(),
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Of the last event. */
+  /** `seq` of the last event. */
   seq: z.int(),
-  /** The turn under way, and how many prompts wait behind it. */
+  /** The running turn, and the number of prompts that wait behind it. */
   turnId: z.string().nullable(),
   queued: z.int(),
   pending: z.array(questionView).readonly(),
   modes: choice.nullable(),
   models: choice.nullable(),
   forkedFrom: z.strictObject({ sessionId: z.string(), seq: z.int() }).nullable(),
-  /** Of the working copy, against the project; only from the daemon, when it was asked for; null: there is no working copy. */
+  /** Changed files in the working copy; only from the daemon, on request. Null: there is no working copy. */
   changedFiles: z.int().nullable().optional(),
 });
 
-/** What is kept of a token for port 3002; never the token. */
+/** What is kept about a token for port 3002; never the token. */
 export const sessionTokenView = z.strictObject({ id: z.string(), createdAt: z.string() });
 export const newSessionToken = sessionTokenView.extend({
   token: z.string(),
-  /** Where the port is open on the host; null: it is not. */
+  /** The address of the port on the host; null: the port is not open there. */
   url: z.string().nullable(),
 });
 

@@ -27,7 +27,7 @@ export const addShareRequest = z.strictObject({
   consumers: z.array(consumerRequest).max(100),
 });
 
-/** `waiting`: it does not run, or does not exist yet; it gets the share at its next start. */
+/** `waiting`: the consumer does not run, or does not exist yet; it gets the share at its next start. */
 export const consumerStates = ['mounted', 'granted', 'waiting', 'missing', 'unknown'] as const;
 
 export const consumerView = z.strictObject({
@@ -47,23 +47,23 @@ export const shareView = z.strictObject({
   groupId: z.int(),
   createdAt: z.string(),
   consumers: z.array(consumerView),
-  /** What the owner should change: it is writable by all accounts, its folder was replaced. */
+  /** What the owner should change, for example: all accounts can write to the folder, or the folder was replaced. */
   warnings: z.array(z.string()),
 });
 
 export const revokeRequest = z.strictObject({
-  /** KIND:NAME or the name of a sandbox; left out: all of them, and the share. */
+  /** KIND:NAME or the name of a sandbox; left out: all consumers, and the share itself. */
   consumer: z.string().min(1).max(200).optional(),
   force: z.boolean().optional(),
 });
 
 export const revokeView = z.strictObject({
   name: z.string(),
-  /** KIND:NAME of those that have lost it. */
+  /** KIND:NAME of the consumers that lost the share. */
   revoked: z.array(z.string()),
   /** Sandboxes that were stopped for that. */
   stopped: z.array(z.string()),
-  /** What is left to do outside of Carrel. */
+  /** What the user still has to do outside of Carrel. */
   notes: z.array(z.string()),
 });
 
@@ -76,7 +76,7 @@ export const verdictView = z.strictObject({
   /** The side that failed; null: none did. */
   side: z.enum(['host', 'consumer']).nullable(),
   reason: z.string().nullable(),
-  /** What to do, as a command where there is one. */
+  /** What to do, as a command if there is one. */
   hint: z.string().nullable(),
 });
 

@@ -49,7 +49,7 @@ export function decodeJson(frame: Frame): unknown {
   return JSON.parse(frame.payload.toString('utf8'));
 }
 
-/** Bytes in as they come, whole frames out. A stream that is not ours throws. */
+/** Takes chunks of bytes and returns whole frames. Throws if the stream is not a Carrel stream. */
 export class FrameReader {
   #held: Buffer = Buffer.alloc(0);
 

@@ -1,4 +1,4 @@
-/** What is said about swarms. */
+/** What requests and answers about swarms look like. */
 
 import { z } from 'zod';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
@@ -17,7 +17,7 @@ const count = z.int().min(0).max(1_000_000);
 export const projectRequest = z.strictObject({ project: path });
 export const initRequest = z.strictObject({ project: path, force: z.boolean().optional() });
 
-/** From the folder of the project; null: no file is kept. */
+/** A path relative to the folder of the project; null: no file is kept. */
 const stateFile = z
   .string()
   .max(1000)
@@ -35,7 +35,7 @@ export const addRequest = z.strictObject({
   branchName,
 });
 
-/** Scripts of before do not count what was skipped. */
+/** Old scripts do not send the number of skipped stories. */
 const storyProgress = z.strictObject({
   total: count,
   completed: count,
@@ -84,7 +84,7 @@ export const removedView = z.strictObject({ removed: z.int() });
 
 const choice = {
   agent: z.string().min(1).max(32).optional(),
-  /** Of the commits, whose agent is named beside; left out: the agent. */
+  /** The author of the commits, with the agent as co-author; left out: the agent is the author. */
   author: author.optional(),
   /** What the sandboxes have besides a working copy of the project and the adapter. */
   sandbox: sandboxRequest
@@ -104,22 +104,22 @@ export const runRequest = z.strictObject({
 
 /** Names left out: all. */
 export const namesRequest = z.strictObject({ project: path, names: z.array(containerName).max(1000).optional() });
-/** What is left out stays as it was. */
+/** Fields that are left out stay as they were. */
 export const resumeRequest = namesRequest.extend(choice);
 
 const storyView = z.strictObject({ id: z.string(), status: z.string(), output: z.string() });
 
-/** A container with all there is to see of it. */
+/** A container with all its details. */
 export const containerView = entryView.extend({
-  /** Null: a script looks after it. */
+  /** Null: a script manages the container. */
   agent: z.string().nullable(),
   attempt: z.int().nullable(),
   startedAt: z.string().nullable(),
-  /** What can be done about a failure. */
+  /** What the user can do about a failure. */
   hint: z.string().nullable(),
   errors: z.array(z.string()),
   stories: z.array(storyView),
-  /** Where its commits are, in the repository of the project. */
+  /** The refs of its commits in the repository of the project. */
   commits: z.array(z.strictObject({ ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() })),
 });
 
@@ -132,7 +132,7 @@ export const swarmView = z.strictObject({
   containers: z.array(containerView),
 });
 
-/** With what was begun by this request. */
+/** With the names of the containers that this request started. */
 export const begunView = swarmView.extend({ begun: z.array(z.string()) });
 
 export type BegunSwarmView = z.output<typeof begunView>;

@@ -1,4 +1,4 @@
-/** What is said about task files. */
+/** What requests and answers about task files look like. */
 
 import { z } from 'zod';
 import { storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
@@ -21,9 +21,9 @@ export const taskQuery = z.strictObject({ file: path });
 
 const problemView = z.strictObject({ line: z.int(), path: z.string(), reason: z.string() });
 
-/** One task file of a project. What is wrong with it stands in the place of what it says. */
+/** One task file of a project. An invalid file has problems instead of content. */
 export const taskEntryView = z.strictObject({
-  /** From the project's folder. */
+  /** The path relative to the project's folder. */
   file: z.string(),
   title: z.string().nullable(),
   branchName: z.string().nullable(),
@@ -40,9 +40,9 @@ export const storyView = z.strictObject({
   status,
   dependsOn: z.array(z.string()),
   notes: z.string().nullable(),
-  /** Pending, and nothing holds it up. */
+  /** True: the story is pending, and no other story blocks it. */
   ready: z.boolean(),
-  /** What it waits for. */
+  /** The stories that it waits for. */
   waitsFor: z.array(z.string()),
 });
 
@@ -65,7 +65,7 @@ export const markRequest = z.strictObject({
   story: storyId,
   status,
   notes: z.string().max(10_000).optional(),
-  /** Although stories it depends on are open. */
+  /** Mark the story although stories that it depends on are open. */
   force: z.boolean().optional(),
 });
 

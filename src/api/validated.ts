@@ -1,4 +1,4 @@
-/** Checks a value against a schema; the first thing that is wrong is a Fault that names the field. */
+/** Checks a value against a schema; throws a Fault that names the first invalid field. */
 import type { z } from 'zod';
 import { Fault } from '../model/fault.ts';
 import { issueText } from './issue-text.ts';

@@ -8,7 +8,7 @@ export const volumeName = z.string().regex(volumeNamePattern);
 export const volumeView = z.strictObject({
   name: z.string(),
   type: z.string(),
-  /** What its user calls it; null: not a named one. */
+  /** The name that its user gave it; null: it is not a named volume. */
   label: z.string().nullable(),
   /** Null: shared by all. */
   user: z.string().nullable(),
@@ -20,7 +20,7 @@ export const volumeView = z.strictObject({
 export const volumeStatusView = volumeView.extend({
   /** Null: it could not be measured. */
   sizeBytes: z.int().nullable(),
-  /** Names of sandboxes that have it; as `user/name` where they are another's. */
+  /** Names of sandboxes that have it; `user/name` for those of other users. */
   mountedBy: z.array(z.string()),
   /** Unused for a long time: reported, never removed. */
   stale: z.boolean(),
@@ -34,30 +34,30 @@ export const cleanRequest = z.strictObject({
 });
 
 export const cleanView = z.strictObject({
-  /** What went, or would go. */
+  /** Volumes that were removed, or would be. */
   removed: z.array(z.strictObject({ name: z.string(), sizeBytes: z.int().nullable(), backup: z.string().nullable() })),
-  /** What is in use, and by whom. */
+  /** Volumes that are in use, with the sandboxes that use them. */
   kept: z.array(z.strictObject({ name: z.string(), mountedBy: z.array(z.string()) })),
 });
 
 export const removedVolumeView = z.strictObject({
   name: z.string(),
   label: z.string(),
-  /** Where its content is now; null: none was asked for. */
+  /** The backup of its content; null: none was requested. */
   backup: z.string().nullable(),
 });
 
 export const backupView = z.strictObject({
   name: z.string(),
-  /** Where it is, on the daemon's side. */
+  /** The path of the backup on the daemon's machine. */
   file: z.string(),
   sizeBytes: z.int(),
-  /** What could not be kept: sockets and the like. */
+  /** Files that could not be saved, such as sockets. */
   notes: z.array(z.string()),
 });
 
 export const backupEntryView = z.strictObject({
-  /** What `volume restore` takes. */
+  /** The argument for `volume restore`. */
   file: z.string(),
   name: z.string(),
   type: z.string(),
@@ -68,7 +68,7 @@ export const backupEntryView = z.strictObject({
   sizeBytes: z.int(),
 });
 
-/** A backup or a restore that goes on. */
+/** A backup or a restore that is running. */
 export const volumeWorkView = z.strictObject({
   name: z.string(),
   type: z.string(),
@@ -76,7 +76,7 @@ export const volumeWorkView = z.strictObject({
   /** The name of the archive, without its folder. */
   file: z.string(),
   doing: z.enum(['packing', 'checking', 'unpacking']),
-  /** Of the archive, written or read so far. */
+  /** Bytes of the archive that are written or read so far. */
   bytes: z.int(),
   /** Null: not known yet. */
   totalBytes: z.int().nullable(),
@@ -85,9 +85,9 @@ export const volumeWorkView = z.strictObject({
 export const restoreVolumeView = z.strictObject({ volume: volumeView, notes: z.array(z.string()) });
 
 export const migrateView = z.strictObject({
-  /** Already: at an earlier time, and nothing was done now. */
+  /** `already`: it was migrated earlier, and nothing was done now. */
   migrated: z.array(z.strictObject({ from: z.string(), to: z.string(), already: z.boolean() })),
-  /** Left alone, and why. */
+  /** Volumes that were not migrated, and why. */
   left: z.array(z.strictObject({ from: z.string(), reason: z.string() })),
 });
 

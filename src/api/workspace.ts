@@ -1,4 +1,4 @@
-/** What is said about changes: their review, their way back into a project, snapshots and forks. */
+/** What requests and answers about changes look like: review, apply, snapshots and forks. */
 import { z } from 'zod';
 import { changeKinds, entryTypes, gateKinds, outcomes, resolutions } from '../model/change.ts';
 import { maxHunkBytes } from '../model/hunk-edit.ts';
@@ -11,7 +11,7 @@ const name = z.string().min(1).max(63);
  */
 const path = z.string().min(1).max(4096);
 const paths = z.array(path).max(10_000);
-/** Text; where the bytes are none, U+FFFD stands for them and `pathBase64` has them. */
+/** Bytes of a path that are not text are shown as U+FFFD; then `pathBase64` has the bytes. */
 const shownPath = { path: z.string(), pathBase64: z.string().optional() };
 const entryType = z.enum(entryTypes);
 
@@ -40,7 +40,7 @@ export const changeView = z.strictObject({
   ...shownPath,
   /** Added, modified, deleted, renamed, of another type. */
   status: z.enum(['A', 'M', 'D', 'R', 'T']),
-  /** What a renamed file was called. */
+  /** The old path of a renamed file. */
   from: z.string().optional(),
   oldType: entryType.nullable(),
   newType: entryType.nullable(),
@@ -48,24 +48,24 @@ export const changeView = z.strictObject({
   newMode: z.int().nullable(),
   oldSize: z.int().nullable(),
   newSize: z.int().nullable(),
-  /** Lines; null where there are none to count. */
+  /** Numbers of lines; null: lines cannot be counted. */
   insertions: z.int().nullable(),
   deletions: z.int().nullable(),
-  /** Of files too large or too strange to show. */
+  /** Hashes of files that are too large or too unusual to show. */
   oldSha256: z.string().optional(),
   newSha256: z.string().optional(),
   gates: z.array(z.enum(gateKinds)),
-  /** What changed, in one line, where that is more than the gates say. */
+  /** A description of the change in one line, if it says more than the gates. */
   note: z.string().nullable(),
   /** False: the project changed it too, before the agent's change was recorded, so what the agent changed is not known. */
   baseKnown: z.boolean(),
-  /** Another path that is one file with this one. */
+  /** Another path of the same file. */
   hardLink: z.string().optional(),
 });
 
 export const changesView = z.strictObject({
   changes: z.array(changeView),
-  /** Paths inside .git that differ; commits travel by themselves. */
+  /** The number of paths inside .git that differ; commits are fetched separately. */
   hiddenInGit: z.int(),
   ignored: ignoredView,
 });
@@ -82,7 +82,7 @@ export const plannedView = z.strictObject({
   /** It is taken as another name of the file at that path. */
   hardLink: z.string().nullable(),
   gates: z.array(z.enum(gateKinds)),
-  /** What changed, in one line, where that is more than the gates say. */
+  /** A description of the change in one line, if it says more than the gates. */
   note: z.string().nullable(),
   conflict: z
     .strictObject({
@@ -95,7 +95,7 @@ export const plannedView = z.strictObject({
     .nullable(),
 });
 
-/** A hunk that was edited: it is taken instead of its blocks, which are all of a hunk, or one. */
+/** An edited hunk. It is taken instead of its blocks, which are all blocks of a hunk, or one. */
 const edit = z.strictObject({
   blocks: z.array(z.int().min(0)).min(1).max(100_000),
   /** Its lines after the edit, as in a unified diff but without the `@@` line, in base64. Context and `-` lines are those of the base. */
@@ -109,7 +109,7 @@ const pick = z.strictObject({
   blocks: z.array(z.int().min(0)).max(1_000_000).optional(),
   /** With `blocks`: whether the new mode is taken. */
   mode: z.boolean().optional(),
-  /** With `blocks`, which name none of theirs. */
+  /** Only with `blocks`, which must not contain the blocks of an edit. */
   edits: z.array(edit).max(1000).optional(),
 });
 
@@ -117,7 +117,7 @@ export const offeredView = z.strictObject({
   ...shownPath,
   from: z.string().optional(),
   status: z.enum(['A', 'M', 'D', 'R', 'T']),
-  /** Of its section. */
+  /** The hash of its section. */
   id: z.string(),
   /** Whether its blocks can be taken one by one. */
   divisible: z.boolean(),
@@ -140,12 +140,12 @@ export const applyRequest = z.strictObject({
   pick: z.array(pick).min(1).max(100_000).optional(),
   resolution: z.enum(resolutions).optional(),
   allow: z.array(z.enum(gateKinds)).max(gateKinds.length).optional(),
-  /** From now on, of this user, for this project: what `allow` says. */
+  /** From now on, always allow for this user and this project what `allow` contains. */
   always: z.boolean().optional(),
-  /** No longer always: nothing is applied, and the answer is as with `dryRun`. */
+  /** Kinds that are no longer always allowed. Nothing is applied, and the answer is as with `dryRun`. */
   ask: z.array(z.enum(gateKinds)).min(1).max(gateKinds.length).optional(),
   dryRun: z.boolean().optional(),
-  /** The `plan` of a dry run of the same request: if the plan is another one by now, nothing is applied. */
+  /** The `plan` of a dry run of the same request: if the plan has changed since, nothing is applied. */
   expect: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -211,7 +211,7 @@ export const snapshotView = z.strictObject({
   id: z.string(),
   label: z.string().nullable(),
   createdAt: z.string(),
-  /** Taken by itself, before something that replaces the state. */
+  /** True: it was taken automatically, before an operation that replaces the state. */
   auto: z.boolean(),
   sizeBytes: z.int(),
 });

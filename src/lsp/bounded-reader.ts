@@ -1,4 +1,4 @@
-/** Messages of a language server, each after a header with its length. One that is too long or malformed ends the reading with an error. */
+/** Reads messages of a language server, each after a header with its length. A malformed or long one is an error. */
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
 import { parseMessage } from './location-list.ts';
@@ -10,7 +10,7 @@ export class BoundedReader extends AbstractMessageReader {
   readonly #stream: Readable;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Of the message whose header was read. */
+  /** Length of the message whose header was read. */
   #length: number | null = null;
 
   constructor(stream: Readable) {
@@ -35,7 +35,7 @@ export class BoundedReader extends AbstractMessageReader {
     return { dispose: () => void this.#stream.off('data', take) };
   }
 
-  /** Null: not all of it is here yet. */
+  /** The next message; null: it has not arrived completely yet. */
   #next(): Message | null {
     this.#length ??= this.#header();
     if (this.#length === null || this.#bytes < this.#length) return null;

@@ -1,4 +1,4 @@
-/** What this client can do, as it says in `initialize`. */
+/** The capabilities that this client reports in `initialize`. */
 import type { ClientCapabilities } from 'vscode-languageserver-protocol';
 
 const contentFormat = ['markdown' as const, 'plaintext' as const];
@@ -40,6 +40,6 @@ export const clientCapabilities: ClientCapabilities = {
       },
     },
   },
-  // rust-analyzer says by it when it has loaded the project.
+  // With it, rust-analyzer reports when it has loaded the project.
   experimental: { serverStatusNotification: true },
 };

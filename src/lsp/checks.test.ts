@@ -14,7 +14,7 @@ function opened() {
   return { checks, save, done, isDone: () => isDone };
 }
 
-it('waits for the check after loading, and saves nothing for it', async () => {
+it('done waits for the check after loading, and does not save a file', async () => {
   const { checks, save, done, isDone } = opened();
   checks.loaded(false);
   checks.loaded(true);
@@ -26,7 +26,7 @@ it('waits for the check after loading, and saves nothing for it', async () => {
   expect(save).not.toHaveBeenCalled();
 });
 
-it('saves a file when something has changed since the last check, and waits for the next', async () => {
+it('done saves a file once after a change, and waits for the check that follows', async () => {
   const { checks, done } = opened();
   checks.loaded(true);
   checks.progress(begin);
@@ -43,7 +43,7 @@ it('saves a file when something has changed since the last check, and waits for 
   expect(save).toHaveBeenCalledTimes(1);
 });
 
-it('a check that another one ended does not count', async () => {
+it('a check that was ended by a newer one does not count as done', async () => {
   const { checks, done, isDone } = opened();
   checks.loaded(true);
   checks.progress(begin);
@@ -57,6 +57,6 @@ it('a check that another one ended does not count', async () => {
   await done;
 });
 
-it('leaves other progress alone', () => {
+it('progress that is not of a check is ignored', () => {
   expect(new Checks('flycheck').progress({ token: 'x/Indexing', value: { kind: 'begin' } })).toBe(false);
 });

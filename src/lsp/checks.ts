@@ -1,18 +1,18 @@
 /**
- * Checks that a server runs by itself when it has loaded the project and when a file is saved, such as `cargo check` of rust-analyzer. What
- * they find is pushed, and is not in what the server answers when it is asked for diagnostics.
+ * Checks that a server runs by itself when it has loaded the project and when a file is saved, such as `cargo check` of
+ * rust-analyzer. Their results are pushed; they are not in the server's answer to a request for diagnostics.
  *
- * A check that begins while another one runs ends that one, and both ends look the same. So a file is saved only while no check runs.
+ * A new check ends the running one, and both ends look the same. So a file is saved only while no check runs.
  */
 import { isBegin, isEnd, type ProgressParams } from './work.ts';
 
 export class Checks {
-  /** In the token of their progress. */
+  /** Part of the progress token of checks. */
   readonly #token: string;
   #isLoaded = false;
   #isExpected = false;
   #isRunning = false;
-  /** The last check does not know of the newest changes. */
+  /** True: the last check does not include the newest changes. */
   #isStale = true;
   #waiting: (() => void)[] = [];
 
@@ -20,7 +20,7 @@ export class Checks {
     this.#token = token;
   }
 
-  /** Whether the progress is that of a check. */
+  /** Returns whether the progress belongs to a check. */
   progress(params: ProgressParams): boolean {
     if (!String(params.token).includes(this.#token)) return false;
     if (isBegin(params)) {
@@ -32,7 +32,7 @@ export class Checks {
     return true;
   }
 
-  /** The server begins a check when it has loaded the project, at first and again. */
+  /** The server begins a check each time it has loaded the project. */
   loaded(isLoaded: boolean): void {
     if (isLoaded && !this.#isLoaded) this.#expect();
     this.#isLoaded = isLoaded;
@@ -42,12 +42,12 @@ export class Checks {
     this.#isStale = true;
   }
 
-  /** A check has ended that knows of all changes. */
+  /** True: a check that includes all changes has ended. */
   get areDone(): boolean {
     return this.#isIdle && !this.#isStale;
   }
 
-  /** Resolves when they are. `save` makes the server begin one. */
+  /** Resolves when the checks are done. `save` makes the server begin one. */
   async done(save: () => void): Promise<void> {
     while (!this.areDone) {
       if (!this.#isIdle) await this.#next();

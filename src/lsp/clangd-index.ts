@@ -1,6 +1,6 @@
 /**
- * Where clangd keeps its index. It writes it beside the compile_commands.json of a project, and has no option for another place. So it
- * gets a folder outside of the project in which that file is a link.
+ * The place of clangd's index. clangd writes the index beside the compile_commands.json of a project and has no option
+ * for another place. So it gets a folder outside of the project that has a link to that file.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 
 export const indexArgument = '--background-index';
 const file = 'compile_commands.json';
-/** Where clangd looks for it. */
+/** The folders in which clangd looks for the file. */
 const places = ['.', 'build'];
 
 export function clangdArguments(root: string, cache = cacheFolder()): readonly string[] {
   const place = places.find((one) => existsSync(join(root, one, file)));
-  // Without it clangd indexes nothing; a file deeper in the project would bring the index there.
+  // Without the file clangd indexes nothing; with a file deeper in the project it would write the index there.
   if (place === undefined) return ['--background-index=false'];
   try {
     return [indexArgument, `--compile-commands-dir=${linked(join(root, place, file), cache)}`];

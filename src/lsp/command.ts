@@ -1,4 +1,4 @@
-/** Whether the program of a language server is there. */
+/** Finds the program of a language server. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { ServerSpec } from './lsp.ts';
@@ -8,7 +8,7 @@ export function commandOf({ commands }: ServerSpec): readonly string[] | null {
   return commands.find((command) => canRun(command)) ?? null;
 }
 
-/** A script that a program runs has to be there, too. */
+/** If the program runs a script, the script has to exist, too. */
 function canRun([program = '', script = '']: readonly string[]): boolean {
   if (isAbsolute(script) && !has(script, constants.R_OK)) return false;
   if (program.includes('/')) return has(program, constants.X_OK);

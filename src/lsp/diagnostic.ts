@@ -1,7 +1,7 @@
 /**
- * What servers find wrong in a document. Some are asked (pull), others send it by themselves (push). One that pushes gets the document
- * again under a new version, because not every server looks again when another file has changed, and what it sends about that version
- * counts. "Nothing found" is never what was sent about another state.
+ * Diagnostics of a document. Some servers are asked for them (pull), others send them by themselves (push). A server
+ * that pushes gets the document again under a new version, because not every server checks again when another file has
+ * changed. Only diagnostics for that version count, so an empty list is never about an older state.
  */
 import { open, type Shape, text, whole } from '../model/shape.ts';
 import { type Range, range } from './shape.ts';
@@ -20,7 +20,7 @@ const maxTextLength = 100_000;
 const maxDocuments = 1000;
 const base = open({ range });
 
-/** Also the forms that servers should not use: a missing severity, and null where a field should be left out. */
+/** Accepts also forms that servers should not use: a missing severity, and null for a field that should be left out. */
 export const diagnostic: Shape<Diagnostic> = (value, path) => {
   const { range: where } = base(value, path);
   const { severity, code, source, message } = value as Record<string, unknown>;
@@ -38,13 +38,13 @@ function markup(message: unknown): unknown {
   return typeof message === 'object' && message !== null && 'value' in message ? message.value : message;
 }
 
-/** For those who wait for what a server pushes. */
+/** Diagnostics that a server pushed, and the calls that wait for them. */
 export class Published {
   #waiting: readonly Waiting[] = [];
   /** By document, the oldest first. */
   readonly #latest = new Map<string, readonly unknown[]>();
 
-  /** `textDocument/publishDiagnostics`. What is not understood is dropped: the one who waits gets no answer. */
+  /** Handles `textDocument/publishDiagnostics`. Waiting calls get the diagnostics unchecked; only lists are kept. */
   take(params: unknown): void {
     const { uri: about, version, diagnostics } = (params ?? {}) as Record<string, unknown>;
     if (typeof about === 'string' && Array.isArray(diagnostics)) this.#keep(about, diagnostics);
@@ -54,7 +54,7 @@ export class Published {
     for (const { resolve } of meant) resolve(diagnostics);
   }
 
-  /** What was sent last about a document. */
+  /** The last diagnostics of a document. */
   latest(about: string): readonly unknown[] {
     return this.#latest.get(about) ?? [];
   }
@@ -66,7 +66,7 @@ export class Published {
     if (this.#latest.size > maxDocuments) this.#latest.delete(this.#latest.keys().next().value!);
   }
 
-  /** What is sent next about a document, of that version or a newer one if the server says which. */
+  /** Resolves to the next diagnostics of a document, of that version or newer if the server sends a version. */
   next(about: string, version: number, signal: AbortSignal): Promise<unknown> {
     const { promise, resolve } = deferred();
     const waiting = { uri: about, version, resolve };

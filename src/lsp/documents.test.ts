@@ -26,7 +26,7 @@ function open(isWatched = true): Documents {
   return new Documents(root, read, () => isWatched);
 }
 
-it('reads a file once until it changes', () => {
+it('Documents reads a file once until it changes', () => {
   const documents = open();
   expect([documents.read('a').text, documents.read('a').text]).toEqual(['1', '1']);
   expect(reads).toEqual(['a']);
@@ -34,7 +34,7 @@ it('reads a file once until it changes', () => {
   expect(documents.read('a').text).toBe('23');
 });
 
-it('reads a file again that is reported as changed, whatever its time and size', () => {
+it('Documents reads a file again after it was reported as changed, even if its time and size are the same', () => {
   const documents = open();
   documents.read('a');
   documents.drop(['a']);
@@ -42,7 +42,7 @@ it('reads a file again that is reported as changed, whatever its time and size',
   expect(reads).toEqual(['a', 'a']);
 });
 
-it('reads a file each time whose changes are not reported', () => {
+it('Documents reads a file each time if its changes are not reported', () => {
   const documents = open(false);
   documents.read('a');
   documents.read('a');

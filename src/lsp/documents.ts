@@ -1,4 +1,4 @@
-/** Documents that were asked about, kept until their files change: to read and hash one takes longer than to look whether it is the same. */
+/** A cache of documents, valid until their files change: reading and hashing takes longer than comparing stamps. */
 import { join } from 'node:path';
 import type { Document, ReadDocument } from './lsp.ts';
 import { stampOf } from './tree-stamp.ts';
@@ -18,7 +18,7 @@ export class Documents {
   /** By path, the oldest first. */
   readonly #kept = new Map<string, Kept>();
 
-  /** `isWatched`: changes of the file are reported to `drop`. A stamp alone does not tell two changes within a tick of the clock apart. */
+  /** `isWatched`: changes of the file are reported to `drop`. A stamp alone misses a second change in a clock tick. */
   constructor(root: string, read: ReadDocument, isWatched: (path: string) => boolean) {
     this.#root = root;
     this.#read = read;

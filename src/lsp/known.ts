@@ -4,8 +4,8 @@ import { clangdArguments, indexArgument } from './clangd-index.ts';
 import type { ServerSpec } from './lsp.ts';
 
 /**
- * A rename at a use would otherwise become `import { a as b }`. Types of packages are those that the project has: fetching others would
- * start npm, in a sandbox that mostly has no network.
+ * With aliases, a rename at a use would become `import { a as b }`. Only types that the project has are used: fetching
+ * others would start npm, and most sandboxes have no network.
  */
 const chosen = {
   preferences: { useAliasesForRenames: false },
@@ -26,7 +26,7 @@ const shell = { '.sh': 'shellscript', '.bash': 'shellscript', '.bashrc': 'shells
 /** `modules`: the packages of the project; `own`: those that come with Carrel. */
 export function knownServers(modules: string, own: string): readonly ServerSpec[] {
   const native = `@typescript/typescript-linux-${process.arch}/lib/tsc`;
-  // A Node with libraries of its own is not started by its own path.
+  // A Node that comes with its own libraries cannot be started by the path of its executable.
   const node = process.env.CARREL_NODE ?? process.execPath;
   const script = (path: string, ...args: string[]) => [node, `${own}/${path}`, ...args];
   return [
@@ -36,7 +36,7 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
       // A `tsc` on the PATH may be an older one, which is no language server.
       commands: [modules, own].map((folder) => [`${folder}/${native}`, '--lsp', '--stdio']),
       install: 'npm install --save-dev typescript@7',
-      // The progress that it reports when a load is slow does not always end.
+      // The server does not always end the progress that it reports for a slow load.
       loadsFirst: true,
       settings: { 'js/ts': chosen, typescript: chosen, javascript: chosen },
     },
@@ -96,7 +96,7 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
   ];
 }
 
-/** Null: the server is not for it. */
+/** Null: the server does not support the file. */
 export function languageOf({ languages }: ServerSpec, path: string): string | null {
   return languages[basename(path)] ?? languages[extname(path)] ?? null;
 }

@@ -10,7 +10,7 @@ const messageOf = (result: unknown, more: object = {}) => JSON.stringify({ jsonr
 const resultOf = (text: string) => (parseMessage(text) as { result: unknown }).result;
 
 describe('a long list of locations', () => {
-  it('has the same files and ranges as when it is parsed', () => {
+  it('has the same files and ranges as a list that is parsed as a whole', () => {
     const message = parseMessage(messageOf(many)) as { jsonrpc: string; id: number; result: unknown };
     expect(message).toMatchObject({ jsonrpc: '2.0', id: 7, result: expect.any(WrittenLocations) });
     const [split, parsed] = [locations(message.result, []), locations(many, [])];

@@ -1,12 +1,13 @@
 /**
- * Locations in an answer, by file. There may be tens of thousands, of which a page is shown, and to parse them takes longer than the rest of the
- * call. So a long list is split, checked and kept as the text that the server wrote; what is in a file is parsed when it is asked for.
+ * Locations in an answer, by file. There may be tens of thousands, of which a page is shown, and parsing them all takes
+ * longer than the rest of the call. So a long list is split, checked and kept as the text that the server wrote; the
+ * ranges of a file are parsed when they are requested.
  */
 import type { Location, Range } from './location.ts';
 
 export interface LocationList {
   uris(): Iterable<string>;
-  /** Not sorted. Empty where the list does not have the file. */
+  /** Not sorted. Empty: the list does not have the file. */
   rangesIn(uri: string): Range[];
 }
 
@@ -16,7 +17,7 @@ const minSplitLength = 4000;
 const maxSplit = 200_000;
 const beginning = /^\{"jsonrpc":"2\.0","id":(\d{1,9}),"result":\[$/;
 const end = ']}';
-/** What follows the separator, up to the next one. The URI is without escapes, so that its text is itself. */
+/** The text between two separators. The URI has no escapes, so it needs no parsing. */
 const rest = locationRest();
 
 function locationRest(): RegExp {
@@ -69,7 +70,7 @@ export function parseMessage(text: string): unknown {
   return splitResponse(text) ?? JSON.parse(text);
 }
 
-/** Null where it is anything else, or written in another way. */
+/** Null: the message is something else, or is formatted in another way. */
 function splitResponse(text: string): object | null {
   if (text.length < minSplitLength || !text.endsWith(end)) return null;
   const locations = `${text.slice(0, -end.length)},`.split(separator);

@@ -16,7 +16,7 @@ export function memoryByGroup(): Map<number, number> {
   return groups;
 }
 
-/** From the state on: the name before it may have spaces. Null: the process has ended. */
+/** The fields after the name, which may have spaces. Null: the process has ended. */
 function fieldsOf(pid: string): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -33,7 +33,7 @@ export function memoryForServers(): number {
       const limit = Number(readFileSync(path, 'utf8'));
       if (limit > 0 && limit < 1024 ** 5) return limit / 2;
     } catch {
-      // Not there, ignoring.
+      // The file does not exist, ignoring.
     }
   }
   return defaultBytes;

@@ -61,7 +61,7 @@ export class OpenDocuments {
     const uri = this.#uriOf(path);
     const change = { textDocument: { uri, version }, contentChanges: [{ text }] };
     this.#notify('textDocument/didChange', again ? { ...change, forceRebuild } : change);
-    // Saving would make clangd drop what it was forced to look at.
+    // A save would make clangd drop the rebuild that it was forced to.
     if (this.#saves && !again) this.#notify('textDocument/didSave', { textDocument: { uri }, text });
   }
 

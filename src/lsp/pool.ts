@@ -80,7 +80,7 @@ export class Pool {
     });
   }
 
-  /** One that was stopped here does not count. */
+  /** An end does not count if the pool itself stopped the server. */
   #noteEnd(server: Server, how: string): void {
     const { name } = server.spec;
     if (this.#running.get(name) !== server) return;

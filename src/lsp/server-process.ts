@@ -9,9 +9,9 @@ export class ServerProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Resolves with how it ended; its group is then killed. */
+  /** Resolves to how the process ended, after its group was killed. */
   readonly ended: Promise<string>;
-  /** Whether it has written anything since this was last set. */
+  /** Whether the process has written anything since this was last set to false. */
   isTalking = false;
   #stderr = '';
 
@@ -21,7 +21,7 @@ export class ServerProcess {
     this.stdout.on('data', () => {
       this.isTalking = true;
     });
-    // Its end is noticed by `ended`, ignoring.
+    // `ended` reports the end of the process, ignoring.
     this.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-maxErrorBytes);
@@ -60,7 +60,7 @@ export class ServerProcess {
     try {
       if (this.pid !== undefined) process.kill(-this.pid, name);
     } catch {
-      // Nothing of it is left, ignoring.
+      // No process of the group is left, ignoring.
     }
   }
 }

@@ -29,7 +29,7 @@ import { type ProgressParams, Work } from './work.ts';
 const repeatable = [-32801, -32802];
 const methodNotFound = -32601;
 const maxErrorLength = 1000;
-/** A server that has nothing to index announces nothing. */
+/** Time-out for the announcement: a server that has nothing to index sends none. */
 const indexingBeginsMs = 10_000;
 const fileEvents: Readonly<Record<ChangeKind, number>> = { created: 1, changed: 2, deleted: 3 };
 
@@ -38,12 +38,12 @@ export class Server {
   readonly process: ServerProcess;
   readonly work: Work;
   readonly documents: OpenDocuments;
-  /** Resolves with how it ended. */
+  /** Resolves to how the server ended. */
   readonly ended: Promise<string>;
   readonly ready: Promise<void>;
   hasEnded = false;
   capabilities: ServerCapabilities = {};
-  /** Requests that are being answered. */
+  /** The number of requests that are being answered. */
   busy = 0;
   readonly #root: string;
   readonly #connection: MessageConnection;
@@ -72,7 +72,7 @@ export class Server {
     this.ready.catch(() => {});
   }
 
-  /** Rejects with `unavailable` when the server ends first, and with `cancelled`. */
+  /** Rejects with `unavailable` when the server ends first, and with `cancelled` when the signal aborts. */
   async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const source = new CancellationTokenSource();
     const cancel = () => source.cancel();
@@ -85,7 +85,7 @@ export class Server {
     }
   }
 
-  /** What the server finds wrong in a document, as it sends it. */
+  /** The diagnostics of a document, as the server sends them. */
   async diagnose(document: Document, signal: AbortSignal): Promise<unknown> {
     const uri = uriOf(this.#root, document.path);
     if (this.capabilities.diagnosticProvider) return this.#pull(uri, signal);
@@ -93,14 +93,14 @@ export class Server {
     return Promise.race([this.#published.next(uri, version, signal), this.#lost()]);
   }
 
-  /** What it pushes about a check arrives before the answer to a request after the check. */
+  /** Adds the pushed results of checks: they arrive before the answer to a request that follows the check. */
   async #pull(uri: string, signal: AbortSignal): Promise<unknown> {
     const pulled = await this.request('textDocument/diagnostic', { textDocument: { uri } }, signal);
     const items = (pulled as { items?: unknown } | null)?.items;
     return this.#checks && Array.isArray(items) ? [...items, ...this.#published.latest(uri)] : items;
   }
 
-  /** Null: diagnostics are complete. Otherwise a check runs or is started, and resolves when it has ended. */
+  /** Null: diagnostics are complete. Otherwise waits for the end of a check, which is started if none runs. */
   checked({ path }: Document): Promise<void> | null {
     if (this.#checks === null || this.#checks.areDone) return null;
     const textDocument = { uri: uriOf(this.#root, path) };
@@ -110,7 +110,7 @@ export class Server {
     ]);
   }
 
-  /** Sends the document if the server does not have it as it is. */
+  /** Sends the document if the server has another version of it, or none. */
   async update(document: Document, signal: AbortSignal): Promise<void> {
     const before = this.documents.versionOf(document.path);
     const version = this.documents.update(document);
@@ -119,7 +119,7 @@ export class Server {
     await Promise.race([this.#published.next(uriOf(this.#root, document.path), version, signal), this.#lost()]);
   }
 
-  /** Makes changes of files known: the text of those that are open, the names of those that the server watches. */
+  /** Announces changes of files: the text of open documents, and the names of files that the server watches. */
   announce(changes: Changes, read: ReadDocument): void {
     this.#checks?.changed();
     for (const path of this.documents.paths()) if (changes.has(path)) this.#refresh(path, read);
@@ -133,18 +133,18 @@ export class Server {
     try {
       this.documents.update(read(path));
     } catch {
-      // It is gone or no text any more.
+      // The file is gone or is not text any more.
       this.documents.close(path);
     }
   }
 
-  /** A server that registers nothing may still listen. */
+  /** A server that registers nothing gets the changes of all files in its languages. */
   #isWanted(path: string): boolean {
     return this.#watchers.isEmpty ? languageOf(this.spec, path) !== null : this.#watchers.wants(join(this.#root, path));
   }
 
   #notify(method: string, params: object): void {
-    // A server that has ended is noticed by `ended`, ignoring.
+    // `ended` reports a server that has ended, ignoring.
     this.#connection.sendNotification(method, params).catch(() => {});
   }
 

@@ -19,7 +19,7 @@ export interface ServersParts {
 
 interface Ask {
   (server: Server, document: Document, signal: AbortSignal): Promise<unknown>;
-  /** What the answer lacks as long as this has not resolved; null: nothing. */
+  /** Resolves when missing parts of the answer may be there; null: the answer is complete. */
   readonly lacks?: (server: Server, document: Document) => Promise<void> | null;
 }
 
@@ -107,7 +107,7 @@ export class Servers implements LanguageServers {
     }
   }
 
-  /** One that did not answer in time and says nothing at all is started again by the next request. */
+  /** Stops a server that did not answer in time and wrote nothing at all; the next request starts it again. */
   #check(server: Server, timeout: AbortSignal): void {
     if (timeout.aborted && !server.process.isTalking) void this.#pool.stop(server);
     if (performance.now() - this.#checkedAt < memoryCheckMs) return;
@@ -120,13 +120,13 @@ export class Servers implements LanguageServers {
     return this.#tree;
   }
 
-  /** After this every running server knows of the changes before it. */
+  /** Announces all earlier changes to every running server. */
   async #sync(tree: TreeWatch): Promise<void> {
     const changes: Changes = await tree.flush();
     if (changes.size === 0) return;
     this.#texts.drop(changes.keys());
     this.#documents.drop(changes.keys());
-    // Servers do not look at every installed file again.
+    // Servers do not read all installed files again, so they are restarted.
     if ([...changes.keys()].some((path) => installed.test(path))) await this.#pool.stopAll();
     for (const server of this.#pool.all()) server.announce(changes, this.#parts.read);
   }
@@ -169,7 +169,7 @@ function moreWork({ spec, work }: Server, lacks: Promise<void> | null): Promise<
   return settled === null ? lacks : Promise.all([settled, lacks]);
 }
 
-/** The other one is used for the same files. */
+/** True: the first server supports all files that the second one supports. */
 function isAlternative(one: ServerSpec, other: ServerSpec): boolean {
   return Object.keys(other.languages).every((name) => one.languages[name] !== undefined);
 }

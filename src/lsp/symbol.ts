@@ -40,13 +40,13 @@ export function symbolKind(number: number): string {
   return kinds[number - 1] ?? 'unknown';
 }
 
-/** Of `workspace/symbol`. Some servers leave the range out until it is asked for. */
+/** A symbol of `workspace/symbol`. Some servers leave out the range until a client asks for it. */
 export const workspaceSymbol = open(
   { name, kind, location: open({ uri }, { range }) },
   { containerName: textOrNone(10_000) },
 );
 
-/** The symbols of a document as a tree. Of the flat form, a symbol is in the one whose range it is within. */
+/** The symbols of a document as a tree. In the flat form, a symbol belongs to the one whose range contains it. */
 export const documentSymbols: Shape<readonly DocumentSymbol[]> = (value, path) => {
   const symbols = listOf(documentSymbol)(value, path);
   return symbols.some(({ children }) => children.length > 0) ? symbols : asTree(symbols);
@@ -81,12 +81,12 @@ export function symbolsAt(symbols: readonly DocumentSymbol[], path: string): Doc
   return rest.length === 0 ? found : found.flatMap(({ children }) => symbolsAt(children, rest.join('/')));
 }
 
-/** Without the parameters that some servers add. */
+/** The name without the parameters that some servers add. */
 export function plainName(given: string): string {
   return given.replace(/\(.*\)$/s, '');
 }
 
-/** Where the name stands. Servers that send the flat form only know where the whole symbol begins. */
+/** The position of the name. Servers that send the flat form report only where the whole symbol begins. */
 export function namePosition({ name: given, selectionRange: { start } }: DocumentSymbol, documentText: string) {
   const line = documentText.split('\n')[start.line] ?? '';
   const at = line.indexOf(plainName(given), start.character);

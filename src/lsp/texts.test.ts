@@ -11,7 +11,7 @@ function open(text = 'a\nb') {
   return { reads, files, texts: new Texts(read, (path) => !path.startsWith('node_modules/')) };
 }
 
-it('reads a file once until it changes', () => {
+it('Texts reads a file once until it changes', () => {
   const { texts, reads, files } = open();
   expect([texts.lines('a.ts'), texts.lines('a.ts'), texts.lines('b.ts')]).toEqual(Array(3).fill(['a', 'b']));
   expect(reads).toEqual(['a.ts', 'b.ts']);
@@ -22,14 +22,14 @@ it('reads a file once until it changes', () => {
   expect(reads).toEqual(['a.ts', 'b.ts', 'a.ts']);
 });
 
-it('reads a file that is not watched each time', () => {
+it('Texts reads a file that is not watched each time', () => {
   const { texts, reads } = open();
   texts.lines('node_modules/a.ts');
   texts.lines('node_modules/a.ts');
   expect(reads).toHaveLength(2);
 });
 
-it('keeps no more text than its limit, and no large file', () => {
+it('Texts keeps no more text than its limit, and no large file', () => {
   const { texts, reads } = open('x'.repeat(1024 * 1024));
   for (let count = 0; count < 16; count += 1) texts.lines(`${count}`);
   texts.lines('0');

@@ -1,4 +1,4 @@
-/** Lines of files, kept until the files change: an answer may name hundreds of files, and to read them takes longer than to get it. */
+/** A cache of lines, valid until files change: an answer may name hundreds of files, and reading them all is slow. */
 import type { ReadDocument } from './lsp.ts';
 
 const maxCharacters = 16 * 1024 * 1024;
@@ -36,7 +36,7 @@ export class Texts {
     this.#characters = 0;
   }
 
-  /** Files that have changed. What they took counts until the next clearing. */
+  /** Drops files that have changed. Their characters still count until the next clearing. */
   drop(paths: Iterable<string>): void {
     for (const path of paths) this.#kept.delete(path);
   }

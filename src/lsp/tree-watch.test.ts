@@ -21,7 +21,7 @@ async function changes(): Promise<Record<string, string>> {
   return Object.fromEntries(await tree.flush());
 }
 
-it('flush answers with all changes before it, each once', async () => {
+it('flush returns all changes before it, each once', async () => {
   expect(await changes()).toEqual({});
   writeFileSync(join(root, 'src/a'), '2');
   writeFileSync(join(root, 'src/b'), '1');
@@ -36,13 +36,13 @@ it('a change right after another one, with the same size, is not lost', async ()
   }
 });
 
-it('a file that takes the place of another is a change of that', async () => {
+it('a file that is renamed over another one is reported as a change of that one', async () => {
   writeFileSync(join(root, 'src/.new'), '2');
   renameSync(join(root, 'src/.new'), join(root, 'src/a'));
   expect(await changes()).toEqual({ 'src/a': 'changed' });
 });
 
-it('files in folders that are new, moved or removed are known', async () => {
+it('files in folders that are new, moved or removed are reported', async () => {
   mkdirSync(join(root, 'x/y'), { recursive: true });
   writeFileSync(join(root, 'x/y/c'), '');
   expect(await changes()).toEqual({ 'x/y/c': 'created' });
@@ -54,7 +54,7 @@ it('files in folders that are new, moved or removed are known', async () => {
   expect(await changes()).toEqual({ 'z/y/c': 'deleted' });
 });
 
-it('a folder that takes the place of another is read again', async () => {
+it('a folder that replaces another one is read again', async () => {
   rmSync(join(root, 'src'), { recursive: true });
   mkdirSync(join(root, 'src'));
   writeFileSync(join(root, 'src/d'), '');

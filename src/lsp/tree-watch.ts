@@ -1,9 +1,10 @@
 /**
- * Changes to files below a folder. `flush` answers with every change that was made before it was called: the kernel queues the event of a
- * change before the change returns to its process, and the event loop reads all queued events whenever it polls.
+ * Changes to files below a folder. `flush` answers with every change that was made before it was called: the kernel
+ * queues the event of a change before the change returns to its process, and the event loop reads all queued events
+ * whenever it polls.
  *
- * Links are not followed, and folders that tools fill for themselves are left out. Where events are not to be had, because the kernel has
- * no watches left or the filesystem does not send all events, folders are compared with what was there at the last `flush`.
+ * Links are not followed, and folders that tools fill for themselves are left out. If the kernel has no watches left,
+ * or the filesystem does not send all events, folders are compared with their state at the last `flush`.
  */
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +22,7 @@ const maxWatched = 8000;
 const maxFolders = 50_000;
 
 interface Folder {
-  /** Null: it is compared. */
+  /** Null: each `flush` compares the folder. */
   watcher: FSWatcher | null;
   /** Stamps by name. */
   readonly entries: Map<string, string>;
@@ -39,9 +40,9 @@ export class TreeWatch {
     this.#add('', false);
   }
 
-  /** The changes since the last time. */
+  /** The changes since the last `flush`. */
   async flush(): Promise<Changes> {
-    // The first ends the poll that may run now, and may have looked before the change; there is a whole one before the second.
+    // The poll that may run now may have looked before the change. Between the two waits there is a whole poll.
     await polled();
     await polled();
     for (const [path, folder] of [...this.#folders]) if (folder.watcher === null) this.#compare(path, folder);
@@ -68,7 +69,7 @@ export class TreeWatch {
     for (const { watcher } of this.#folders.values()) watcher?.close();
   }
 
-  /** `report`: what is in it is new. */
+  /** `report`: the entries of the folder are reported as created. */
   #add(path: string, report: boolean): void {
     if (this.#folders.has(path) || this.#folders.size >= maxFolders) return;
     const folder: Folder = { watcher: null, entries: new Map() };
@@ -85,7 +86,7 @@ export class TreeWatch {
         const folder = this.#folders.get(path);
         if (folder?.watcher === watcher && name !== null) this.#look(path, folder, name, true, true);
       });
-      // The folder is gone, which the one above reports, ignoring.
+      // The folder is gone, which the watcher of its parent reports, ignoring.
       watcher.on('error', () => watcher.close());
       return watcher;
     } catch {
@@ -128,7 +129,7 @@ export class TreeWatch {
     else this.#changes.set(path, is ? (isNew ? 'created' : 'changed') : 'deleted');
   }
 
-  /** All that was in a folder is gone. */
+  /** Forgets a folder and reports all files that were in it as deleted. */
   #drop(path: string): void {
     const folder = this.#folders.get(path);
     if (folder === undefined) return;

@@ -17,4 +17,4 @@ it.each([
   ['file:///workspace/a.ts?x#y', 'a.ts'],
   ['file://host/workspace/a.ts', 'file://host/workspace/a.ts'],
   ['untitled:a.ts', 'untitled:a.ts'],
-])('%s names %s', (uri, path) => expect(pathOf('/workspace', uri)).toBe(path));
+])('%s is converted to the path or URI %s', (uri, path) => expect(pathOf('/workspace', uri)).toBe(path));

@@ -6,10 +6,10 @@ export function uriOf(root: string, path: string): string {
   return pathToFileURL(join(root, path)).href;
 }
 
-/** Names that a URI has as they are, none of them `..`: most paths, of which an answer may have thousands. */
+/** Paths that need no decoding and have no `..`. Most paths are such, and an answer may have thousands. */
 const plain = /^[\w@+~-][\w@+~.-]*(?:\/[\w@+~-][\w@+~.-]*)*$/;
 
-/** In the project, relative to it; outside, or no file, as it is. */
+/** A path in the project, relative to it; an absolute path outside; or the URI itself if it names no file. */
 export function pathOf(root: string, uri: string): string {
   const start = `file://${root}/`;
   const rest = uri.startsWith(start) ? uri.slice(start.length) : '';

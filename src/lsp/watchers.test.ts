@@ -21,18 +21,18 @@ it.each([
   ['/p/a+b/**/*', '/p/a+b/c', true],
   [{ baseUri: 'file:///p/src', pattern: '**/*' }, '/p/src/x', true],
   [{ baseUri: { uri: 'file:///p/src' }, pattern: '*' }, '/p/x', false],
-])('%j for %s: %s', (pattern, path, wanted) => {
+])('a watcher of %j wants changes of %s: %s', (pattern, path, wanted) => {
   expect(registered(pattern).wants(path)).toBe(wanted);
 });
 
 it.each([['{'], ['['], [7], [null], [{ baseUri: 3, pattern: 'a' }], ['a'.repeat(5000)]])(
-  '%j is left out',
+  'the invalid pattern %j is left out',
   (pattern) => {
     expect(registered(pattern, '**/*.ts').wants('/p/a.ts')).toBe(true);
   },
 );
 
-it('a registration can be taken back', () => {
+it('a registration can be removed', () => {
   const watchers = registered('**');
   watchers.unregister({ unregisterations: [{ id: '1' }] });
   expect(watchers.isEmpty).toBe(true);

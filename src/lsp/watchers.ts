@@ -1,4 +1,4 @@
-/** The files whose changes a server wants to know of, as it registered them with `client/registerCapability`. */
+/** The files whose changes a server wants, as it registered them with `client/registerCapability`. */
 import { fileURLToPath } from 'node:url';
 
 const method = 'workspace/didChangeWatchedFiles';
@@ -17,7 +17,7 @@ export class Watchers {
     return [...this.#patterns.values()].some((patterns) => patterns.some((pattern) => pattern.test(path)));
   }
 
-  /** What is not understood is left out: a server may send anything. */
+  /** A server may send anything: entries of an unknown shape are left out. */
   register(params: unknown, root: string): void {
     for (const one of itemsOf(params, 'registrations')) {
       const { id, registerOptions } = one as { id?: unknown; registerOptions?: unknown };
@@ -63,7 +63,7 @@ const meanings: Readonly<Record<string, string>> = {
   '}': ')',
 };
 
-/** A pattern of the protocol: `*`, `?`, `**`, `{a,b}` and `[a-z]`. None where it is not understood. */
+/** Converts a pattern of the protocol: `*`, `?`, `**`, `{a,b}` and `[a-z]`. Empty: it cannot be parsed. */
 function glob(pattern: string): RegExp[] {
   if (pattern.length > maxPatternLength) return [];
   const found = pattern.replaceAll(/(\*\*\/)+/g, '**/').match(parts) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Messages to a language server, each in one write. The writer of vscode-jsonrpc writes the header first and waits: the server is woken twice,
- * and the body is a turn late.
+ * Writes messages to a language server, each in one write. The writer of vscode-jsonrpc writes the header first and
+ * waits, which wakes the server twice and sends the body one turn of the event loop later.
  */
 import type { Writable } from 'node:stream';
 import { AbstractMessageWriter, type Message } from 'vscode-jsonrpc/node';

@@ -11,7 +11,7 @@ afterEach(() => {
 const begin = { token: 1, value: { kind: 'begin' } };
 const end = { token: 1, value: { kind: 'end' } };
 
-it('runs from its begin to its end', async () => {
+it('work runs from its begin to its end', async () => {
   const work = new Work();
   expect(work.isRunning).toBe(false);
   work.progress(begin);
@@ -21,7 +21,7 @@ it('runs from its begin to its end', async () => {
   await settled;
 });
 
-it('that is expected runs before it is announced', async () => {
+it('work that is expected counts as running before it is announced', async () => {
   const work = new Work(1000);
   expect(work.isRunning).toBe(true);
   const settled = work.settled();
@@ -31,7 +31,7 @@ it('that is expected runs before it is announced', async () => {
   expect(work.isRunning).toBe(false);
 });
 
-it('that is expected and never announced is given up', async () => {
+it('work that is expected and never announced stops counting as running after the time-out', async () => {
   const work = new Work(1000);
   const settled = work.settled();
   vi.advanceTimersByTime(1000);

@@ -1,4 +1,4 @@
-/** Of `$/progress`, unchecked. */
+/** The parameters of `$/progress`, unchecked. */
 export interface ProgressParams {
   readonly token?: string | number;
   readonly value?: { readonly kind?: unknown };
@@ -7,11 +7,11 @@ export interface ProgressParams {
 export const isBegin = ({ value }: ProgressParams) => value?.kind === 'begin';
 export const isEnd = ({ value }: ProgressParams) => value?.kind === 'end';
 
-/** What a server says about work in the background, such as indexing: work-done progress, and the status of rust-analyzer. */
+/** Background work that a server reports, such as indexing: by work-done progress or the status of rust-analyzer. */
 export class Work {
   readonly #running = new Set<string | number>();
   #isQuiescent = true;
-  /** It will announce its first work; until then it may answer without what that work finds. */
+  /** True: the server will announce its first work; until then its answers may lack the results of that work. */
   #isExpected: boolean;
   #waiting: (() => void)[] = [];
 

@@ -12,7 +12,7 @@ describe('the order of an edit', () => {
     expect(uris({ documentChanges: [of('file:///b'), of('file:///a')] })).toEqual(['file:///a', 'file:///b']);
   });
 
-  it('is that of the server where names change', () => {
+  it('is that of the server if a file is created, renamed or deleted', () => {
     const rename = { kind: 'rename', oldUri: 'file:///b', newUri: 'file:///a' };
     expect(uris({ documentChanges: [rename, of('file:///a')] })).toEqual(['file:///b', 'file:///a']);
   });

@@ -16,7 +16,7 @@ export type ServerChange =
 export interface FileOptions {
   readonly overwrite: boolean;
   readonly recursive: boolean;
-  /** Whether it is fine that the file exists already, or does not exist any more. */
+  /** True: it is no error if the file exists already, or does not exist any more. */
   readonly lenient: boolean;
 }
 
@@ -50,7 +50,7 @@ function optionsOf(given: unknown): FileOptions {
   };
 }
 
-/** None for null. Only with changes of names does the order of files matter: without, it is always the same, which that of servers is not. */
+/** Null: no changes. Without changes of names the files are sorted, because servers send them in varying order. */
 export const workspaceEdit: Shape<readonly ServerChange[]> = (value, path) => {
   if (value === null || value === undefined) return [];
   const { documentChanges, changes } = value as { documentChanges?: unknown; changes?: unknown };

@@ -18,7 +18,7 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** What the program itself answered, unlike a connection that failed. */
+/** An error that the agent API itself answered, unlike a connection that failed. */
 export class Refusal extends Fault {}
 
 const maxAnswerBytes = 8 * 1024 ** 2;
@@ -27,7 +27,7 @@ const answerMs = 60_000;
 
 export class AgentApi {
   readonly #kept: ApiConnections;
-  /** For what takes long and cannot be repeated here. */
+  /** Connections for requests that take long and cannot be repeated here. */
   readonly #single: ApiConnections;
   readonly #token: string;
   readonly #answerMs: number;
@@ -39,7 +39,7 @@ export class AgentApi {
     this.#answerMs = longestMs;
   }
 
-  /** The answer as JSON. A refusal is thrown as the Fault it is; no connection, and none any more, is `unavailable`. */
+  /** Resolves to the answer as JSON. A refusal is thrown as its Fault; a failed or lost connection is `unavailable`. */
   async call({ method, path, body }: Call): Promise<unknown> {
     const sent = body === undefined ? '' : JSON.stringify(body);
     const signal = AbortSignal.timeout(this.#answerMs);
@@ -48,13 +48,13 @@ export class AgentApi {
       try {
         return await this.#json(await opened(request, sent));
       } catch (error) {
-        // One that was kept may have ended while the request was on its way. Requests can be repeated: their ids are made before.
+        // A kept connection may have ended before the request arrived. Requests are idempotent: ids are made before.
         if (!request.reusedSocket || !isFault(error, 'unavailable') || error instanceof Refusal) throw error;
       }
     }
   }
 
-  /** The connections that are kept for the next request. */
+  /** Closes the connections that are kept for later requests. */
   close(): void {
     this.#kept.destroy();
   }
@@ -101,13 +101,13 @@ export class AgentApi {
     } catch (error) {
       throw isFault(error) ? error : lost(error);
     } finally {
-      // A whole answer leaves the connection for the next request.
+      // After a complete answer the connection stays open for the next request.
       if (!response.complete) response.destroy();
     }
   }
 }
 
-/** Errors of the body are those of the response. */
+/** Sends the body. Its errors show as errors of the response. */
 function opened(request: ClientRequest, body: string | Readable): Promise<IncomingMessage> {
   const response = answered(request);
   response.catch(() => {});

@@ -1,12 +1,13 @@
 /**
- * Connections to one agent API: to make one in the network of a sandbox takes longer than most answers, so they can be kept open between
- * requests. The sandbox is found again for each new one; those of an earlier start ended with it.
+ * Connections to one agent API. Making one in the network of a sandbox takes longer than most answers, so they can be
+ * kept open between requests. Each new connection finds the sandbox again; connections of an earlier start ended with
+ * it.
  */
 import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** That wait for a request; more are open while there are more requests. */
+/** The most idle connections; more are open while more requests run. */
 const maxIdle = 4;
 
 export class ApiConnections extends Agent {

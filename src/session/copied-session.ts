@@ -9,7 +9,7 @@ import { SessionFold } from '../model/session-fold.ts';
 import { EventOrder } from './event-order.ts';
 import type { CopiedEvent, CopiedSession } from './session.ts';
 
-/** What the program inside adds after its own limit, such as the end of a turn, fits too. */
+/** Events that the agent API adds after its own limit, such as the end of a turn, fit, too. */
 const maxBytes = sessionLimits.logBytes + 2 * sessionLimits.eventBytes;
 
 export class SessionCopy implements CopiedSession {
@@ -80,7 +80,7 @@ function inOrder(order: EventOrder, event: SessionEvent): SessionEvent {
   return event;
 }
 
-/** An append before this one failed. */
+/** Throws if an earlier append failed. */
 function entryAt(number: number, entry: Entry<SessionEvent>): Entry<SessionEvent> {
   if (entry.item.seq === number) return entry;
   throw new Fault('unavailable', `event ${entry.item.seq} of session ${entry.item.sessionId} waits for the one before`);

@@ -73,7 +73,7 @@ test.each<[string, number, string]>([
   ['too many values', 1, `{"seq":2,"data":[${'1,'.repeat(200_000)}1]}`],
 ])('S8 %s is refused, and nothing of it is kept', async (_what, after, bad) => {
   const good = conversation.slice(0, after);
-  // All at once: none is durable when the next one is checked.
+  // All appends begin at once: none is durable when the next one is checked.
   const appends = [...good, bad].map((one) => copies.append(id, one));
   await expect(appends.at(-1)).rejects.toMatchObject({ code: 'corrupt' });
   await Promise.all(appends.slice(0, -1));
@@ -102,7 +102,7 @@ test('a removed session stays removed until the program inside has removed it', 
   await copies.remove(id);
   expect(await ending).toMatchObject({ done: true });
   expect(await copies.append(id, conversation[0]!)).toBeNull();
-  // As a crash before the last step leaves it.
+  // The log as a crash before the last step leaves it.
   writeFileSync(join(folder(), `${id}.ndjson`), `${conversation[0]}\n`);
   await reopen();
   expect([copies.list(), copies.removed]).toEqual([[], [id]]);

@@ -43,7 +43,7 @@ export class FolderCopies implements SessionCopies {
     if (this.#removed.has(id)) return null;
     const open = this.#open.get(id);
     if (open !== undefined) return open.append(line);
-    // Checked before there is a file: what is refused leaves nothing.
+    // The line is checked before the file is created, so that a refused line leaves no file.
     if (!this.#copies.has(id)) requireFirst(id, line);
     return (await this.#opened(id)).append(line);
   }
@@ -56,7 +56,7 @@ export class FolderCopies implements SessionCopies {
     return [...this.#removed];
   }
 
-  /** The note comes first: a crash after it leaves a log that the next open ignores. */
+  /** The note of the removal is written first: after a crash, the next open removes the log. */
   async remove(id: string): Promise<void> {
     writeWhole(this.#path(id, removedEnd), '');
     this.#removed.add(id);

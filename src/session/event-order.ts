@@ -1,13 +1,13 @@
 /**
- * Whether an event may follow the ones before it. The writer is a program that its agent may have replaced, and what is made of the events
- * relies on their order.
+ * Checks that an event may follow the earlier ones. An agent may have replaced the program that writes events, and
+ * readers of the events rely on their order.
  */
 import type { SessionEvent } from '../model/session.ts';
 import type { SessionFold } from '../model/session-fold.ts';
 
 export class EventOrder {
   readonly #fold: SessionFold;
-  /** Also of events that are not durable yet, so not in the fold. */
+  /** Includes turns of events that are not durable yet, so not in the fold. */
   readonly #openTurns: Set<string>;
   readonly #newTurns = new Set<string>();
   readonly #questions: Set<string>;
@@ -21,7 +21,7 @@ export class EventOrder {
     this.#questions = new Set(fold.questions.map(({ pendingId }) => pendingId));
   }
 
-  /** Takes the event, or says why it does not fit. */
+  /** Accepts the event (null), or returns why it does not fit. */
   take(event: SessionEvent): string | null {
     if (event.seq !== this.#seq + 1) return `event ${event.seq} where ${this.#seq + 1} is next`;
     if ((event.type === 'session.created') !== (event.seq === 1)) return `${event.type} as event ${event.seq}`;

@@ -1,4 +1,4 @@
-/** Server-sent events of a program that is not trusted: in linear time, and with a limit on what is held. */
+/** Parser for server-sent events of a program that is not trusted: linear time and a limited buffer. */
 import { isUtf8 } from 'node:buffer';
 import { Fault } from '../model/fault.ts';
 import { sessionLimits } from '../model/session.ts';

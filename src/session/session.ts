@@ -19,7 +19,7 @@ export interface CopiedEvent {
 
 export interface CopiedSession {
   readonly id: string;
-  /** Of the events that are durable. */
+  /** The state that follows from the durable events. */
   readonly fold: SessionFold;
   /** Resolves when the line is durable. */
   append(line: string): Promise<SessionEvent>;
@@ -27,23 +27,23 @@ export interface CopiedSession {
   follow(after: number, signal: AbortSignal): AsyncIterable<CopiedEvent>;
   /** The whole log. */
   lines(): AsyncIterable<string>;
-  /** Over the lines up to `seq`: `sha256(digest(seq - 1) + line)` as hex, '' for 0. */
+  /** Digest of the lines up to `seq`: `sha256(digest(seq - 1) + line)` as hex, '' for 0. */
   digest(seq: number): Promise<string>;
 }
 
-/** Those of one sandbox. */
+/** The copies of one sandbox. */
 export interface SessionCopies {
   /** Oldest first. */
   list(): readonly CopiedSession[];
   find(id: string): CopiedSession | null;
   /** `id` is the session that the line belongs to; its first line makes the copy. Null: the session was removed here. */
   append(id: string, line: string): Promise<SessionEvent | null>;
-  /** Waits for appends that are under way. After one that failed, the next ones continue where the log ends. */
+  /** Waits for pending appends. After a failed append, the next ones continue at the end of the log. */
   settle(): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Removed here, and not yet inside. */
+  /** Ids of sessions that are removed here, and not yet inside. */
   readonly removed: readonly string[];
-  /** It is removed inside, too. */
+  /** Drops the note of a removal: the session is removed inside, too. */
   forget(id: string): Promise<void>;
   close(): Promise<void>;
 }

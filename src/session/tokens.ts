@@ -37,7 +37,7 @@ export class SessionTokens {
     return this.#read().map(({ hash }) => hash);
   }
 
-  /** The only time that the token is there to be seen. */
+  /** Creates a token. Only this answer contains it; the file has its hash. */
   create(createdAt: string): SessionToken & { readonly token: string } {
     const known = this.#read();
     if (known.length >= maxTokens)

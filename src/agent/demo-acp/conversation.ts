@@ -1,4 +1,4 @@
-/** What the demo agent remembers of its sessions: a file for each, one line for each message. */
+/** The sessions of the demo agent on disk: one file per session, one line per message. */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -40,7 +40,7 @@ export class Conversation {
     this.said = lines.map((line) => JSON.parse(line) as Message);
   }
 
-  /** The answer to `session/new` and its like. */
+  /** The answer to `session/new`, `session/load`, `session/resume` and `session/fork`. */
   get settings() {
     return {
       sessionId: this.id,
@@ -66,7 +66,7 @@ export class Conversation {
     appendFileSync(this.#file, `${JSON.stringify(said)}\n`);
   }
 
-  /** The signal of the new turn. */
+  /** Starts a turn and returns its cancel signal. */
   begin(): AbortSignal {
     if (this.#turn) throw new Error('a turn is under way');
     this.#turn = new AbortController();

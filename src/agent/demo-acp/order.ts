@@ -17,7 +17,7 @@ interface Order {
 const maxShownChars = 64 * 1024;
 const stepMs = 200;
 
-/** Each answers with its stop reason; left out, `end_turn`. */
+/** `take` resolves to the stop reason of the turn; undefined: `end_turn`. */
 const orders: readonly Order[] = [
   { pattern: /^list files(?: in (\S+))?$/i, usage: 'list files [in FOLDER]', take: listFiles },
   { pattern: /^read (\S+)$/i, usage: 'read FILE', take: readOne },
@@ -170,7 +170,7 @@ function contentOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // A new file, ignoring: writing says what is wrong with any other.
+    // The file is new, ignoring; any other error shows when the file is written.
     return null;
   }
 }

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Lines } from '../../lib/lines.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
-/** As the protocol names it: something else went wrong. */
+/** The code of JSON-RPC for all other errors. */
 const internalError = -32_603;
 const methodNotFound = -32_601;
 
@@ -36,11 +36,11 @@ export class Peer {
     input.on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) if (line !== '') void this.#receive(JSON.parse(line) as Incoming);
     });
-    // A turn that is under way has no client any more.
+    // The client is gone, so a running turn ends, too.
     input.on('end', () => process.exit(0));
   }
 
-  /** Rejects when the signal aborts; the answer that still comes is dropped. */
+  /** Rejects when the signal aborts; a late answer is dropped. */
   request(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
     const id = ++this.#lastId;
     const answer = new Promise<unknown>((resolve, reject) => {

@@ -1,9 +1,9 @@
-/** One turn of the demo agent: what an order can do. */
+/** One turn of the demo agent, with the acts that a prompt can ask for. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Conversation } from './conversation.ts';
 import type { Peer } from './peer.ts';
 
-/** Between two words: slow enough to see them come. */
+/** Pause between two words, long enough to see them arrive. */
 const wordMs = 10;
 const permissions = [
   { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
@@ -24,12 +24,12 @@ export class Turn {
     this.signal = signal;
   }
 
-  /** All that it said. */
+  /** The whole answer so far, without thoughts. */
   get text(): string {
     return this.#text;
   }
 
-  /** Word by word, or in one piece. */
+  /** Sends text word by word, or in one piece, depending on the model. */
   async say(text: string, sessionUpdate = 'agent_message_chunk'): Promise<void> {
     const pieces = this.conversation.model === 'whole' ? [text] : (text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [text]);
     for (const [index, piece] of pieces.entries()) {
@@ -44,7 +44,7 @@ export class Turn {
     await this.#peer.update(this.conversation.id, update);
   }
 
-  /** The new tool call's id. */
+  /** Reports a new tool call and returns its id. */
   async begin(kind: string, title: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
     this.#calls += 1;
     const toolCallId = `call-${this.conversation.said.length}-${this.#calls}`;

@@ -1,6 +1,6 @@
 /**
- * Any agent that speaks the Agent Client Protocol on its stdio: one process and one session a story. It has the sandbox's
- * files and programs itself, so it is offered none of ours.
+ * Any agent that speaks the Agent Client Protocol on its stdio: one process and one session per story. The agent opens
+ * files and starts programs in the sandbox itself, so this client offers it neither.
  */
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +25,7 @@ import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
 const maxLineBytes = 64 * 1024;
-/** An agent ends when its input does; those that do not are ended. */
+/** Time for an agent to exit after its input has ended; then it is stopped. */
 const leaveMs = 1000;
 
 export function acpAgent(spec: AcpSpec): Work {
@@ -49,7 +49,7 @@ export function acpAgent(spec: AcpSpec): Work {
   };
 }
 
-/** A conversation that breaks off because the agent ended is a crash; otherwise it is as the agent says. */
+/** A connection that is lost because the agent ended is a crash; otherwise the error is ACP_CONNECTION_LOST. */
 function lost(crashed: Promise<Ending>): (error: unknown) => Promise<Ending> {
   return (error) => {
     if (error instanceof Setback) throw error;
@@ -109,7 +109,7 @@ function endingOf(stopReason: string, summary: string): Ending {
   return { status: 'failed', summary: said, code: null };
 }
 
-/** Read by ourselves: kinds of updates come and go with versions of the protocol, and none of them is vital. */
+/** Keeps updates from the ACP library: their kinds change between versions of the protocol, and none is required. */
 function withoutUpdates(speech: Speech): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     transform: (message, rest) => {
@@ -131,7 +131,7 @@ function updateIn(params: unknown): Update {
   return typeof update === 'object' && update !== null ? update : {};
 }
 
-/** Text of the agent arrives in pieces; it is reported by the line, and its last message is its summary. */
+/** The agent's text arrives in pieces and is reported in lines; its last message is the summary. */
 class Speech {
   readonly #reporter: Reporter;
   #lines = new Lines(maxLineBytes);

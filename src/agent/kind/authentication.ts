@@ -1,8 +1,8 @@
-/** How an agent that asks for it gets to know its user. */
+/** Authentication of the client to agents that require it. */
 import type { AcpSpec } from '../../model/agent.ts';
 import { Setback } from '../agent.ts';
 
-/** The code of the error. */
+/** The error code with which an agent requires authentication. */
 export const authRequired = -32_000;
 
 /** No user can log in interactively in a sandbox, so only a method that accepts a key is usable. */

@@ -1,4 +1,4 @@
-/** What the Claude Code CLI writes with `--output-format stream-json`: an object a line, the one of type `result` last. */
+/** Parser for `--output-format stream-json` of the Claude Code CLI: one object per line, the last of type `result`. */
 import type { Ending } from '../agent.ts';
 import { LastLines } from '../last-lines.ts';
 
@@ -21,7 +21,7 @@ export class ClaudeStream {
     return event === null ? [] : saidIn(event);
   }
 
-  /** Output beside the stream. */
+  /** Output that is not part of the stream, such as stderr. */
   complain(...lines: readonly string[]): void {
     this.#other.add(...lines);
   }

@@ -1,4 +1,4 @@
-/** Any program: the story on its stdin; its exit code and last lines are the result. */
+/** Any program: it gets the story on stdin; its exit code and last lines are the result. */
 import type { CommandSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
 import { LastLines, maxLines } from '../last-lines.ts';

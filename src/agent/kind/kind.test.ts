@@ -19,13 +19,13 @@ describe('a request for permission', () => {
     expect(answerPermission(spec, kind, options)).toEqual({ outcome: 'selected', optionId });
   });
 
-  test('is called off when no option says what the rule says', () => {
+  test('is cancelled when no option matches the rule', () => {
     expect(answerPermission(spec, 'fetch', options.slice(1, 3))).toEqual({ outcome: 'cancelled' });
     expect(answerPermission(spec, 'read', [])).toEqual({ outcome: 'cancelled' });
   });
 });
 
-describe('what claude writes', () => {
+describe('the output of claude', () => {
   function read(exitCode: number, ...lines: unknown[]) {
     const stream = new ClaudeStream();
     const said = lines.flatMap((line) => stream.take(typeof line === 'string' ? line : JSON.stringify(line)));

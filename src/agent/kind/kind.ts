@@ -4,7 +4,7 @@ import type { Key } from '../key.ts';
 import { claudeAgent } from './claude.ts';
 import { commandAgent } from './command.ts';
 
-/** The program for a kind of agent. The library for ACP is loaded only for ACP agents. */
+/** The function that runs a kind of agent. The library for ACP is loaded only for ACP agents. */
 export function workOf(spec: AgentSpec, key: Key | null): Work {
   if (spec.kind === 'claude') return claudeAgent(spec, key);
   if (spec.kind === 'command') return commandAgent(spec);

@@ -8,7 +8,7 @@ export interface Option {
 
 type Answer = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string };
 
-/** Once before always, so that the next request is decided by itself. */
+/** `once` is preferred to `always`, so that the next request gets its own decision. */
 const wanted = { allow: ['allow_once', 'allow_always'], reject: ['reject_once', 'reject_always'] } as const;
 
 export function answerPermission(spec: AcpSpec, kind: string, options: readonly Option[]): Answer {

@@ -12,7 +12,7 @@ const table = (name: string, command: string): Addition => ({
 describe('JSON', () => {
   const own = '// mine\n{\n  "theme": "dark", // keep\n  "mcpServers": {\n    "own": { "command": "own" },\n  },\n}\n';
 
-  it('keeps comments and unknown keys, and is as before, but for white space, when all is removed', () => {
+  it('keeps comments and unknown keys; removing all additions restores the text except for white space', () => {
     const first = withAdditions(own, [], [value('memory', { command: 'm' })]);
     expect(first.text).toContain('// keep');
     expect(first.text).toMatch(/"own": \{\s*"command": "own"\s*\}/);
@@ -22,7 +22,7 @@ describe('JSON', () => {
     expect(second.added).toEqual([]);
   });
 
-  it('changes what it added, and leaves what another wrote under that name', () => {
+  it('changes its own entries, and leaves entries that a person wrote or changed', () => {
     const first = withAdditions('', [], [value('memory', { command: 'old' }), value('rooms', { command: 'r' })]);
     const edited = first.text.replace('"r"', '"changed by hand"');
     const second = withAdditions(edited, first.added, [value('memory', { command: 'new' })]);
@@ -69,7 +69,7 @@ describe('TOML', () => {
     expect(withAdditions(edited, first.added, [table('memory', 'new')])).toEqual({ text: edited, added: [] });
   });
 
-  it('refuses servers that are written in another form', () => {
+  it('refuses a file whose servers are an inline table', () => {
     expect(() => withAdditions('mcp_servers = { memory = {} }\n', [], [table('memory', 'm')])).toThrow('form');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What is added to a file of settings, so that it can be changed or removed later. Only what is still as it was added is ours: what an agent or
- * a person wrote, or changed, stays.
+ * Entries that Carrel adds to a settings file, recorded so that it can change or remove them later. It touches only
+ * entries that are still as it added them: what an agent or a person wrote or changed stays.
  */
 import { editedJsonc, parseJsonc } from '../../lib/jsonc.ts';
 import { tomlTable, withoutTomlTable, withTomlTable } from '../../lib/toml-table.ts';
@@ -15,11 +15,11 @@ export type Addition =
 
 export interface Changed {
   readonly text: string;
-  /** What of it is ours now. */
+  /** The entries in the text that Carrel may change or remove later. */
   readonly added: readonly Addition[];
 }
 
-/** The file with what is wanted, and without what was added before and is not wanted any more. */
+/** Returns the text with the wanted entries, without those that were added before and are no longer wanted. */
 export function withAdditions(text: string, before: readonly Addition[], wanted: readonly Addition[]): Changed {
   const keys = new Set(wanted.map(keyOf));
   let result = text;
@@ -35,7 +35,7 @@ export function withAdditions(text: string, before: readonly Addition[], wanted:
   return { text: result, added };
 }
 
-/** Of two additions with one key there is only one in a file. */
+/** A file has at most one addition per key. */
 function keyOf({ kind, path, value }: Addition): string {
   return JSON.stringify([kind, path, kind === 'item' ? value : null]);
 }

@@ -1,4 +1,4 @@
-/** Brings the files of agents in a home up to what the sandbox has. */
+/** Updates the settings files of agents in a home to the MCP servers of the sandbox. */
 import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
@@ -21,7 +21,7 @@ export function configure(home: string, list: McpList, warn: (text: string) => v
   if (text !== contentOf(record)) replace(record, text);
 }
 
-/** A file that cannot be changed safely stays as it is, and so does what is known of it. */
+/** A file that cannot be changed safely stays as it is, and so does the record of its additions. */
 function changed(
   file: string,
   before: readonly Addition[],
@@ -57,7 +57,7 @@ function contentOf(file: string): string {
   }
 }
 
-/** At once; a link to a file stays a link. */
+/** Replaces a file atomically; a link to a file stays a link. */
 export function replace(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const [target, mode] = targetOf(file);

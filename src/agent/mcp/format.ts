@@ -2,10 +2,10 @@
 import { isLocal, type LocalServer, type McpServer, type RemoteServer } from '../../model/mcp.ts';
 import type { Addition } from './addition.ts';
 
-/** What the daemon says: `mcp.json` of the metadata. */
+/** The list that the daemon writes: `mcp.json` of the metadata. */
 export interface McpList {
   readonly servers: readonly McpServer[];
-  /** Names in the project's file that stand for another server. */
+  /** Names of servers in the project's file that are not configured. */
   readonly shadowed: readonly string[];
 }
 

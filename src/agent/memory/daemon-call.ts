@@ -1,4 +1,4 @@
-/** Calls to the daemon, at the port of this sandbox alone. */
+/** Calls to the daemon over a port on the loopback of this sandbox. */
 import { request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstBytes } from '../../lib/collect.ts';
@@ -6,14 +6,14 @@ import { Fault, type FaultBody, isFault } from '../../model/fault.ts';
 
 const maxAnswerBytes = 16 * 1024 ** 2;
 const answerMs = 60_000;
-/** A daemon that is started again answers after some seconds. */
+/** Pauses between tries: a daemon that is restarted answers after some seconds. */
 const pausesMs = [200, 500, 1000, 2000, 4000, 8000];
 
 export interface DaemonRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: unknown;
-  /** Whether it may be sent again after a connection was lost: the daemon may have done it already. */
+  /** Whether it may be sent again after a lost connection, when the daemon may have handled it already. */
   readonly isRepeatable: boolean;
 }
 
@@ -48,7 +48,7 @@ async function callOnce(address: string, { method, path, body }: DaemonRequest):
 }
 
 function answerIn(status: number, text: string): object {
-  // The proxy answers so while no daemon is there. A request may have been passed on before the daemon went away.
+  // The proxy answers 502 while no daemon runs. The daemon may have got the request before it went away.
   if (status === 502) throw lost(new Error('no daemon answers'), true);
   try {
     const value = JSON.parse(text) as object;

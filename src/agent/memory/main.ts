@@ -13,7 +13,7 @@ await serveStdio({
   result: (answer) => ({ content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer }),
 });
 
-/** With a key it is saved once, however often it is sent. */
+/** Adds a key, so that a note that is sent twice is saved once. */
 function withKey(input: unknown): unknown {
   return typeof input === 'object' && input !== null ? { key: `call-${randomUUID()}`, ...input } : input;
 }

@@ -1,4 +1,4 @@
-/** The MCP protocol, as much of it as a server with tools needs. What tools there are is known to the daemon. */
+/** The part of MCP that a server with tools needs. The daemon has the list of tools. */
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { DaemonRequest } from './daemon-call.ts';
 
@@ -13,17 +13,17 @@ interface Message {
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
-/** What the tools of one server are about. */
+/** The tools of one MCP server. */
 export interface Toolset {
   readonly name: string;
   readonly instructions: string;
-  /** Where the daemon has them. */
+  /** The path of the tools at the daemon. */
   readonly path: string;
   /** Whether a call that may have reached the daemon can be sent again. */
   isRepeatable(tool: string): boolean;
-  /** What is sent instead of the input. */
+  /** Converts the input before it is sent. */
   input?(tool: string, input: unknown): unknown;
-  /** The result of a call as MCP has it. */
+  /** Converts the daemon's answer to a result of MCP. */
   result(answer: object): object;
 }
 
@@ -51,7 +51,7 @@ export class ToolServer {
     const message = parsed(line);
     if (message === null) return this.#answer(null, { error: { code: -32_700, message: 'not a JSON-RPC message' } });
     const { id } = message;
-    // Notifications, and answers to requests that this server never sends.
+    // Notifications and responses are ignored: this server sends no requests.
     if (id === undefined || typeof message.method !== 'string') return;
     try {
       this.#answer(id, { result: await this.#handle(message.method, message.params ?? {}) });
@@ -101,7 +101,7 @@ function greeting({ name, instructions }: Toolset, asked: unknown): object {
   return { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions };
 }
 
-/** The model reads the text. */
+/** The refusal is also in the text, which the model reads. */
 function refusal({ code, message, hint }: Fault): object {
   return {
     isError: true,

@@ -5,7 +5,7 @@ import { memoryEnv } from '../../model/memory.ts';
 import { callDaemon } from './daemon-call.ts';
 import { ToolServer, type Toolset } from './server.ts';
 
-/** More than the daemon takes: a longer line is no message for it. */
+/** More than the daemon accepts; longer lines are skipped. */
 const maxLine = 4 * 1024 ** 2;
 
 export async function serveStdio(tools: Toolset): Promise<void> {

@@ -1,4 +1,4 @@
-/** `carrel-room`: rooms from inside a sandbox, by their files alone. */
+/** `carrel-room`: the commands for rooms inside a sandbox; they use only the files of a room. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { asFault, consequences, Fault } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';

@@ -110,7 +110,7 @@ function said(words: string): object {
   return { content: [{ type: 'text', text: words }] };
 }
 
-/** Until the input ends. */
+/** Serves until the input ends. */
 export async function serveMcp(input: Readable, output: Writable): Promise<void> {
   for await (const line of createInterface({ input })) {
     const answer = await answerTo(line);

@@ -18,7 +18,7 @@ const nameOf = (index: number) => `${idOf(index)}-${'x'.repeat(1 + (index % 60))
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => nameOf(from + index));
 const put = (all: readonly string[]) => writeFileSync(path, all.map((name) => `${name}\n`).join(''));
 
-test('every id is found by bisection, and so is the place of an id that is not there', () => {
+test('bisection finds the line after every id, and after an id that is not in the file', () => {
   const all = names(300);
   put(all);
   const fd = openSync(path, 'r');
@@ -32,7 +32,7 @@ test('every id is found by bisection, and so is the place of an id that is not t
   closeSync(fd);
 });
 
-test('a reader gets every name once, in order, also when lines arrive in pieces', () => {
+test('a reader gets every name once, in order, even if lines arrive in pieces', () => {
   const log = new OrderLog(path, null);
   expect(log.next()).toEqual([]);
   put(names(5));
@@ -44,7 +44,7 @@ test('a reader gets every name once, in order, also when lines arrive in pieces'
   log.close();
 });
 
-test('a reader goes on at its place in a file that replaces the one it reads', () => {
+test('a reader continues at its position when another file replaces the one that it reads', () => {
   put(names(50));
   const log = new OrderLog(path, idOf(20));
   expect(log.next()).toEqual(names(29, 21));

@@ -1,6 +1,6 @@
 /**
- * `order.log`: the names of the files in processed/, one a line, in the order of the room. A reader finds a place in it by bisection and
- * reads on from there, so that nothing costs more in a room with more messages.
+ * `order.log`: the names of the files in processed/, one per line, in the order of the room. A reader finds its
+ * position by bisection and reads on from there, so that reading does not get slower as the room grows.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
@@ -17,13 +17,13 @@ export class OrderLog {
   /** The last id that was read. */
   #last: string | null;
 
-  /** Reads what comes after that id; null: from the first line. */
+  /** Reads the names after that id; null: from the first line. */
   constructor(path: string, after: string | null) {
     this.#path = path;
     this.#last = after;
   }
 
-  /** The names that follow, at most as many as fit into a chunk. None: there are no more now. */
+  /** The next names, at most as many as fit into a chunk. Empty: there are no more now. */
   next(): string[] {
     if (!this.#isCurrent()) this.#open();
     if (this.#fd === null) return [];
@@ -40,7 +40,7 @@ export class OrderLog {
     this.#fd = null;
   }
 
-  /** False: another file has been put in its place. */
+  /** False: the file is not open, or was replaced or truncated. */
   #isCurrent(): boolean {
     if (this.#fd === null) return false;
     const [open, named] = [fstatSync(this.#fd), statSync(this.#path, { throwIfNoEntry: false })];
@@ -59,7 +59,7 @@ export class OrderLog {
   }
 }
 
-/** Where the first line begins whose id is greater. */
+/** Offset of the first line with a greater id. */
 export function offsetAfter(fd: number, id: string): number {
   let [low, high] = [0, fstatSync(fd).size];
   while (low < high) {
@@ -72,7 +72,7 @@ export function offsetAfter(fd: number, id: string): number {
   return low;
 }
 
-/** The names at the end, the last one last. */
+/** The last names, in the order of the file. */
 export function lastNames(path: string, most: number): string[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return [];
@@ -88,7 +88,7 @@ export function lastNames(path: string, most: number): string[] {
   }
 }
 
-/** Of the line that this byte is in. */
+/** Offset of the start of the line that contains this byte. */
 function lineStart(fd: number, at: number): number {
   const from = Math.max(0, at - lineBytes);
   return from + readAt(fd, from, at - from).lastIndexOf('\n') + 1;

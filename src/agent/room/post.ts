@@ -1,4 +1,4 @@
-/** Posts by a file in the inbox, which appears there whole or not at all, and waits for what becomes of it. */
+/** Posts a message as a file that is renamed into the inbox when it is complete, and waits for the outcome. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -27,7 +27,7 @@ export interface Post {
   readonly waitMs: number;
 }
 
-/** Answers with the id of the message. */
+/** Resolves to the id of the message. */
 export async function post(room: RoomFiles, { text, replyTo, attachments, waitMs }: Post): Promise<string> {
   const name = randomBytes(12).toString('hex');
   const fresh = join(room.inbox, `.new-${name}`);
@@ -41,13 +41,13 @@ export async function post(room: RoomFiles, { text, replyTo, attachments, waitMs
   }
 }
 
-/** A text that begins like front matter gets one before it, so that it is not taken for that. */
+/** A text that begins like front matter gets real front matter before it, so that it is read as text. */
 function headOf(text: string, replyTo: string | null): string {
   if (replyTo !== null) return `---\nreply_to: ${replyTo}\n---\n`;
   return text.startsWith('---\n') ? '---\nvia: inbox\n---\n' : '';
 }
 
-/** The message file, open for reading. */
+/** Writes the message and its attachments. Returns the message file, open for reading. */
 function written(fresh: string, content: string, attachments: readonly string[]): number {
   if (attachments.length === 0) return writtenFile(fresh, content);
   try {

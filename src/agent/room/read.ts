@@ -7,7 +7,7 @@ export interface Shown {
   readonly isJson: boolean;
 }
 
-/** The last messages, or all that were not read yet. What was printed counts as read. */
+/** Prints the last messages, or the unread ones, and marks them as read. */
 export function read(room: RoomFiles, options: Shown & { readonly isUnread: boolean; readonly limit: number }): void {
   if (!options.isUnread) {
     show(room, lastNames(room.orderLog, options.limit), options);
@@ -24,10 +24,10 @@ export function read(room: RoomFiles, options: Shown & { readonly isUnread: bool
   }
 }
 
-/** Where inotify does not report changes. */
+/** Poll interval, for filesystems where inotify does not report changes. */
 const lookMs = 1000;
 
-/** From the read position, or from now on where there is none. */
+/** Follows from the read position, or, without one, from the present end. `isAll`: from the first message. */
 export function follow(room: RoomFiles, options: Shown & { readonly isAll: boolean }): void {
   const last = lastNames(room.orderLog, 1)[0]?.slice(0, 26) ?? null;
   const log = new OrderLog(room.orderLog, options.isAll ? null : (room.position ?? last));
@@ -40,7 +40,7 @@ export function follow(room: RoomFiles, options: Shown & { readonly isAll: boole
       if (name === null || name === 'order.log') look();
     }).on('error', () => {});
   } catch {
-    // There are no watches left, ignoring: the interval looks.
+    // No inotify watches are left, ignoring: the interval still polls.
   }
   look();
 }
@@ -54,7 +54,7 @@ function show(room: RoomFiles, names: readonly string[], { isJson }: Shown): voi
   if (last !== undefined) room.setPosition(last.slice(0, 26));
 }
 
-/** A terminal obeys them. */
+/** Control characters, which a terminal would execute. */
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 function textOf({ id, from, at, replyTo, attachments, body }: ReadMessage): string {
@@ -71,7 +71,7 @@ function textOf({ id, from, at, replyTo, attachments, body }: ReadMessage): stri
 
 const maxCounted = 1000;
 
-/** How many messages were not read yet; up to a thousand. */
+/** The number of unread messages, at most a thousand. */
 export function unread(room: RoomFiles): number {
   const log = new OrderLog(room.orderLog, room.position);
   try {

@@ -52,7 +52,7 @@ export class RoomFiles {
     return ulidPattern.test(id) ? id : null;
   }
 
-  /** Kept only where there is an inbox to keep it in. */
+  /** The position is kept in the inbox; in a room that is read-only here it is not kept. */
   setPosition(id: string): void {
     if (id <= (this.position ?? '')) return;
     const fresh = join(this.inbox, `.read.${process.pid}`);

@@ -38,14 +38,14 @@ export class AgentLink {
     return this.#known;
   }
 
-  /** The driver that there is, or a new one. */
+  /** Returns the running driver, or starts one. */
   driver(): Promise<Driver> {
     this.busy();
     this.#driver ??= this.#start();
     return this.#driver;
   }
 
-  /** Without starting one. */
+  /** The running driver, or null; starts none. */
   get present(): Promise<Driver> | null {
     return this.#driver;
   }
@@ -60,7 +60,7 @@ export class AgentLink {
     this.#idle = null;
   }
 
-  /** From now on it is ended after a while, unless it would forget the conversation. */
+  /** Starts the idle timer. When it fires, the agent is stopped, unless it would forget the conversation. */
   rest(): void {
     this.busy();
     this.#idle = setTimeout(() => void this.#endIdle(), this.#options.idleMs()).unref();
@@ -100,7 +100,7 @@ export class AgentLink {
   }
 }
 
-/** One that cannot be read is as none: the agent then starts without what it remembered. */
+/** An unreadable record counts as missing: the agent then starts without its earlier session. */
 export async function readRecord(folder: string): Promise<AgentRecord> {
   try {
     const record = JSON.parse(await readFile(join(folder, recordFile), 'utf8')) as AgentRecord;

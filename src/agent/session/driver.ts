@@ -4,21 +4,21 @@
  */
 import type { ContentBlock, EventData, EventType, Question, QuestionAnswer, StopReason } from '../../model/session.ts';
 
-/** What the agent knows the session by, in `agent.json`. */
+/** What `agent.json` keeps about the agent of a session. */
 export interface AgentRecord {
   readonly agentSessionId?: string;
-  /** The agent's session that this one is to be a fork of. */
+  /** The agent's session that this one will be a fork of. */
   readonly forkOf?: string;
   readonly mode?: string;
   readonly model?: string;
-  /** Of the process, and when it was started, in ticks: the next agent API ends it. */
+  /** The agent's process and its start time in ticks, so that the next agent API can end an orphan. */
   readonly process?: { readonly pid: number; readonly startTime: string };
 }
 
 export interface Recorder {
-  /** Resolves when there is room for the next one, which may be before this one is on disk; a fault ends the turn. */
+  /** Resolves when the next event may follow, which may be before this one is on disk. A fault ends the turn. */
   record<T extends EventType>(type: T, data: EventData[T]): Promise<void>;
-  /** The answer of a person. */
+  /** Resolves to the answer of a person. */
   ask(question: Omit<Question, 'pendingId'>): Promise<QuestionAnswer>;
   remember(change: Partial<AgentRecord>): Promise<void>;
 }
@@ -33,9 +33,9 @@ export interface DriverOptions {
 }
 
 export interface Driver {
-  /** The agent can be started again without forgetting. */
+  /** True: a restarted agent can load its session. */
   readonly canLoad: boolean;
-  /** Why the process ended. */
+  /** Resolves to why the process ended. */
   readonly ended: Promise<string>;
   /** Rejects with `AgentLost` when the process ends first, or had ended. */
   prompt(content: readonly ContentBlock[]): Promise<StopReason>;
@@ -47,10 +47,10 @@ export interface Driver {
 
 export type StartDriver = (options: DriverOptions, recorder: Recorder) => Promise<Driver>;
 
-/** The agent's process ended, or broke the protocol off. */
+/** The agent's process ended, or broke the protocol. */
 export class AgentLost extends Error {
   override readonly name = 'AgentLost';
-  /** The agent did not get the request. */
+  /** True: the agent did not get the request. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent = false) {

@@ -1,4 +1,4 @@
-/** An agent for tests: it does what the text of a prompt says, and keeps what it got. */
+/** An agent for tests: it does what the text of a prompt says, and records its prompts. */
 import type { ContentBlock, StopReason } from '../../model/session.ts';
 import { AgentLost, type Driver, type DriverOptions, type Recorder } from './driver.ts';
 
@@ -6,7 +6,7 @@ export class FakeAgents {
   readonly prompts: string[] = [];
   readonly starts: DriverOptions[] = [];
   readonly drivers: FakeDriver[] = [];
-  /** Why the next one does not start. */
+  /** The error with which the next agent does not start; null: it starts. */
   refusal: string | null = null;
   canLoad = true;
   diesAtOnce = false;
@@ -83,7 +83,7 @@ export class FakeDriver implements Driver {
     this.#end(reason);
   }
 
-  /** Its end is found by the next prompt. */
+  /** The agent dies without notice; the next prompt finds that out. */
   dieUnseen(): void {
     this.#isDead = true;
   }

@@ -17,7 +17,7 @@ export interface FakeTurn {
 
 export type Script = (turn: FakeTurn) => Promise<StopReason>;
 
-/** Sends back what it got. */
+/** Answers with the text of the prompt. */
 export const echo: Script = async ({ text, say }) => {
   say('text', { text });
   return 'end_turn';
@@ -32,7 +32,7 @@ export class FakeSession implements Session {
   #running: { readonly abort: AbortController; readonly ended: Promise<void> } | null = null;
   #isRemoved = false;
 
-  /** `changes` of all sessions emits `change`. */
+  /** `changes` is shared by all sessions; it emits `change`. */
   constructor(id: string, script: Script, changes: EventEmitter) {
     this.id = id;
     this.#changes = changes;
@@ -130,7 +130,7 @@ export class FakeSession implements Session {
   }
 
   async #run({ turnId, content }: Turn, signal: AbortSignal): Promise<void> {
-    // After the answer to the prompt, as with an agent in another process.
+    // The turn starts after the answer to the prompt, as with an agent in another process.
     await new Promise(setImmediate);
     this.append('turn.started', {}, turnId);
     const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');

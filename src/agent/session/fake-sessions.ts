@@ -33,7 +33,7 @@ export class TestSessions {
     return sessions.find((await sessions.create({})).id);
   }
 
-  /** As after a kill: what was on disk at this moment. */
+  /** Opens a copy of what is on disk now, as after a kill. */
   async reopen(): Promise<Sessions> {
     const copy = mkdtempSync(join(tmpdir(), 'carrel-sessions-'));
     cpSync(this.folder, copy, { recursive: true, verbatimSymlinks: true });
@@ -66,7 +66,7 @@ export function words(text: string): readonly ContentBlock[] {
   return [{ type: 'text', text }];
 }
 
-/** The first event like that. */
+/** Resolves to the first event that matches. */
 export async function until(session: LiveSession, isIt: (event: SessionEvent) => boolean): Promise<SessionEvent> {
   for await (const { event } of session.follow(0, AbortSignal.timeout(10_000))) if (isIt(event)) return event;
   throw new Error('there is no such event');
@@ -76,7 +76,7 @@ export function ask(session: LiveSession, text: string, queue = false): Promise<
   return session.prompt({ content: words(text), queue });
 }
 
-/** Its end. */
+/** Runs a turn and resolves to its end. */
 export async function turn(session: LiveSession, text: string): Promise<SessionEvent> {
   const { turnId } = await ask(session, text);
   return until(session, (event) => event.type === 'turn.ended' && event.turnId === turnId);

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => all.remove());
 
 describe('S2', () => {
-  test.each([10, 1024 ** 2 - 100])('a prompt of %i bytes for an agent that waits starts once', async (bytes) => {
+  test.each([10, 1024 ** 2 - 100])('a prompt of %i bytes for an idle agent starts one turn only', async (bytes) => {
     const session = await all.create();
     await turn(session, 'say one');
     await session.flush();
@@ -90,7 +90,7 @@ describe('S10', () => {
     expect(all.agents.prompts).toEqual(prompts);
   });
 
-  test.each([0, 1, 2, 4, 8])('an answer reaches the agent that is lost %i steps after it', async (steps) => {
+  test.each([0, 1, 2, 4, 8])('an answer reaches the next agent if the first is lost %i steps later', async (steps) => {
     const { session, pendingId } = await questionOf('mute May I?');
     const answered = session.answer(pendingId, { optionId: 'yes' });
     for (let step = 0; step < steps; step += 1) await new Promise(setImmediate);
@@ -122,7 +122,7 @@ describe('S10', () => {
 });
 
 describe('S12', () => {
-  test('a prompt while the session is busy is a conflict, or waits', async () => {
+  test('a prompt while the session is busy is refused as a conflict, or waits if it is queued', async () => {
     const session = await all.create();
     await ask(session, 'hang');
     await expect(ask(session, 'say no')).rejects.toMatchObject({ code: 'conflict' });
@@ -133,7 +133,7 @@ describe('S12', () => {
     expect(all.agents.prompts).toEqual(['hang', 'say yes']);
   });
 
-  test('of prompts at the same time one is accepted', async () => {
+  test('of several prompts at the same time only one is accepted', async () => {
     const session = await all.create();
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => ask(session, 'hang')));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('S12', () => {
 });
 
 describe('S14', () => {
-  test('a fork has the events up to its point, and goes on alone', async () => {
+  test('a fork has the earlier events of its source, and continues independently of it', async () => {
     const sessions = await all.open();
     const session = await all.create();
     await turn(session, 'say one');
@@ -193,7 +193,7 @@ describe('S14', () => {
 });
 
 describe('S15', () => {
-  test('limits are refused with exhausted', async () => {
+  test('a prompt or a session beyond the limits is refused as exhausted', async () => {
     const sessions = await all.open();
     const session = await all.create();
     await expect(ask(session, 'x'.repeat(1024 ** 2))).rejects.toMatchObject({ code: 'exhausted' });
@@ -206,14 +206,14 @@ describe('S15', () => {
   });
 });
 
-test('a session that is made again with its id is the same', async () => {
+test('creating a session twice with one id returns the same session', async () => {
   const sessions = await all.open();
   const [a, b] = await Promise.all([1, 2].map(() => sessions.create({ sessionId: '01ARZ3NDEKTSV4RRFFQ69G5FAV' })));
   expect(a).toBe(b);
   await expect(sessions.create({ agent: 'none' })).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('mode and model are set by the agent, and kept for the next one', async () => {
+test('mode and model are set at the agent, and kept for the next agent', async () => {
   const session = await all.create();
   await session.setMode('b');
   await session.setModel('a');
@@ -226,7 +226,7 @@ test('mode and model are set by the agent, and kept for the next one', async () 
   expect(again.fold.title).toBe('a name');
 });
 
-test('the digest is that of the lines', async () => {
+test('the digest of a session is the digest of the lines of its log', async () => {
   const session = await all.create();
   await turn(session, 'say x');
   const log = await DurableLog.open(join(all.folder, session.id, 'events.ndjson'), {

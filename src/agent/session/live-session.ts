@@ -37,7 +37,7 @@ export class LiveSession implements Session {
   readonly #unwritten = new Unwritten();
   #isDisposed = false;
 
-  /** Of a folder that has a log, or is to have one. */
+  /** Opens a folder that has a log or will get one. */
   static async open(folder: string, id: string, parts: SessionParts): Promise<LiveSession> {
     const log = await SessionLog.open(folder, id);
     const recorder = {
@@ -67,18 +67,18 @@ export class LiveSession implements Session {
     return this.#log.fold;
   }
 
-  /** What the agent knows the session by. */
+  /** The link to the agent of this session. */
   get agent(): AgentLink {
     return this.#agent;
   }
 
-  /** The first event of a new session. */
+  /** Writes the first event of a new session. */
   async create(data: EventData['session.created']): Promise<void> {
     await this.#log.append('session.created', data);
     await this.#views.flush();
   }
 
-  /** Ends what an earlier process left, and goes on with the prompts that wait. */
+  /** Ends turns that an earlier process left, and continues with the prompts that wait. */
   async recover(notes: readonly string[] = []): Promise<void> {
     const all = [...notes];
     if (this.#log.cutBytes > 0) all.push(`The end of the log was damaged: ${this.#log.cutBytes} bytes were set aside.`);
@@ -111,7 +111,7 @@ export class LiveSession implements Session {
       if (bytes > sessionLimits.promptBytes) throw full(`the prompt has ${bytes} bytes`, 'Put it into a file.');
       this.#log.requireSpace();
       const prompted = this.#log.append('prompt', { content }, turnId);
-      // For an agent that waits they share a flush. If only the first can be written, the turn writes the second one later.
+      // If the agent is ready, both events share a flush. If only the prompt is written, the turn writes its start.
       const isNext = length === 0 && this.#agent.isReady;
       const started = isNext ? this.#log.append('turn.started', {}, turnId).catch(() => {}) : null;
       const [seq] = await Promise.all([prompted, started]);
@@ -132,7 +132,7 @@ export class LiveSession implements Session {
         await this.#questions.close(answer, question.turnId);
         return;
       }
-      // The prompt first: if the answer is lost in a crash, `recover` finds that it was given.
+      // The prompt is written first: if a crash loses the answer, `recover` finds that it was given.
       const asked = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
       await Promise.all([asked, this.#questions.close(answer, question.turnId)]);
       this.#turns.go();
@@ -208,7 +208,7 @@ export class LiveSession implements Session {
     const driver = await this.#agent.driver().catch((error: unknown) => {
       throw new Fault('unavailable', reasonOf(error));
     });
-    // What an agent that has just started can do is on its way to the log.
+    // The choices of an agent that has just started may not be in the log yet.
     await this.#unwritten.done();
     const choice = this.fold[what];
     if (!choice?.available.some((one) => one.id === id)) {

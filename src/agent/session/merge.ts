@@ -1,4 +1,4 @@
-/** Several streams as one, each in its order. A stream waits until its last value was taken. */
+/** Merges several streams; each keeps its order. A stream waits until its last value was taken. */
 export async function* mergeFollowed<T>(
   signal: AbortSignal,
   begin: (add: (stream: AsyncIterable<T>) => void) => () => void,

@@ -1,4 +1,4 @@
-/** Agents that an earlier agent API left: it was killed, so nothing ended them. They must not go on working. */
+/** Ends orphans: agents of an earlier agent API, which was killed and did not end them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecord } from './agent-link.ts';
@@ -12,7 +12,7 @@ export async function endOrphans(folder: string): Promise<void> {
   for (const pid of numbers('/proc')) if (pid !== process.pid && hasMark(pid, mark)) kill(pid);
   for (const name of readdirSync(folder)) {
     const { process: known } = await readRecord(join(folder, name));
-    // The group, for processes that have overwritten their environment.
+    // Kills the group, for processes that have overwritten their environment.
     if (known && startTime(known.pid) === known.startTime) kill(-known.pid);
   }
 }

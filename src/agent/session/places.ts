@@ -1,4 +1,4 @@
-/** Where the agent API works: in a sandbox these; tests have others. */
+/** The folders and the port of the agent API; tests use others. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface ApiPlaces {
   readonly port: number;
 }
 
-/** The argument, in JSON, replaces single places. */
+/** The argument, in JSON, replaces some of the defaults. */
 export function placesOf(argument: string | undefined): ApiPlaces {
   const home = homedir();
   const cwd = existsSync('/workspace') ? '/workspace' : home;

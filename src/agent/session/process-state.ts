@@ -1,16 +1,16 @@
-/** What the kernel says of a process. */
+/** The state of a process in /proc. */
 import { readFileSync } from 'node:fs';
 
-/** Of `task_struct.flags`: it is ending, and may have its files open still. */
+/** In `task_struct.flags`: the process is ending, and may still have files open. */
 const exiting = 0x4;
 const sigkill = 1 << 8;
 
-/** Since the machine started; with the pid it identifies a process. Null: there is none. */
+/** In ticks since boot; together with the pid it identifies a process. Null: the process does not exist. */
 export function startTime(pid: number): string | null {
   return fieldsOf(pid)?.[19] ?? null;
 }
 
-/** It has ended, or was killed and reads no more. */
+/** True: the process has ended, or was killed and does not read any more. */
 export function isEnding(pid: number): boolean {
   const fields = fieldsOf(pid);
   return fields === null || saysEnding(fields);
@@ -21,7 +21,7 @@ export function saysEnding(fields: readonly string[]): boolean {
   return 'ZXx'.includes(state) || (flags & exiting) !== 0 || (pending & sigkill) !== 0;
 }
 
-/** Those after the name, which may contain spaces. */
+/** The fields after the name, which may contain spaces. */
 function fieldsOf(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -11,7 +11,7 @@ const maxOpen = 100;
 export class Questions {
   readonly #log: SessionLog;
   readonly #waiting = new Map<string, (answer: QuestionAnswer) => void>();
-  /** Their answers are being written. */
+  /** Questions whose answers are being written. */
   readonly #closing = new Set<string>();
 
   constructor(log: SessionLog) {
@@ -41,7 +41,7 @@ export class Questions {
     return { question, answer: { pendingId, ...checkAnswer(question, answered) } };
   }
 
-  /** Records the answer, and passes it to the agent if it waits. Of several at once the first one counts. */
+  /** Records the answer, and passes it to the agent if it waits. If several answers race, the first one counts. */
   async close(answer: QuestionAnswer, turnId: string): Promise<void> {
     const { pendingId } = answer;
     if (this.#closing.has(pendingId)) return;
@@ -58,7 +58,7 @@ export class Questions {
     return this.#waiting.has(pendingId);
   }
 
-  /** The agent that asked does not wait any more. */
+  /** Drops the waits of an agent that does not wait any more. */
   forget(): void {
     this.#waiting.clear();
   }

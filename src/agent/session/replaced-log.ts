@@ -31,7 +31,7 @@ export async function writeLog(path: string, id: string, lines: AsyncIterable<st
   }
 }
 
-/** The events there are now, as those of another session. Its turns and questions end: they belong to the session that it comes from. */
+/** The present events, as events of a fork. Open turns and questions end in the fork: they belong to the source. */
 export async function* forkedLines(source: LiveSession, id: string, title?: string): AsyncGenerator<string> {
   const { seq, questions, turns } = source.fold;
   for await (const { event } of source.read()) {

@@ -1,6 +1,6 @@
 /**
- * `serve`: the agent API itself. It gets its settings on a socket that only one process can hold, from each run of `start`, and begins with the first
- * ones.
+ * `serve`: the agent API itself. Each run of `start` sends settings to a socket that only one process can hold; `serve`
+ * opens the sessions when the first settings arrive.
  */
 import { fstatSync, ftruncateSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
@@ -25,7 +25,7 @@ interface Serving {
   readonly http: HttpServer;
 }
 
-/** Until a signal. False: another one serves here. */
+/** Serves until a signal. False: another agent API serves here already. */
 export async function serve(places: ApiPlaces): Promise<boolean> {
   let serving: Promise<Serving> | null = null;
   const configure = async (settings: ApiSettings): Promise<number> => {
@@ -42,7 +42,7 @@ export async function serve(places: ApiPlaces): Promise<boolean> {
   log('listens');
   await new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
-    // The terminal of the command that started it.
+    // The hang-up of the terminal in which `start` ran, ignoring.
     process.on('SIGHUP', () => {});
   });
   await end(await (serving as Promise<Serving> | null)?.catch(() => null));
@@ -88,7 +88,7 @@ async function receive(socket: Socket, configure: (settings: ApiSettings) => Pro
 export async function textOf(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // The answer goes back on the same socket.
+  // The socket stays open, because the answer goes back on it.
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
@@ -109,7 +109,7 @@ function listen(name: string, onConnection: (socket: Socket) => void): Promise<S
   });
 }
 
-/** The names that the files of the newest session have in the home. A home that cannot be written has none, ignoring. */
+/** Links the files of the newest session into the home. A home that cannot be written gets no links, ignoring. */
 function linkSeedNames({ home, folder }: ApiPlaces): void {
   const names = { 'agent-session.json': 'session.json', 'agent-messages.json': 'messages.json' };
   try {
@@ -122,7 +122,7 @@ function linkSeedNames({ home, folder }: ApiPlaces): void {
   } catch {}
 }
 
-/** On stderr, which is a file that begins anew when it is full. */
+/** Writes to stderr, a file that is truncated when it is full. */
 export function log(text: string): void {
   if (fstatSync(2).isFile() && fstatSync(2).size > maxLogBytes) ftruncateSync(2, 0);
   process.stderr.write(`${new Date().toISOString()} ${text}\n`);

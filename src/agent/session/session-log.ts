@@ -1,4 +1,4 @@
-/** The event log of one session, with what it adds up to. */
+/** The event log of one session, with the state that follows from its events. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DurableLog, type Entry } from '../../lib/durable-log.ts';
@@ -10,7 +10,7 @@ import { Misfit } from '../../model/shape.ts';
 import type { LoggedEvent } from './session.ts';
 import { UndeliveredAnswers } from './undelivered-answers.ts';
 
-/** Kept back for the events that end turns. */
+/** Space that is reserved for the events that end turns. */
 const headroomBytes = 4 * 1024 ** 2;
 
 export const logFile = 'events.ndjson';
@@ -18,7 +18,7 @@ export const logFile = 'events.ndjson';
 export class SessionLog {
   readonly id: string;
   readonly fold = new SessionFold();
-  /** Of `prompt` events, by turn. */
+  /** `seq` of each `prompt` event, by turn. */
   readonly promptSeqs = new Map<string, number>();
   readonly undelivered = new UndeliveredAnswers();
   readonly #log: DurableLog<SessionEvent>;
@@ -66,7 +66,7 @@ export class SessionLog {
     });
   }
 
-  /** Refuses what would make the log too long to end its turns. */
+  /** Throws if only the space that is reserved for ending turns is left. */
   requireSpace(): void {
     if (this.#log.size < sessionLimits.logBytes - headroomBytes) return;
     throw new Fault('exhausted', `the log of session ${this.id} is full`, { hint: 'Create another session.' });

@@ -1,14 +1,16 @@
 /**
  * The agent API: the program in a sandbox that drives its agents.
  *
- * Life cycle: the daemon runs `carrel-agent-api start` in the sandbox, with settings on stdin. That starts `serve` in the background, unless
- * one serves already (it then gets the settings), waits until it listens, prints `{"port":3002}` and ends. `serve` belongs to the sandbox, not
- * to the daemon: it ends with the sandbox. It reads all logs, ends turns that an earlier one left at work with `interrupted`, goes on with
- * prompts that wait, and listens on 127.0.0.1:3002. Agents are started when a session needs them, one process per session, and ended after some
- * idle time; their process group ends with them and with `serve`.
+ * Life cycle: the daemon runs `carrel-agent-api start` in the sandbox, with settings on stdin. That starts `serve` in
+ * the background, unless one serves already (it then gets the settings), waits until it listens, prints `{"port":3002}`
+ * and ends. `serve` belongs to the sandbox, not to the daemon: it ends with the sandbox. It reads all logs, ends
+ * unfinished turns of an earlier one with `interrupted`, continues with prompts that wait, and listens on
+ * 127.0.0.1:3002. Agents are started when a session needs them, one process per session, and ended after some idle
+ * time; their process group ends with them and with `serve`.
  *
- * Promises: rules S1 to S5, S9, S10, S12, S14 to S16 of `docs/formats/session.md`. Every method that changes something resolves when its event is on
- * disk. Faults: `not_found` (no such session or question), `conflict` (busy, answered already, closed), `exhausted` (a limit), `invalid`.
+ * Promises: rules S1 to S5, S9, S10, S12, S14 to S16 of `docs/formats/session.md`. Every method that changes something
+ * resolves when its event is on disk. Faults: `not_found` (no such session or question), `conflict` (busy, answered
+ * already, closed), `exhausted` (a limit), `invalid`.
  */
 import type { AcpSpec } from '../../model/agent.ts';
 import type { ContentBlock, SessionEvent } from '../../model/session.ts';
@@ -18,14 +20,14 @@ import type { SessionFold } from '../../model/session-fold.ts';
 export interface ApiSettings {
   /** The first is the daemon's; only it may read digests and restore logs. */
   readonly tokens: readonly string[];
-  /** By name; those that sessions may use. */
+  /** The agents that sessions may use, by name. */
   readonly agents: Readonly<Record<string, AcpSpec>>;
   readonly defaultAgent: string;
   /** As `mcpServers` of `session/new`. */
   readonly mcpServers: readonly Readonly<Record<string, unknown>>[];
   readonly sandbox: string;
   readonly idleAgentSeconds: number;
-  /** Of these settings; `GET /health` has it, so that the daemon knows whether they are the ones it would send. */
+  /** Version of these settings. The daemon reads it from `GET /health` to see whether they are current. */
   readonly version?: string;
 }
 
@@ -59,7 +61,7 @@ export interface LoggedEvent {
 export interface Session {
   readonly id: string;
   readonly fold: SessionFold;
-  /** Repeated with a known `turnId`: answers as before. */
+  /** A repeated call with a known `turnId` gets the same answer. */
   prompt(asked: Asked): Promise<{ readonly turnId: string; readonly seq: number }>;
   /** Ends the running turn; with none it does nothing. Resolves when the turn has ended. */
   cancel(): Promise<void>;
@@ -69,8 +71,8 @@ export interface Session {
   rename(title: string): Promise<void>;
   close(): Promise<void>;
   /**
-   * Events after `seq`, from the log and then as they come, until the signal or the removal of the session. They are read as they are taken:
-   * a follower that takes none costs its position, not a growing queue.
+   * Events after `seq`, from the log and then as they come, until the signal or the removal of the session. An event is
+   * read only when it is taken, so a slow follower costs a position, not a growing queue.
    */
   follow(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>;
   /** SHA-256 over all lines up to `seq`: `sha256(digest(seq - 1) + line)` as hex, '' for 0. */
@@ -86,8 +88,8 @@ export interface AgentSessions {
     asked: { readonly sessionId?: string | undefined; readonly title?: string | undefined },
   ): Promise<Session>;
   remove(id: string): Promise<void>;
-  /** Replaces the log of a session, or makes it: the host has another one. */
+  /** Replaces or creates the log of a session with the host's copy. */
   restore(id: string, lines: AsyncIterable<string>): Promise<Session>;
-  /** Of all sessions, also of those to come. `after` by id; a session that is not named from its first event. */
+  /** Events of all sessions, later ones included. `after` is by id; other sessions start at their first event. */
   followAll(after: Readonly<Record<string, number>>, signal: AbortSignal): AsyncIterable<LoggedEvent>;
 }

@@ -17,7 +17,7 @@ async function* each(texts: readonly string[]): AsyncGenerator<string> {
 }
 
 describe('S1', () => {
-  test('events are numbered from 1 without gaps, and on disk before a follower sees them', async () => {
+  test('events are numbered from 1 without gaps, and are on disk before a follower sees them', async () => {
     const session = await all.create();
     await until(session, ({ type }) => type === 'session.configured');
     const { turnId } = await ask(session, 'say a b c');
@@ -35,7 +35,7 @@ describe('S1', () => {
 });
 
 describe('S2', () => {
-  test('a repeated request is the same prompt, also after a restart', async () => {
+  test('a repeated request gets the same answer and prompts once, also after a restart', async () => {
     const session = await all.create();
     const first = await session.prompt({ turnId: 't1', content: words('say hello') });
     await until(session, ({ type }) => type === 'turn.ended');
@@ -80,7 +80,7 @@ describe('S3', () => {
 });
 
 describe('S5', () => {
-  test('the files have the state at the end of a turn, and newest leads to them', async () => {
+  test('the files have the state after each turn, and the link `newest` leads to them', async () => {
     const session = await all.create();
     await turn(session, 'say Hello world');
     await session.cancel();
@@ -132,7 +132,7 @@ describe('S5', () => {
 });
 
 describe('S7', () => {
-  test('a log that the host replaces is set aside, and followers go on after what they have', async () => {
+  test('a log that the host replaces is set aside, and followers continue after their position', async () => {
     const sessions = await all.open();
     const session = await all.create();
     await turn(session, 'say one');

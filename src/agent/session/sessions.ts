@@ -16,7 +16,7 @@ import { replace } from './views.ts';
 
 export interface SessionsOptions {
   readonly folder: string;
-  /** Where agents work. */
+  /** The working folder of agents. */
   readonly cwd: string;
   readonly settings: () => ApiSettings;
   readonly start: StartDriver;
@@ -139,7 +139,7 @@ export class Sessions implements AgentSessions {
     return join(this.#options.folder, id);
   }
 
-  /** Of a folder that does not count yet, or any more; the next start removes it. */
+  /** Path of a folder that is being created or removed; the next start removes it. */
   #temporary(id: string): string {
     return join(this.#options.folder, `.${id}`);
   }
@@ -203,7 +203,7 @@ function forkedRecord({ agentSessionId, mode, model }: AgentRecord): AgentRecord
   };
 }
 
-/** After the events of this session that were passed on already, also if its log was replaced meanwhile. */
+/** Events after those that were passed on already, even if the log was replaced meanwhile. */
 async function* followed(session: LiveSession, seen: Map<string, number>, signal: AbortSignal) {
   for await (const one of session.follow(seen.get(session.id) ?? 0, signal)) {
     seen.set(session.id, one.event.seq);

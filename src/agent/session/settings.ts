@@ -30,7 +30,7 @@ export function parseSettings(json: string): ApiSettings {
   }
 }
 
-/** Always the newest ones, for holders that read them again and again. */
+/** Settings that are always the newest, for parts that keep a reference to them. */
 export class LiveSettings implements ApiSettings {
   current: ApiSettings;
 

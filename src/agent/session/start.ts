@@ -12,13 +12,13 @@ import { textOf } from './serve.ts';
 const startMs = 30_000;
 const pollMs = 10;
 
-/** The port on which it listens. */
+/** Resolves to the port of the agent API. */
 export async function start(places: ApiPlaces, program: string, settings: string): Promise<number> {
   let child: ChildProcess | null = null;
   for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause(pollMs)) {
     const answer = await configure(places, settings);
     if (answer !== null) return answer;
-    // One that ended at once may have lost a race with another one, or was killed.
+    // A child that has ended may have lost a race with another agent API, or was killed.
     if (child === null || hasEnded(child)) child = launch(places, program);
   }
   throw new Fault('timeout', `the agent API did not start within ${startMs / 1000} seconds`, {
@@ -26,7 +26,7 @@ export async function start(places: ApiPlaces, program: string, settings: string
   });
 }
 
-/** Null: none listens. */
+/** Null: no agent API listens. */
 async function configure(places: ApiPlaces, settings: string): Promise<number | null> {
   const socket = connect(socketName(places));
   try {
@@ -41,7 +41,7 @@ async function configure(places: ApiPlaces, settings: string): Promise<number | 
   }
 }
 
-/** One that was killed before it answered is as none. */
+/** Null for an empty answer: the agent API was killed before it answered. */
 function portIn(answer: string): number | null {
   if (answer === '') return null;
   const { port, fault } = JSON.parse(answer) as { port?: number; fault?: FaultBody };

@@ -10,10 +10,10 @@ import { answerPrompt, answerTurn, type Questions } from './questions.ts';
 import type { SessionLog } from './session-log.ts';
 import type { Unwritten } from './unwritten.ts';
 
-/** For an agent that was asked to cancel; then its process is ended. */
+/** Time for an agent to cancel; then its process is stopped. */
 const cancelGraceMs = 5000;
 const retryMs = 1000;
-/** An agent that ends whenever it is started gets no more. */
+/** Tries of a turn whose agent ends each time before it gets the prompt. */
 const maxTries = 3;
 
 type TurnEnd = EventData['turn.ended'];
@@ -28,7 +28,7 @@ export interface TurnsParts {
   readonly log: SessionLog;
   readonly agent: AgentLink;
   readonly questions: Questions;
-  /** What the agent said and is not on disk yet. */
+  /** Events of the agent that are not on disk yet. */
   readonly unwritten: Unwritten;
   /** Runs a decision while no request of a client is decided. */
   decide<T>(decision: () => Promise<T>): Promise<T>;
@@ -45,7 +45,7 @@ export class Turns {
     this.#parts = parts;
   }
 
-  /** Of the turn that is under way. */
+  /** Id of the running turn. */
   get turnId(): string | undefined {
     return this.#running?.turnId;
   }
@@ -66,7 +66,7 @@ export class Turns {
     await running.ended;
   }
 
-  /** No other turn begins in a closed session. */
+  /** Cancels the running turn. A closed session begins no other turn. */
   async finish(): Promise<void> {
     await this.cancel();
     await this.#loop;
@@ -83,7 +83,7 @@ export class Turns {
   async end(turnId: string, end: TurnEnd): Promise<void> {
     for (;;) {
       try {
-        // No answer is recorded meanwhile: it would reach neither this agent nor the next one.
+        // `decide` blocks answers meanwhile: they would reach neither this agent nor the next one.
         return await this.#parts.decide(async () => {
           if (end.stopReason === 'interrupted') await this.repeatAnswers();
           else await this.#parts.questions.cancel(turnId);
@@ -96,7 +96,7 @@ export class Turns {
     }
   }
 
-  /** Before the end of their turn, so that a crash in between repeats it. */
+  /** Turns undelivered answers into prompts, before the end of their turn, so that a crash in between repeats this. */
   async repeatAnswers(): Promise<void> {
     const { log, questions, unwritten } = this.#parts;
     questions.forget();
@@ -139,13 +139,13 @@ export class Turns {
     void this.#parts.flush();
   }
 
-  /** Null: the agent did not get it; the next agent API starts it, or ends it if its start is in the log. */
+  /** Null: the agent did not get the prompt. The next agent API starts the turn, or ends it if it had started. */
   async #outcome(turn: Turn, cancelled: AbortSignal): Promise<TurnEnd | null> {
     const start = { hasStarted: turn.hasStarted };
     try {
       for (let tries = 1; ; tries += 1) {
         const end = await this.#attempt(turn, cancelled, start).catch((error: unknown) => {
-          // The agent ended while it was idle: the prompt has reached none.
+          // The agent ended while it was idle and did not get the prompt, so the turn is tried again.
           if (error instanceof AgentLost && error.isUnsent && tries < maxTries && !this.#isDisposed) return undefined;
           throw error;
         });

@@ -1,6 +1,6 @@
 /**
- * Answers after which the agent has done nothing. If it is lost, it may not have received them: they are on disk before they are sent. The next
- * agent then gets them as a prompt, as it gets answers that come later.
+ * Answers after which the agent has done nothing yet. Answers are on disk before they are sent, so an agent that is
+ * lost may not have received them. The next agent gets them as a prompt, like answers that come later.
  */
 import type { EventType, Question, QuestionAnswer, SessionEvent } from '../../model/session.ts';
 
@@ -15,7 +15,7 @@ export class UndeliveredAnswers {
   readonly #asked = new Map<string, Question>();
   #answers: UndeliveredAnswer[] = [];
 
-  /** Of the turn under way. */
+  /** The undelivered answers of the running turn. */
   get all(): readonly UndeliveredAnswer[] {
     return this.#answers;
   }

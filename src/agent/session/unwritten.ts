@@ -1,4 +1,4 @@
-/** Writes under way, a few at a time, so that what waits for the disk does not fill the memory. */
+/** Pending writes, limited in number (back-pressure), so that they do not fill the memory while the disk is slow. */
 const maxWrites = 64;
 
 export class Unwritten {
@@ -20,13 +20,13 @@ export class Unwritten {
     this.#check();
   }
 
-  /** When all are done; they end in order. */
+  /** Resolves when all writes are done; they end in order. Rejects when one failed. */
   async settled(): Promise<void> {
     await this.#last;
     this.#check();
   }
 
-  /** The same, whatever failed: the turn finds that out. */
+  /** Like `settled`, but does not reject: the turn finds the failure. */
   async done(): Promise<void> {
     await this.#last;
   }

@@ -1,6 +1,6 @@
 /**
- * `session.json` and `messages.json`: what the log adds up to, for programs that read files. They are written whole, soon after a change, and at the
- * end of each turn.
+ * `session.json` and `messages.json`: the state that follows from the log, for programs that read files. They are
+ * written whole, soon after a change and at the end of each turn.
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { isErrno } from '../../lib/file.ts';
 import type { SessionFold } from '../../model/session-fold.ts';
 
 const delayMs = 500;
-/** A large view is written less often: it takes at most a tenth of the time. */
+/** Writing takes at most a tenth of the time, so large views are written less often. */
 const share = 10;
 
 export class Views {
@@ -26,7 +26,7 @@ export class Views {
     this.#fold = fold;
   }
 
-  /** Something changed. */
+  /** Schedules a write after a change. */
   touch(): void {
     this.#timer ??= setTimeout(() => void this.flush(), Math.max(delayMs, share * this.#lastMs)).unref();
   }
@@ -84,7 +84,7 @@ export class Views {
   }
 }
 
-/** Off the main thread, unlike `writeWhole`: messages may be large. */
+/** Does not block the main thread, unlike `writeWhole`: messages may be large. */
 export async function replace(path: string, content: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   await rm(temporary, { force: true });

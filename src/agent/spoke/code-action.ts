@@ -12,7 +12,7 @@ import { answerOf } from './code-position.ts';
 import { readDocument } from './document.ts';
 import { lineStarts } from './range-edit.ts';
 
-/** An action with everything that its server wants back. */
+/** An action, with the object that its server wants back. */
 interface Action {
   readonly id: string;
   readonly title: string;
@@ -55,7 +55,7 @@ async function actionsAt(
   return { answer, actions: resultOf(answer, listOf(action)) };
 }
 
-/** Quick fixes are offered for diagnostics that the client names. */
+/** The diagnostics in a range. Servers offer quick fixes only for diagnostics that the client names. */
 async function diagnosticsAt(
   path: string,
   range: Range,
@@ -116,7 +116,7 @@ function editIn(answer: Answer): Computed['edit'] {
   return resultOf({ ...answer, result: edit }, workspaceEdit);
 }
 
-/** Whole lines without the end of the last one. */
+/** The range of whole lines, without the line break of the last one. */
 function rangeOf(root: string, path: string, lines: CodeLines | null): Range {
   const { text: content } = readDocument(root, path);
   const starts = lineStarts(content);

@@ -1,4 +1,4 @@
-/** What calls a function, and what it calls. */
+/** The callers of a function, and the functions that it calls. */
 import type { Answer } from '../../lsp/lsp.ts';
 import { listOf, type Range, range, resultOf, uri } from '../../lsp/shape.ts';
 import { symbolKind } from '../../lsp/symbol.ts';
@@ -31,7 +31,7 @@ export async function callsOf(root: string, asked: Calls, call: CodeCall): Promi
   return { ...answerOf(answer), items: shown, more };
 }
 
-/** One for each place of a call. */
+/** Incoming: one entry for each place of a call. Outgoing: one entry for each function that is called. */
 function callersOf(root: string, answer: Answer, direction: CallDirection): CodeCaller[] {
   if (direction === 'incoming') {
     const found = resultOf(answer, incoming);

@@ -1,4 +1,4 @@
-/** What a server finds wrong in a file. */
+/** Diagnostics of a file. */
 import { diagnostic } from '../../lsp/diagnostic.ts';
 import { listOf, resultOf } from '../../lsp/shape.ts';
 import { type CodePage, type CodeProblem, type OfFile, severities } from '../../model/code.ts';
@@ -10,7 +10,7 @@ const maxMessageLength = 4000;
 
 export async function diagnose(_root: string, asked: OfFile, call: CodeCall): Promise<CodePage<CodeProblem>> {
   const answer = await call.servers.diagnose(asked.path, optionsOf(asked, call));
-  // Without a list nothing is known, which is not the same as nothing found.
+  // A missing list does not mean that the server found nothing.
   if (answer.status !== 'timed_out' && !Array.isArray(answer.result)) {
     throw new Fault('internal', `the language server ${answer.server} sent no diagnostics`);
   }

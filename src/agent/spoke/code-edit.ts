@@ -28,8 +28,9 @@ export const codeEditMethods: Methods = { 'code/edit': codeEdit, 'code/actions':
 const maxAttempts = 5;
 
 /**
- * The server tells the version of one document only, and an edit concerns others. So the files are read, and the server is asked again:
- * it then knows at least these versions. If it answers the same, the edit is of what was read; if a file changes later, its hash refuses the edit.
+ * The server reports the version of one document only, but an edit may change others. So the files are read, and the
+ * server is asked again: it then knows at least these versions. If its answer is the same, the edit fits what was read.
+ * If a file changes later, its hash makes the edit fail.
  */
 async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: CodeEditCall): Promise<CodeChanges> {
   const options = { signal, timeoutMs: asked.timeoutMs };
@@ -53,7 +54,7 @@ function compute(root: string, asked: CodeEdit, servers: LanguageServers, option
   return actionEdit(root, asked, servers, options);
 }
 
-/** A server that has not seen everything may leave out a place. */
+/** Throws if the server has not loaded the whole project, because its edit could miss places. */
 function requireComplete({ status, server }: Answer): void {
   if (status === 'complete') return;
   const why = status === 'indexing' ? 'is still indexing the project' : 'has not answered in time';
@@ -100,7 +101,7 @@ async function moveEdit(
   return { answer, edit: resultOf(answer, workspaceEdit) };
 }
 
-/** The file itself, or of a folder one for each end of names. */
+/** The file itself, or one file of a folder for each extension. */
 function filesIn(root: string, path: string): string[] {
   if (!lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) return [path];
   const { items } = listFiles(root, { path, depth: 20, limit: 1000 });
@@ -120,7 +121,7 @@ async function askOne(files: readonly string[], ask: (file: string) => Promise<A
   throw new Fault('unsupported', 'no language server updates imports for it');
 }
 
-/** The imports are edited first, where the file still is. */
+/** The imports are edited before the move, while the file is at its old path. */
 function withMove(root: string, asked: CodeEdit, changes: readonly FileChange[]): readonly FileChange[] {
   if (asked.act !== 'moveFile') return changes;
   const path = realNames(root, asked.path, false).join('/');

@@ -1,4 +1,4 @@
-/** Where something is defined, used or implemented. */
+/** Finds the places where a symbol is defined, used or implemented. */
 import { locations, resultOf } from '../../lsp/shape.ts';
 import type { CodePage, FilePlaces, Locate } from '../../model/code.ts';
 import type { CodeCall } from './code-call.ts';

@@ -43,7 +43,7 @@ it.each([
   [3, 2, ['b.ts:6:1', 'c.ts:1:1'], false],
   [0, 5, ['a.ts:2:1', 'a.ts:10:1', 'b.ts:3:5', 'b.ts:6:1', 'c.ts:1:1'], false],
   [9, 2, [], false],
-])('a page after %i with %i has its places, and says whether there are more', (skip, limit, places, more) => {
+])('a page that skips %i with limit %i has its places and says whether more follow', (skip, limit, places, more) => {
   expect(pageOf(skip, limit)).toMatchObject({ places, more });
 });
 
@@ -52,7 +52,7 @@ it('only files on the page are read', () => {
   expect(pageOf(4, 2).reads).toEqual(['c.ts']);
 });
 
-it('two spellings of a path are one file', () => {
+it('two spellings of a path are shown as one file', () => {
   const both = new ParsedLocations([at('a%2Ets', 1), at('a.ts', 1), at('a.ts', 3)]);
   const { items } = placesOn({ skip: 0, limit: 10 }, '/workspace', both, () => []);
   expect(items).toMatchObject([{ path: 'a.ts', places: [[2], [4]].map((one) => expect.arrayContaining(one)) }]);

@@ -15,7 +15,7 @@ interface Page {
   readonly more: boolean;
 }
 
-/** Sorted by path and place, each once. Files after the page are not looked at. */
+/** One page of places, sorted by path and position, without duplicates. Files after the page are not read. */
 export function placesOn({ limit, skip }: Paging, root: string, locations: LocationList, read: LinesOf): Page {
   const byPath = urisByPath(root, locations);
   const items: FilePlaces[] = [];
@@ -31,7 +31,7 @@ export function placesOn({ limit, skip }: Paging, root: string, locations: Locat
   return { items, more: before > end };
 }
 
-/** Two spellings may name the same file. */
+/** Groups the URIs by path, because two spellings may name the same file. */
 function urisByPath(root: string, locations: LocationList): Map<string, string[]> {
   const byPath = new Map<string, string[]>();
   for (const uri of locations.uris()) {
@@ -43,7 +43,7 @@ function urisByPath(root: string, locations: LocationList): Map<string, string[]
   return byPath;
 }
 
-/** Most servers name the places of a file in order, each once. */
+/** Sorts and removes duplicates only if necessary: most servers send the places of a file in order, each once. */
 function distinct(ranges: Range[]): Range[] {
   const isBefore = (range: Range, index: number) => index === 0 || compare(ranges[index - 1]!, range) < 0;
   return ranges.every(isBefore) ? ranges : ranges.sort(compare).filter(isBefore);
@@ -63,13 +63,13 @@ function placesIn(path: string, ranges: readonly Range[], lines: readonly string
   };
 }
 
-/** Empty where the line cannot be read. */
+/** Empty if the line cannot be read. */
 export function textAt(lines: readonly string[], line: number): string {
   const text = lines[line] ?? '';
   return (text.endsWith('\r') ? text.slice(0, -1) : text).slice(0, maxTextLength);
 }
 
-/** Reads each file once. None where it cannot be read, and outside of the project, where a server may name any file. */
+/** Reads each file once. No lines if the file cannot be read or is outside of the project. */
 export function linesOf(servers: LanguageServers): LinesOf {
   const known = new Map<string, readonly string[]>();
   return (path) => {

@@ -1,4 +1,4 @@
-/** Places in documents: from what a client names to what a server needs, and back. */
+/** Converts positions that clients name to those of language servers, and back. */
 import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
 import { type Position, type Range, resultOf } from '../../lsp/shape.ts';
 import { documentSymbols, namePosition, symbolsAt } from '../../lsp/symbol.ts';

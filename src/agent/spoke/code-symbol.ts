@@ -23,7 +23,7 @@ export async function symbolsOf(_root: string, asked: OfFile, call: CodeCall): P
   return { ...answerOf(answer), ...pageOf(symbols, asked) };
 }
 
-/** Each with the path of its name, before what is in it. */
+/** The symbol, then the symbols in it, each with the path of its name. */
 function flattened(symbol: DocumentSymbol, above: string, path: string): CodeSymbol[] {
   const name = above + plainName(symbol.name);
   const { range, selectionRange, kind, detail } = symbol;

@@ -1,4 +1,4 @@
-/** What a server says about a place: its type, the parameters of a call, what could be written there. */
+/** What a server knows about a position: hover text, signatures and completions. */
 import { listOf, markup, resultOf, textOrNone } from '../../lsp/shape.ts';
 import type { AtPosition, CodePage, Complete, Completion, Hover, Signature } from '../../model/code.ts';
 import { list, open, orNull, plainObject, type Shape, text, whole } from '../../model/shape.ts';
@@ -41,7 +41,7 @@ const completion = open(
   { kind: whole(0, 1000), detail: textOrNone(100_000), sortText: textOrNone(100_000) },
 );
 const completions = listOf(completion);
-/** A list, or an object with one that may say that typing on would give more. */
+/** A list, or an object with a list and `isIncomplete`: more typing would give other items. */
 const completionList: Shape<{ items: ReturnType<typeof completions>; isIncomplete: boolean }> = (value, path) => {
   if (value === null || Array.isArray(value)) return { items: completions(value, path), isIncomplete: false };
   const { items, isIncomplete } = plainObject(value, path);

@@ -1,6 +1,7 @@
 /**
- * The spoke of a project that runs elsewhere: dials the hub, answers over that connection, and dials again when it is lost.
- * `CODEBUDDY_URL` (or `CARREL_HUB_URL`), `PROJECT_ID`, and `CODEBUDDY_TOKEN` or `CODEBUDDY_TOKEN_FILE` say where and who.
+ * The spoke of a project that runs elsewhere: dials the hub, answers over that connection, and dials again when it is
+ * lost. `CODEBUDDY_URL` (or `CARREL_HUB_URL`), `PROJECT_ID`, and `CODEBUDDY_TOKEN` or `CODEBUDDY_TOKEN_FILE` name hub
+ * and project.
  */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -15,7 +16,7 @@ import { printable } from '../../model/name.ts';
 import { spokeSubprotocol } from '../../model/spoke.ts';
 import { serve } from './serve.ts';
 
-/** A hub that is silent for so long, its pings included, is gone. */
+/** A hub that sends neither messages nor pings for this time counts as gone. */
 const silenceMs = 90_000;
 const maxRefusalBytes = 64 * 1024;
 
@@ -23,11 +24,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export async function connect(folder: string, env: Environment): Promise<never> {
   const backoff = new Backoff();
-  // The reader of its messages may end before it.
+  // The reader of stderr may end before this program, ignoring.
   process.stderr.on('error', () => {});
   for (let known = ''; ; ) {
     const failure = await once(folder, env, () => backoff.succeeded()).catch(textOf);
-    // The same failure again is no news.
+    // A failure that repeats is reported once.
     if (failure !== known) process.stderr.write(`carrel-spoke: ${failure}\ncarrel-spoke: trying again\n`);
     known = failure;
     backoff.failed(performance.now());
@@ -40,11 +41,11 @@ function textOf(error: unknown): string {
   return hint === undefined ? message : `${message}\n  hint: ${hint}`;
 }
 
-/** Answers with why the connection ended. */
+/** Resolves to the reason why the connection ended. */
 async function once(folder: string, env: Environment, opened: () => void): Promise<string> {
   const { url, token } = addressOf(env);
   const socket = new WebSocket(url, spokeSubprotocol, { headers: { Authorization: `Bearer ${token}` } });
-  // Before it is open: the first message may come with the end of the handshake.
+  // The streams exist before the socket is open: the first message may come with the end of the handshake.
   const { stdin, stdout } = streamsOf(socket as StreamSocket);
   const closed = new Promise<string>((resolve) => {
     socket.once('close', (code: number, reason: Buffer) =>
@@ -77,7 +78,7 @@ function unreachable(error: NodeJS.ErrnoException, url: string): Fault {
   });
 }
 
-/** Of a hub that does not open the connection; a proxy in between answers with any text. */
+/** The refusal of a hub that does not open the connection. A proxy in between may answer with any text. */
 async function refusalIn(response: IncomingMessage): Promise<Fault> {
   const text = await firstBytes(response, maxRefusalBytes).then(String, () => '');
   try {
@@ -100,7 +101,7 @@ function plain(text: string): string {
   return text.replace(invisible, codeText);
 }
 
-/** Read for each connection: the file of the token may be replaced. */
+/** Reads the address for each connection again, because the file of the token may be replaced. */
 export function addressOf(env: Environment): { readonly url: string; readonly token: string } {
   const hub = env.CODEBUDDY_URL ?? env.CARREL_HUB_URL;
   const { PROJECT_ID: project } = env;

@@ -9,7 +9,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Refuses what would be written as something else. */
+/** Refuses content that the encoding would change. */
 export function bytesOf({ encoding, content }: FileContent): Buffer {
   const isValid = encoding === 'base64' ? isBase64(content) : content.isWellFormed();
   if (isValid) return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
@@ -22,7 +22,7 @@ function isBase64(text: string): boolean {
   return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
 }
 
-/** Edits by line are of the text as it was, so they are done first and from the end. */
+/** Edits by line refer to the text before all edits, so they are done first, and from the end. */
 export function edited(text: string, edits: readonly TextEdit[], path: string): string {
   const byLine = edits.filter((edit) => 'startLine' in edit).toSorted((a, b) => b.startLine - a.startLine);
   const byText = edits.filter((edit) => 'oldText' in edit);

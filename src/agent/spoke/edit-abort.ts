@@ -38,7 +38,7 @@ export function abortEdit(root: string, { id }: EditId): AbortedEdit {
   return { left };
 }
 
-/** What was not restored stays for the user; without the rest, the steps too, it is no journal any more. */
+/** Keeps content that was not restored, for the user. Removes the steps, so that the folder is no journal any more. */
 function keepOld(folder: string): void {
   for (const name of readdirSync(folder)) if (!/\.(old|moved)$/.test(name)) rmSync(join(folder, name));
 }

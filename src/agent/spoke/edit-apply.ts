@@ -64,7 +64,7 @@ function isUnchanged(path: string | Buffer, was: Stats): boolean {
   return now !== undefined && now.ino === was.ino && now.size === was.size && now.mtimeMs === was.mtimeMs;
 }
 
-/** As a link, so that an abort restores the file itself; as a copy where links are not allowed. */
+/** Keeps a link, so that an abort restores the file itself, or a copy if links are not allowed. */
 function keep(here: Buffer, there: string): void {
   try {
     linkSync(here, there);
@@ -127,7 +127,7 @@ function changed(path: string): Fault {
   return new Fault('conflict', `${printable(path)} was changed while the edit was applied`, { hint: 'Try again.' });
 }
 
-/** Every folder in which a name changed; those that are gone have nothing to write. */
+/** Syncs every folder in which a name changed; folders that are gone are skipped. */
 export function syncFolders(root: string, journal: string, steps: readonly Step[]): void {
   const paths = steps.flatMap((step) => (step.act === 'move' ? [step.path, step.to] : [step.path]));
   for (const folder of new Set([journal, ...paths.map((path) => dirname(join(root, path)))])) {

@@ -45,7 +45,7 @@ export function readJournal(folder: string): readonly Step[] | null {
   }
 }
 
-/** The folder under the name that it has while it is taken back; null: there is none. */
+/** Renames the journal's folder for an abort and returns its path; null: there is no journal. */
 export function claimJournal(root: string, id: string): string | null {
   const folder = journalFolder(root, id);
   const claimed = `${folder}-abort`;
@@ -56,7 +56,7 @@ export function claimJournal(root: string, id: string): string | null {
   return existsSync(claimed) ? claimed : null;
 }
 
-/** For steps whose traces in the project could also be those of another step. */
+/** Marks a step as begun. Necessary for steps whose result in the project could also come from another step. */
 export function markBegun(kept: string): void {
   writeFileSync(`${kept}.begun`, '');
 }

@@ -1,4 +1,4 @@
-/** Turns changes into steps, on a picture of the project in which every earlier change has happened. Nothing is written. */
+/** Turns changes into steps, on a model of the project after all earlier changes. Nothing is written. */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
@@ -24,7 +24,7 @@ export interface Staged {
 interface Entry {
   readonly kind: 'file' | 'folder' | 'other';
   readonly mode: number;
-  /** Where it is on the disk; null: it is made by this edit. */
+  /** Its path on disk before the edit; null: this edit creates it. */
   readonly disk: string | null;
   /** The step that stages its content. */
   readonly step: number | null;
@@ -34,7 +34,7 @@ export class EditPlan {
   readonly steps: Step[] = [];
   readonly staged = new Map<number, Staged>();
   readonly #root: string;
-  /** By path; null: there is nothing any more. A path that is not here is as on the disk. */
+  /** By path; null: removed by the edit. A path that is not in the map is as on disk. */
   readonly #entries = new Map<string, Entry | null>();
   #bytes = 0;
 
@@ -124,7 +124,7 @@ export class EditPlan {
     this.#move(from, target, entry);
   }
 
-  /** File by file: the folder of an overlay cannot be renamed as a whole. */
+  /** Moves file by file, because a folder of an overlay cannot be renamed as a whole. */
   #move(from: string, to: string, entry: Entry): void {
     if (entry.kind === 'folder') {
       this.#push({ act: 'makeFolder', path: to, mode: entry.mode });
@@ -198,14 +198,14 @@ export class EditPlan {
     throw new Fault('conflict', `${printable(path)} was changed meanwhile`, { hint: 'Try again.' });
   }
 
-  /** Of the content before this step; null where it is not compared. */
+  /** Hash of the content before this step; null: the content is not compared. */
   #hash(path: string, entry: Entry): string | null {
     if (entry.kind !== 'file') return null;
     if (entry.step === null && lstatSync(join(this.#root, entry.disk!)).size > maxFileBytes) return null;
     return hashOf(this.#content(path, entry));
   }
 
-  /** The hash that a client knows is the one before this edit. */
+  /** The client's hash is compared with the content before this edit. */
   #checkHash(path: string, entry: Entry, expected: string | undefined): void {
     if (expected === undefined) return;
     if (entry.kind === 'file' && entry.disk !== null && hashOf(this.#onDisk(entry.disk)) === expected) return;

@@ -85,7 +85,7 @@ const everything: FileChange[] = [
   create('src/link', 'no link\n'),
 ];
 
-it('applies every kind of change in their order and leaves no journal', () => {
+it('an edit applies every kind of change in their order and leaves no journal', () => {
   apply(...everything);
   expect(tree()).toEqual({
     src: '755 ',
@@ -122,7 +122,7 @@ it('a preview shows a diff and the files, and changes nothing', () => {
   expect(diff).toContain('rename from src/run.sh\nrename to src/go.sh\n');
 });
 
-it('an abort restores contents and modes after any number of steps, also when it is repeated', () => {
+it('an abort after all steps restores contents and modes, and can be repeated', () => {
   const before = tree();
   prepare(...everything);
   applyEdit(root, { id });
@@ -133,7 +133,7 @@ it('an abort restores contents and modes after any number of steps, also when it
   expect(tree()).toEqual(before);
 });
 
-describe('a change between prepare and apply stops the edit, and the abort keeps it', () => {
+describe('apply fails after a change of another process, and the abort keeps that change:', () => {
   test.each([
     ['of a file that is written', () => writeFileSync(join(root, 'src/a.ts'), 'theirs\n')],
     ['of a file that is removed', () => writeFileSync(join(root, 'src/run.sh'), 'theirs\n')],
@@ -177,7 +177,7 @@ it('a program that still applies an edit stops when the edit is aborted', () => 
   expect(tree()).toEqual(before);
 });
 
-describe('refused without any trace:', () => {
+describe('an edit is refused and changes nothing:', () => {
   const stale = hashOf(Buffer.from('other'));
   test.each<[string, FileChange, string]>([
     ['a stale hash', edit('src/a.ts', 'two', 'zwei', stale), 'conflict'],
@@ -219,7 +219,7 @@ describe('refused without any trace:', () => {
     expect(readdirSync(base)).toEqual(['outside', 'project']);
   });
 
-  it('a link that is put there between prepare and apply', () => {
+  it('a link that replaces a folder between prepare and apply', () => {
     prepare(create('src/deep/x', 'x'));
     rmSync(join(root, 'src/deep'), { recursive: true });
     symlinkSync('../..', join(root, 'src/deep'));
@@ -235,7 +235,7 @@ describe('edits between positions', () => {
     apply(ranges('x', ...edits));
     return readFileSync(join(root, 'x'), 'utf8');
   };
-  it('are of the text as it was, in any order', () => {
+  it('refer to the text before all edits, in any order', () => {
     expect(
       changedTo('one\ntwo\n', range([2, 1, 2, 4], 'zwei'), range([1, 1, 1, 1], 'a'), range([1, 1, 1, 1], 'b')),
     ).toBe('abone\nzwei\n');

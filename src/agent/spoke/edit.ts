@@ -60,7 +60,7 @@ function writeNew(path: string, { bytes, mode }: Staged): void {
   }
 }
 
-/** Whether some of it was left out is the second value. */
+/** The diff, and whether a part of it was left out. */
 function diffOf({ steps, staged }: EditPlan): [string, boolean] {
   const parts: string[] = [];
   let bytes = 0;
@@ -79,7 +79,7 @@ function diffOfStep(step: Step, staged: Staged | undefined): string {
   return step.act === 'remove' ? `deleted ${step.path}\n` : '';
 }
 
-/** Also where it was never prepared. */
+/** Removes the journal of an edit. Does nothing if the edit was never prepared. */
 export function finishEdit(root: string, { id }: EditId): Nothing {
   rmSync(journalFolder(root, id), { recursive: true, force: true });
   return {};

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { exitOf } from './exit.ts';
 
-/** Two ends of a connection: what is written to one is read from the other by the event loop. */
+/** The two ends of a connection; the event loop reads from one what is written to the other. */
 async function pair(): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -14,7 +14,7 @@ async function pair(): Promise<[Socket, Socket]> {
   return [reading, writing as Socket];
 }
 
-it('output that was written before the end is read, however late', async () => {
+it('output that the command wrote before its end is read, even if the event loop is late', async () => {
   const [stdout, writing] = await pair();
   let said = '';
   stdout.on('data', (text) => {

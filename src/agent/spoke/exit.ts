@@ -5,13 +5,13 @@ const backgroundMs = 50;
 
 export type ExitOf = readonly [exitCode: number | null, signal: NodeJS.Signals | null];
 
-/** Everything that the command wrote has been read by then. Rejects where it cannot be started. */
+/** Resolves when everything that the command wrote has been read. Rejects if the command cannot be started. */
 export function exitOf(child: ChildProcess): Promise<ExitOf> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      // A process in the background may keep the pipes open: what is in them now is all that counts. On a busy machine that
-      // may not be read yet when the time is over; it is before immediates run.
+      // A background process may keep the pipes open, so only what is in them now counts. On a busy machine that may be
+      // unread when the timer fires; the event loop reads it before immediates run.
       setTimeout(() => setImmediate(() => resolve([code, signal])), backgroundMs).unref();
       child.once('close', () => resolve([code, signal]));
     });

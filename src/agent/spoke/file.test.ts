@@ -49,13 +49,13 @@ describe('names that only look like others', () => {
     expect(() => readFile(root, { path })).toThrow(expect.objectContaining({ code: 'not_found' }));
   });
 
-  it('are different files where Unicode allows two spellings', () => {
+  it('are different files if Unicode allows two spellings', () => {
     write('\u00e9', { content: text('composed') });
     write('e\u0301', { content: text('decomposed') });
     expect([inside('\u00e9'), inside('e\u0301')]).toEqual(['composed', 'decomposed']);
   });
 
-  it('are refused where they are not Unicode', () => {
+  it('are refused if they are not Unicode', () => {
     expect(() => write('a\ud800', { content: text('') })).toThrow(/is not Unicode/);
     expect(() => write('a', { content: text('\udfff') })).toThrow(/content is not Unicode/);
     expect(() => write('a', { content: { encoding: 'base64', content: 'a$==' } })).toThrow(/content is not base64/);
@@ -145,7 +145,7 @@ describe('read', () => {
     expect(readFile(root, { path: 'folder/a.ts' }).path).toBe('src/a.ts');
   });
 
-  it('answers with some lines', () => {
+  it('answers with the requested lines', () => {
     expect(readFile(root, { path: 'src/a.ts', startLine: 2, endLine: 2 })).toMatchObject({
       content: 'two\n',
       lines: 3,
@@ -285,7 +285,7 @@ describe('list', () => {
   it('reads no folder that earlier pages have listed', () => {
     for (const name of ['a', 'b', 'c']) mkdirSync(join(root, name));
     for (const path of ['a/1', 'b/2', 'c/3']) writeFileSync(join(root, path), '');
-    // A folder that was removed or replaced since cannot matter any more.
+    // A folder that was removed since then is not read again.
     rmSync(join(root, 'a'), { recursive: true });
     const page = listFiles(root, { path: '', depth: 9, limit: 2, after: 'b/2' });
     expect(page).toMatchObject({ items: [{ path: 'c' }, { path: 'c/3' }], more: true });
@@ -293,7 +293,7 @@ describe('list', () => {
     expect(refused).toThrow(expect.objectContaining({ code: 'invalid' }));
   });
 
-  it('goes on after an entry that was removed meanwhile', () => {
+  it('continues after an entry that was removed meanwhile', () => {
     for (const name of ['a', 'b', 'c']) writeFileSync(join(root, name), '');
     rmSync(join(root, 'b'));
     expect(listFiles(root, { path: '', depth: 1, limit: 9, after: 'b' }).items.map(({ path }) => path)).toEqual([

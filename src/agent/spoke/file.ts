@@ -1,4 +1,4 @@
-/** Files of the project, for the hub. Writes are whole or not at all: a temporary name in the same folder, fsync, rename. */
+/** Files of the project, for the hub. Writes are atomic: a temporary name in the same folder, fsync, rename. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -60,7 +60,7 @@ function readResult(path: string, bytes: Buffer, { startLine, endLine }: ReadFil
   return { ...common, encoding: 'utf-8', content, lines: lines.length, truncated };
 }
 
-/** Whole lines up to the limit; of a single longer one its start. */
+/** Whole lines up to the limit, or the start of the first line if that one is longer. */
 function bounded(lines: readonly string[]): string {
   const kept: string[] = [];
   let bytes = 0;
@@ -90,7 +90,7 @@ function contentAt({ folder, name, path }: Spot): Found | null {
   }
 }
 
-/** Folders on the way are made, too. */
+/** Creates missing folders on the path, too. */
 export function writeFile(root: string, asked: WriteFile): WriteResult {
   const makeFolders = asked.content !== undefined && !asked.dryRun;
   return atPath(root, asked.path, { follow: true, makeFolders }, (spot) => {
@@ -119,7 +119,7 @@ function newBytes(path: string, found: Found | null, { content, edits }: WriteFi
   return Buffer.from(edited(text, edits ?? [], path));
 }
 
-/** What is there now has to be what was read, also when the agent writes at the same time. */
+/** Fails if the file is not the one that was read, for example because the agent writes at the same time. */
 function replace({ folder, name, path }: Spot, bytes: Buffer, found: Found | null): void {
   const temporary = `.carrel-${randomBytes(6).toString('hex')}`;
   writeNew(folder, temporary, bytes, found?.stat.mode ?? 0o644);

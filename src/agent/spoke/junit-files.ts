@@ -9,7 +9,7 @@ const reportName = /^(?:junit|test-results|TEST-.+|.*junit.*)\.xml$/;
 const maxReports = 200;
 const maxReportBytes = 4 * 1024 * 1024;
 
-/** Of reports that were written since then. */
+/** Failed tests in reports that were written since `sinceMs`. */
 export function failedInReports(folder: string, sinceMs: number): string[] {
   const paths = folders.flatMap((name) => reportsIn(join(folder, name))).slice(0, maxReports);
   return paths.flatMap((path) => failuresIn(path, sinceMs));
@@ -23,7 +23,7 @@ function reportsIn(folder: string): string[] {
   }
 }
 
-/** A report that cannot be read says nothing, ignoring why. */
+/** A report that cannot be read has no failed tests, ignoring. */
 function failuresIn(path: string, sinceMs: number): string[] {
   try {
     if (lstatSync(path).mtimeMs < sinceMs) return [];

@@ -55,7 +55,7 @@ function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A folder below the one that was asked for may be gone meanwhile. */
+/** A folder below the requested one may be removed meanwhile, ignoring. */
 function read(folder: string, asked: string | null): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -16,7 +16,7 @@ if (option === '--connect') {
   if (end >= 0) runBeside(args.slice(end + 1));
   await connect(folder, process.env);
 }
-// Here all processes of the sandbox are those of one project; elsewhere there may be others.
+// In a sandbox of the hub all processes belong to one project; a program with `--connect` may have neighbours.
 killLeftovers();
 await serve(workspace, process.stdin, process.stdout);
 killLeftovers();

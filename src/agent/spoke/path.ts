@@ -42,7 +42,7 @@ export interface SpotOptions {
   readonly makeFolders?: boolean;
 }
 
-/** Works where a path leads to, and closes the folder. */
+/** Calls `work` with the opened folder and the name that a path leads to, and closes the folder. */
 export function atPath<T>(root: string, path: string, options: SpotOptions, work: (spot: Spot) => T): T {
   const real = realNames(root, path, options.follow);
   const name = real.at(-1) ?? '';
@@ -74,7 +74,7 @@ function enter(folder: Anchor, name: string, make: boolean): Anchor {
   return folder.enter(name);
 }
 
-/** The names that lead there without a link, the last one excepted where it is not followed or does not exist. */
+/** The names of the path after all links are resolved. The last name may be a link if `follow` is false. */
 export function realNames(root: string, path: string, follow: boolean): string[] {
   let rest = namesOf(path);
   let real: string[] = [];

@@ -6,7 +6,7 @@ const entry = (pid: number, parent: number, rest: Partial<ProcessEntry> = {}): P
   ...rest,
 });
 
-it('finds children, members of a group and of a session, and what carries the mark', () => {
+it('treeOf finds descendants, members of their groups and sessions, and processes with the mark', () => {
   const all = [
     entry(1, 0),
     entry(10, 1),

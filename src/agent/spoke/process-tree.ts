@@ -16,7 +16,7 @@ export interface ProcessEntry {
   readonly mark: string | null;
 }
 
-/** `known`: processes that are known to belong to it. */
+/** `known`: processes that are known to belong to the tree. */
 export function treeOf(all: readonly ProcessEntry[], known: readonly number[], mark: string): number[] {
   const tree = new Set(all.filter((one) => one.mark === mark || known.includes(one.pid)).map(({ pid }) => pid));
   const belongs = ({ parent, group, session }: ProcessEntry) => [parent, group, session].some((id) => tree.has(id));
@@ -27,7 +27,7 @@ export function treeOf(all: readonly ProcessEntry[], known: readonly number[], m
   return [...tree];
 }
 
-/** Without zombies, and without this process. */
+/** All processes, without zombies and without this process. */
 export function processes(): ProcessEntry[] {
   return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []));
 }
@@ -43,7 +43,7 @@ function entryOf(pid: number): ProcessEntry | null {
   return { pid, ...ids, mark: found?.[1] ?? null };
 }
 
-/** Empty where the process has ended, or belongs to another user. */
+/** Empty if the process has ended or belongs to another user. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -52,17 +52,17 @@ function textOf(path: string): string {
   }
 }
 
-/** Answers with those that got the signal. */
+/** Returns the processes that got the signal. */
 export function signalTree(known: readonly number[], mark: string, name: NodeJS.Signals): number[] {
   return treeOf(processes(), known, mark).filter((pid) => wasSent(pid, name));
 }
 
-/** Until nothing is left: a process may fork while the others are killed. */
+/** Kills in rounds until no process is left, because a process may fork while the others are killed. */
 export function killTree(known: readonly number[], mark: string): void {
   for (let round = 0; round < maxRounds && signalTree(known, mark, 'SIGKILL').length > 0; round++);
 }
 
-/** Commands of an earlier spoke that was killed have no reader. */
+/** Kills commands of an earlier spoke that was killed: their output has no reader. */
 export function killLeftovers(): void {
   const marked = processes().flatMap(({ mark }) => mark ?? []);
   for (const mark of new Set(marked)) killTree([], mark);

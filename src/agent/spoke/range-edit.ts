@@ -1,4 +1,4 @@
-/** Edits between positions of a text. They come from clients and from language servers, so nothing about them is believed. */
+/** Edits between positions of a text. They come from clients and from language servers, so they are validated. */
 import type { RangeEdit } from '../../model/edit.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -9,7 +9,7 @@ interface Replacement {
   readonly newText: string;
 }
 
-/** All edits are of the text as it was. Insertions at one place stay in their order. */
+/** All positions refer to the text before the edits. Insertions at one position keep their order. */
 export function editedRanges(text: string, edits: readonly RangeEdit[], path: string): string {
   const starts = lineStarts(text);
   const sorted = edits

@@ -28,7 +28,7 @@ export class Ripgrep {
     this.#child.kill();
   }
 
-  /** Ends it. Answers with what it says is wrong, such as a pattern; null: it could search. */
+  /** Ends ripgrep. Resolves to its error message, for example about an invalid pattern; null: there was no error. */
   async end(): Promise<string | null> {
     this.#child.kill();
     const code = await this.#ended.catch((error: NodeJS.ErrnoException) => {

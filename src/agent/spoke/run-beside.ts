@@ -1,4 +1,7 @@
-/** The command of a container whose first program is the spoke: it gets the streams and the signals, and its end is the end of the spoke. */
+/**
+ * Runs the command of a container whose first program is the spoke. The command gets the streams and the signals; when
+ * it ends, the spoke ends.
+ */
 import { spawn } from 'node:child_process';
 import { signalNumber } from '../../lib/signal.ts';
 

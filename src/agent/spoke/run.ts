@@ -41,7 +41,7 @@ class Running {
   readonly #stdout: Tail;
   readonly #stderr: Tail;
   #timedOut = false;
-  /** Which processes it had when it was terminated. */
+  /** The processes that got SIGTERM. */
   #tree: readonly number[] = [];
 
   constructor(
@@ -56,7 +56,7 @@ class Running {
       cwd: folder,
       env: { ...process.env, ...env, [markName]: this.#mark },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that what it leaves in the background can be ended.
+      // The command gets its own group, so that processes that it leaves in the background can be killed.
       detached: true,
     });
     this.#child = child;
@@ -99,7 +99,7 @@ class Running {
     }
   }
 
-  /** All of it gets SIGTERM; what is left after the grace time, or when the command itself has ended, SIGKILL. */
+  /** Sends SIGTERM to all processes. Those left after the grace time, or after the command's end, get SIGKILL. */
   #terminate(): void {
     const { pid } = this.#child;
     this.#tree = signalTree(pid === undefined ? [] : [pid], this.#mark, 'SIGTERM');
@@ -113,12 +113,12 @@ class Running {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // Nothing of it is left, ignoring.
+      // No process of the group is left, ignoring.
     }
   }
 }
 
-/** The end of what a stream carries, with a limit on what is kept. */
+/** Keeps the end of a stream's text, up to a limit. */
 class Tail {
   text = '';
   truncated = false;

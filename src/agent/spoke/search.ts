@@ -1,7 +1,8 @@
 /**
- * Text search with ripgrep, as its users know it: ignored and hidden files are left out. Matches come in the order of paths, so that pages fit
- * together. In that order ripgrep searches in one thread and can stop when the page is full, which is best where matches are many or files are
- * few; all threads are best where matches are few among many files. Which it is shows only in the search.
+ * Text search with ripgrep and its defaults: ignored and hidden files are left out. Matches come in the order of paths,
+ * so that pages fit together. In that order ripgrep uses one thread and can stop when the page is full, which is
+ * fastest for many matches or few files. For few matches among many files all threads are faster. Which case it is
+ * shows only during the search.
  */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +15,9 @@ import { Ripgrep } from './ripgrep.ts';
 const maxTextLength = 500;
 
 export interface SearchLimits {
-  /** How long one thread may search before all do. */
+  /** Time for one thread to search, before all threads do. */
   readonly inOrderMs: number;
-  /** Matches that are kept to be sorted. */
+  /** The most matches that are kept for sorting. */
   readonly unordered: number;
 }
 
@@ -68,7 +69,7 @@ async function sortedPage(search: Ripgrep, { skip, limit }: SearchText, most: nu
   const { items, more } = await checked(search, await collect(search.lines, { skip: 0, limit: most }));
   if (more) return null;
   const keys = new Map(items.map(({ path }) => [path, orderOf(path)]));
-  // The matches of a file are reported one after the other, and stay so.
+  // ripgrep reports the matches of a file together and in order; the sort is stable.
   items.sort((a, b) => (a.path === b.path ? 0 : Buffer.compare(keys.get(a.path)!, keys.get(b.path)!)));
   return { items: items.slice(skip, skip + limit), more: items.length > skip + limit };
 }
@@ -84,7 +85,7 @@ async function checked(search: Ripgrep, page: Found): Promise<Found> {
   return page;
 }
 
-/** ripgrep would wait for the other end of a named pipe. */
+/** Refuses special files: ripgrep would wait for the other end of a named pipe. */
 function requireReadable(found: string, path: string): void {
   const stat = lstatSync(found, { throwIfNoEntry: false });
   if (stat === undefined) throw new Fault('not_found', `${printable(path)} does not exist`);

@@ -45,7 +45,7 @@ const methods: Methods = {
   ...codeEditMethods,
 };
 
-/** Settles when the input has ended: commands that still run have no reader. */
+/** Resolves when the input has ended. Commands that still run are cancelled, because their output has no reader. */
 export async function serve(root: string, input: Readable, output: Writable): Promise<void> {
   const calls = new Map<number, AbortController>();
   const servers = serversOf(root);

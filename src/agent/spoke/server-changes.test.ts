@@ -45,7 +45,7 @@ it('positions after the end of a line or of the text mean that end', () => {
   });
 });
 
-it('an edit of a file that the same answer creates or renames is computed from what it was', () => {
+it('an edit of a file that the same answer creates or renames is computed from the content before that', () => {
   const moved = { kind: 'rename', oldUri: uri('a.ts'), newUri: uri('b.ts') };
   const document = (path: string) => ({ textDocument: { uri: uri(path) }, edits: [edit(0, 0, 0, 'x')] });
   const changes = converted({

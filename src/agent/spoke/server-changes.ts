@@ -10,7 +10,7 @@ import { readDocument } from './document.ts';
 import { namesOf } from './path.ts';
 import { lineStarts } from './range-edit.ts';
 
-/** Where the text of a path is before the edit; null: the edit creates it. */
+/** For each path, the path that has its text before the edit; null: the edit creates the file. */
 type Sources = Map<string, string | null>;
 
 export function changesOf(root: string, server: string, changes: readonly ServerChange[]): FileChange[] {

@@ -22,7 +22,7 @@ describe('failed tests in output', () => {
     ['go test, a subtest', '    --- FAIL: TestAdd/negative (0.00s)', 'TestAdd/negative'],
     ['go test -json', '{"Time":"t","Action":"fail","Package":"shop","Test":"TestAdd"}', 'shop.TestAdd'],
     ['cargo test', 'test price::tests::adds ... FAILED', 'price::tests::adds'],
-  ])('%s', (_, line, name) => expect(failedTest(line)).toBe(name));
+  ])('are found: %s', (_, line, name) => expect(failedTest(line)).toBe(name));
 
   test.each([
     ['a test that passed', 'ok 3 - adds numbers'],
@@ -33,9 +33,9 @@ describe('failed tests in output', () => {
     ['prose', 'FAILED to connect, not ok'],
     ['broken JSON', '{"Action":"fail"'],
     ['a very long line', `not ok 1 - ${'x'.repeat(5000)}`],
-  ])('none in: %s', (_, line) => expect(failedTest(line)).toBeNull());
+  ])('are not found in: %s', (_, line) => expect(failedTest(line)).toBeNull());
 
-  it('takes time in proportion to hostile output', () => {
+  it('are searched in linear time, in hostile output, too', () => {
     const began = processorMs();
     for (const part of ['not ok 1 -', ' ', '✖ (', '● › ', 'FAILED a::', '--- FAIL: ', 'test ... ']) {
       for (let i = 0; i < 50; i++) failedTest(part.repeat(400).slice(0, 4000));
@@ -44,13 +44,13 @@ describe('failed tests in output', () => {
   });
 });
 
-it('finds a name that arrives in pieces, once, and at the end without a newline', () => {
+it('TestReport finds a name that arrives in pieces, each once, also in a last line without a newline', () => {
   const report = new TestReport();
   for (const piece of ['not o', 'k 1 - a\nnot ok 1 - a\nok 2\n--- FAIL: Te', 'stB (0s)']) report.push(piece);
   expect(report.names()).toEqual(['a', 'TestB']);
 });
 
-it('reads failures and errors of a JUnit report', () => {
+it('failedInJunit returns the failures and errors of a JUnit report', () => {
   const xml = `<testsuite><testcase classname="Price" name="adds &lt;1&gt;"><failure>no</failure></testcase>
     <testcase name="passes"/><testcase name="quiet"></testcase>
     <testcase name="broken" time="1"><error/></testcase></testsuite>`;

@@ -4,9 +4,9 @@ const maxNameLength = 300;
 const maxLineLength = 4000;
 const escapes = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** Each has the name in its first group. */
+/** Patterns of failed tests. The first group is the name of the test. */
 const patterns: readonly RegExp[] = [
-  // TAP, also indented; not what is expected to fail.
+  // TAP, also indented; without tests that are expected to fail.
   /^ *not ok \d+ -? ?((?:(?!# ?(?:TODO|SKIP)).)+)$/i,
   // vitest: FAIL file > suite > test
   /^ ?FAIL {1,2}(\S.* > .*)$/,

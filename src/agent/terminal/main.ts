@@ -17,7 +17,7 @@ let isComplete = true;
 
 for (const { path, set, defaults } of (JSON.parse(settings) as Settings).files) {
   const file = join(home, path);
-  // A file that cannot be parsed is the agent's to report: nothing is added to it.
+  // A file that cannot be parsed is not changed; the agent reports it.
   tolerating(file, () => {
     const text = textOf(file);
     const before = parseJsonc(text);
@@ -26,10 +26,10 @@ for (const { path, set, defaults } of (JSON.parse(settings) as Settings).files) 
   });
 }
 
-// The next start tries again what failed now.
+// The settings are recorded only if all files were written, so that the next start tries again.
 if (isComplete) tolerating(preparedSettings, () => writeFileSync(preparedSettings, settings));
 
-/** The agent starts in any case, on a full disk, too. */
+/** A failed write, for example on a full disk, does not keep the agent from starting. */
 function tolerating(file: string, write: () => void): void {
   try {
     write();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { merged } from './merged.ts';
 
-it('joins objects and lists, and takes single values from above', () => {
+it('merged joins objects and lists, and takes single values from its second argument', () => {
   const below = {
     theme: 'light',
     keys: ['a'],

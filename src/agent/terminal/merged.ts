@@ -1,4 +1,4 @@
-/** Settings over others: objects are joined, lists get what they lack, and of single values the later one counts. */
+/** Merges settings: objects are joined, lists get missing items, and single values come from `above`. */
 export function merged(below: unknown, above: unknown): unknown {
   if (Array.isArray(below) && Array.isArray(above)) return [...new Set([...below, ...above])];
   if (!isObject(below) || !isObject(above)) return above === undefined ? below : above;

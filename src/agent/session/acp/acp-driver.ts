@@ -1,4 +1,7 @@
-/** Drives one agent by the Agent Client Protocol. It has the sandbox's files and programs itself, so it is offered none of ours. */
+/**
+ * Drives one agent by the Agent Client Protocol. The agent opens files and starts programs in the sandbox itself, so
+ * this client offers it neither.
+ */
 import { join } from 'node:path';
 import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -13,14 +16,14 @@ import { Peer } from './peer.ts';
 import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
 
-/** For an agent that installs or updates itself when it starts. */
+/** Long enough for an agent that installs or updates itself when it starts. */
 const startMs = 120_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
 export interface AcpParts {
   readonly settings: () => ApiSettings;
-  /** Of all sessions. */
+  /** The folder of all sessions. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly secretsFolder: string;
@@ -73,7 +76,7 @@ export class AcpDriver implements Driver {
       return stopReasons.find((one) => one === answer?.stopReason) ?? 'end_turn';
     } catch (error) {
       if (!(error instanceof AgentLost)) throw error;
-      // One that reads no more may still run.
+      // An agent that does not read any more may still run.
       if (error.isUnsent) await this.stop();
       throw new AgentLost(await this.ended, error.isUnsent);
     }
@@ -119,7 +122,7 @@ export class AcpDriver implements Driver {
     await this.#recorder.record('session.configured', { ...this.#choices(), canLoad, canFork });
   }
 
-  /** Sets what was chosen for this session; an agent that has it no more keeps its own choice. */
+  /** Restores the mode and the model of this session. If the agent no longer has one of them, its own choice stays. */
   async #restore({ known }: DriverOptions): Promise<void> {
     const wishes = [
       [known.mode, 'modes'],
@@ -162,7 +165,7 @@ export class AcpDriver implements Driver {
     if (this.#sessionId !== null && sessionId !== this.#sessionId) return;
     const configured = this.#configured(update as Json);
     if (configured) await this.#recorder.record('session.configured', configured);
-    // While a session is loaded, the agent repeats what is in the log already.
+    // While the agent loads a session, it repeats updates that are in the log already.
     else if (configured === null && this.#sessionId !== null) await this.#record(update as Json);
   }
 

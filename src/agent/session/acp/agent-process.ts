@@ -1,4 +1,4 @@
-/** The process of an agent: its environment, its last words, its end. */
+/** The process of an agent: its environment, the end of its stderr, its exit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { sessionMark } from '../orphans.ts';
 import { isEnding } from '../process-state.ts';
 
 const maxLineBytes = 64 * 1024;
-/** An agent ends when its input does; those that do not are ended. */
+/** Time for an agent to exit after its input has ended; then it is stopped. */
 const leaveMs = 1000;
 const lastWords = 2000;
 
@@ -22,7 +22,7 @@ export interface ProcessPlace {
   readonly cwd: string;
   readonly env: Environment;
   readonly secretsFolder: string;
-  /** Of the session. */
+  /** The folder of the session. */
   readonly folder: string;
 }
 
@@ -41,7 +41,7 @@ export class AgentProcess {
     this.group.stderr.on('data', (chunk: Buffer) => this.#words.add(...lines.push(chunk).slice(-maxLines)));
   }
 
-  /** Why it ended, when all of its processes have. */
+  /** Resolves to why the agent ended, when all of its processes have ended. */
   async reason(): Promise<string> {
     const words = () => (this.#words.toString() ? `: ${this.#words}` : '');
     try {
@@ -51,7 +51,7 @@ export class AgentProcess {
     }
   }
 
-  /** It was killed: what is written to it now is lost. */
+  /** True: the agent has ended or was killed, so input that is written now is lost. */
   get isEnding(): boolean {
     return this.group.pid === undefined || isEnding(this.group.pid);
   }
@@ -69,7 +69,7 @@ export class AgentProcess {
   }
 }
 
-/** Those that there are; the agent says what is missing. */
+/** The secrets that exist; the agent reports a missing one. */
 function anyKeys({ anyKey = [] }: AcpSpec, folder: string): Record<string, string> {
   const found = anyKey.map((name) => [name, secretOf(join(folder, name))] as const);
   return Object.fromEntries(found.filter((one): one is [string, string] => one[1] !== null));

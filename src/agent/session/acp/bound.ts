@@ -1,4 +1,4 @@
-/** A copy of a JSON value that is not larger than that: long text is cut, and what does not fit is left out. */
+/** Copies of JSON values with a maximal size: long text is cut, and entries that do not fit are left out. */
 const maxDepth = 50;
 
 export interface Bounded {
@@ -11,7 +11,7 @@ export function bound(value: unknown, maxBytes: number): Bounded {
   return { value: walk.copy(value, 0), isCut: walk.isCut };
 }
 
-/** Whole characters, at most that many bytes. */
+/** Cuts text to whole characters of at most `maxBytes` bytes. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text.slice(0, maxBytes));

@@ -25,7 +25,7 @@ test('modes and models that the agent lists are chosen by a method of their own'
   });
 });
 
-test('options of the category model, in groups or not, come before a list of models', () => {
+test('an option of the category model, with or without groups, is preferred to a list of models', () => {
   const flat = configurationOf({ models, configOptions: [select('llm', [{ value: 'big' }], 'model')] });
   expect(flat.models?.setter).toEqual({ configId: 'llm' });
   const groups = [
@@ -36,7 +36,7 @@ test('options of the category model, in groups or not, come before a list of mod
   expect(grouped.models?.choice.available.map(({ id }) => id)).toEqual(['big', 'small']);
 });
 
-test('what an agent says in another shape is no choice', () => {
+test('modes and models in an unknown shape are ignored', () => {
   const nothing = { modes: null, models: null };
   for (const wrong of [
     {},

@@ -1,4 +1,4 @@
-/** Modes and models of an agent, which versions of the protocol tell in several ways. */
+/** Modes and models of an agent, which versions of the protocol report in several forms. */
 import type { Choice, EventData } from '../../../model/session.ts';
 import { clip } from '../../../model/shape.ts';
 
@@ -20,7 +20,7 @@ export interface Configuration {
   readonly models: Known | null;
 }
 
-/** Of the answer that opens a session, or of an update with `configOptions`. */
+/** Reads the answer that opens a session, or an update with `configOptions`. */
 export function configurationOf(answer: Json): Configuration {
   const { modes, models } = answer;
   return {
@@ -35,7 +35,7 @@ function stated(state: unknown, name: 'Mode' | 'Model', idName: string, method: 
   return choice && { choice, setter: { method, field: `${name.toLowerCase()}Id` } };
 }
 
-/** The option of that category; one named so counts too. Its values may be in groups. */
+/** Finds the option by its category, or else by its id. Its values may be in groups. */
 function option(options: unknown, category: string): Known | null {
   const all = listOf(options).map(objectOf);
   const found = all.find((one) => one.category === category) ?? all.find((one) => one.id === category);

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 const mcpServers: Json[] = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];
 const options = { sessionId: 's', agent: 'demo', cwd: '/workspace', hasHistory: false };
 
-/** The requests that open a session of an agent that can load them. */
+/** The requests that open a session of an agent that can load sessions. */
 async function requestsFor(known: AgentRecord, servers: Json[] = mcpServers, can: object = {}): Promise<unknown[]> {
   const sent: unknown[] = [];
   const request = async (method: string, params: object) => {
@@ -33,7 +33,7 @@ test('an agent gets the MCP servers with a new session and with one that it load
   ]);
 });
 
-test('an agent gets addresses of MCP servers only if it says that it takes them', async () => {
+test('an agent gets MCP servers with an address only if it reports that it supports them', async () => {
   const servers = [...mcpServers, { type: 'http', name: 'hub', url: 'http://127.0.0.1:17008/mcp', headers: [] }];
   const cwd = '/workspace';
   expect(await requestsFor({}, servers)).toEqual([['session/new', { cwd, mcpServers }]]);

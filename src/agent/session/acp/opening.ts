@@ -10,11 +10,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface Opened {
   readonly agentSessionId: string;
-  /** As the agent answered. */
+  /** The agent's answer to the request that opened the session. */
   readonly answer: Json;
   readonly canLoad: boolean;
   readonly canFork: boolean;
-  /** What a person should know. */
+  /** A note for the user; null: none. */
   readonly note: string | null;
 }
 
@@ -76,7 +76,7 @@ async function openBy(agent: Agent, load: string | null, canFork: boolean): Prom
 
 type Attempt = { readonly answer: Json; readonly note: null } | { readonly reason: string };
 
-/** An agent that cannot find its session gets a new one; a lost agent, or one that asks for a key, does not. */
+/** Returns the reason if the agent cannot open the session. Throws if the agent is lost or requires authentication. */
 async function attempt({ peer, options, mcpServers }: Agent, method: string, sessionId: string): Promise<Attempt> {
   try {
     const answer = await peer.request(method, { sessionId, cwd: options.cwd, mcpServers });

@@ -4,7 +4,7 @@ import { Peer } from './peer.ts';
 
 const handlers = { notified: async () => {}, requested: () => null };
 
-/** An output whose writes end with this error when the test says so. */
+/** An output whose writes end with this result when the test resolves it. */
 function outputTo(fail: Promise<Error | null>): Writable {
   const output = new Writable({ write: (_chunk, _encoding, done) => void fail.then(done) });
   return output.on('error', () => {});
@@ -12,7 +12,7 @@ function outputTo(fail: Promise<Error | null>): Writable {
 
 const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
 
-test('a request that could not be written is unsent, also if the end of the agent is seen first', async () => {
+test('a request that could not be written counts as unsent, even if the end of the agent is seen first', async () => {
   for (const isSeenFirst of [false, true]) {
     const input = new PassThrough();
     let fail = (_: Error | null) => {};
@@ -28,7 +28,7 @@ test('a request that could not be written is unsent, also if the end of the agen
   }
 });
 
-test('a request that was written before the agent ended may have been read', async () => {
+test('a request that was written before the agent ended does not count as unsent', async () => {
   const input = new PassThrough();
   const peer = new Peer(input, outputTo(Promise.resolve(null)), handlers);
   const asked = peer.request('session/prompt', {});

@@ -1,6 +1,7 @@
 /**
- * JSON-RPC by lines with an agent. The next message is read only when the one before was taken, so an agent cannot send faster than its events
- * are stored; sizes and open requests are limited. Lines that are no JSON are skipped, since some agents print them.
+ * JSON-RPC in lines with an agent. The next message is read only after the previous one was handled (back-pressure), so
+ * an agent cannot send faster than its events are stored. Sizes and open requests are limited. Lines that are not JSON
+ * are skipped, because some agents print them.
  */
 import type { Readable, Writable } from 'node:stream';
 import { TokenCount } from '../../../lib/bounded-json.ts';
@@ -70,7 +71,7 @@ export class Peer {
         this.#send({ id, method, params }, (error) => done(!error));
       });
       this.#pending.set(id, { resolve, reject, written });
-      // The agent has at most a part of the line.
+      // After a failed write the agent has at most a part of the line.
       void written.then((isWritten) => isWritten || unsent());
     });
   }

@@ -30,7 +30,7 @@ export class AgentQuestions {
     return null;
   }
 
-  /** Kinds of tools that the owner has a rule for are answered by it. */
+  /** If the owner has a rule for this kind of tool, the rule answers. */
   async #permission({ toolCall, options }: Json): Promise<unknown> {
     const call = (toolCall ?? {}) as Json;
     const offered = optionsIn(options);
@@ -61,7 +61,7 @@ export class AgentQuestions {
     return this.#recorder.ask(question);
   }
 
-  /** The call as the agent shows it with its request. */
+  /** Records the tool call that the agent sends with its request. */
   async #record(call: Json): Promise<void> {
     const { type, data } = eventOf({ ...call, sessionUpdate: 'tool_call_update' });
     if (type === 'tool') await this.#recorder.record(type, data);

@@ -1,4 +1,4 @@
-/** Updates of an agent as events. What has no event of its own, or does not fit its shape, is an `update`. */
+/** Translates updates of an agent to events. One without an event type, or of a wrong shape, becomes an `update`. */
 import { type EventData, type EventType, sessionLimits, type ToolChange } from '../../../model/session.ts';
 import { eventData } from '../../../model/session-event.ts';
 import { bound, cutText } from './bound.ts';

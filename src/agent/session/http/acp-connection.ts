@@ -1,6 +1,7 @@
 /**
- * One client of the Agent Client Protocol, which sees the sandbox as an agent. Its sessions are those of the log: what other clients do in them it
- * sees, too. The connection itself is only in memory; without it the client initializes again and loads its sessions.
+ * One client of the Agent Client Protocol, which sees the sandbox as an agent. Its sessions are those of the log, so it
+ * also sees what other clients do in them. The connection itself is only in memory; without it the client initializes
+ * again and loads its sessions.
  */
 import { randomUUID } from 'node:crypto';
 import { Fault, isFault } from '../../../model/fault.ts';
@@ -47,7 +48,7 @@ export class AcpConnection {
     if (method === 'session/cancel') await this.#find(params).cancel();
   }
 
-  /** The client's response to a question; one that comes too late, or to nothing, is ignored. */
+  /** The client's response to a question. A late response, or one to an unknown question, is ignored. */
   async respond(id: unknown, result: Params | undefined): Promise<void> {
     const session = this.#questions.get(String(id));
     if (session === undefined) return;
@@ -116,7 +117,7 @@ export class AcpConnection {
     }
   }
 
-  /** Resolves when the client's messages have all events that there are now. */
+  /** Relays the events of a session to the client. Resolves when the present ones are in the outbox. */
   #attach(session: Session, after: number): Promise<void> {
     this.#attached.get(session.id)?.abort();
     const attachment = new AbortController();

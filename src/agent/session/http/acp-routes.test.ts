@@ -28,7 +28,7 @@ async function serve(script = worker): Promise<SessionClient> {
   return served.client;
 }
 
-/** As the client of sandbox-agent does it: one POST after the other, and a stream from the first answer on. */
+/** The transport of the client of sandbox-agent: one POST after the other, and a stream after the first answer. */
 function transport(client: SessionClient, path: string, ended: AbortSignal) {
   const { readable, writable } = new TransformStream<AnyMessage, AnyMessage>();
   const inbound = writable.getWriter();
@@ -78,7 +78,7 @@ describe('/v1/acp', () => {
     expect(updates).toEqual(['agent_thought_chunk', 'tool_call', 'tool_call_update', 'agent_message_chunk']);
   });
 
-  it('answers without a stream in the response to the POST, and replays by Last-Event-ID', async () => {
+  it('answers in the response to the POST if there is no stream, and replays by Last-Event-ID', async () => {
     const client = await serve(async ({ text, say }) => {
       say('text', { text });
       return 'end_turn';
@@ -108,7 +108,7 @@ describe('/v1/acp', () => {
     expect((await client.post(at, rpc('session/list'))).body.result.sessions).toMatchObject([{ sessionId }]);
   });
 
-  it('shows what other clients do in a session, and takes the first answer', async () => {
+  it('shows what other clients do in a session, and keeps the first answer to a question', async () => {
     const client = await serve();
     const at = '/v1/acp/c3';
     await client.post(at, rpc('initialize'));
@@ -135,7 +135,7 @@ describe('/v1/acp', () => {
     expect((await turn).body.result).toEqual({ stopReason: 'cancelled' });
   });
 
-  it('answers errors as JSON-RPC, and knows only its own connections', async () => {
+  it('answers with JSON-RPC errors, and refuses requests to unknown connections', async () => {
     const client = await serve();
     const at = '/v1/acp/c5';
     expect((await client.get(at)).status).toBe(404);

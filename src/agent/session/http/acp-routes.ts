@@ -63,7 +63,7 @@ export class AcpConnections {
     return accepted;
   }
 
-  /** Clients send one message at a time: while a prompt waited for its response they could not answer its questions. */
+  /** A client with a stream gets the answer to a prompt there: while its POST waits, it could not answer questions. */
   async #request(connection: AcpConnection, { id, method = '', params }: Message): Promise<Reply> {
     const response = connection.request(method, params).then(
       (result) => ({ id, result }),

@@ -7,7 +7,7 @@ export type Params = Readonly<Record<string, unknown>>;
 
 export interface Message {
   readonly id?: string | number;
-  /** Without one it is a response. */
+  /** Left out: the message is a response. */
   readonly method?: string;
   readonly params: Params;
   readonly result?: Params;
@@ -34,7 +34,7 @@ export function nameOf(params: Params, name: string): string {
   return text({ min: 1, max: 200 })(params[name], [name]);
 }
 
-/** Only the fields that the log has; annotations are for models. */
+/** Keeps only the fields that the log has; annotations, for example, are dropped. */
 export function blocksOf(prompt: unknown): readonly ContentBlock[] {
   return promptContent(list(plainObject, 1000)(prompt, ['prompt']).map(blockOf), ['prompt']);
 }

@@ -12,7 +12,7 @@ const text = (said: string): ContentBlock => ({ type: 'text', text: said });
 export class AcpUpdates {
   readonly #tools = new Set<string>();
 
-  /** The updates that an event stands for; a question is none. */
+  /** Translates an event to updates; a question has none. */
   take(event: SessionEvent): readonly object[] {
     if (event.type === 'prompt') return event.data.content.map((content) => said('user_message_chunk', content));
     if (event.type === 'text') return [said('agent_message_chunk', text(event.data.text))];

@@ -25,7 +25,7 @@ async function session(): Promise<string> {
   return (await served.sessions.create({})).id;
 }
 
-/** What comes back on a connection until it ends. */
+/** Everything that the server sends on a connection until it ends. */
 async function raw(text: string): Promise<string> {
   const socket = connect(served.client.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -43,7 +43,7 @@ describe('S16 without a token of the sandbox', () => {
     ['an empty one', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: 'Basic Og==' }],
     ['two', { authorization: 'Bearer a b' }],
-  ])('%s gets nothing', async (_, headers) => {
+  ])('a request with %s is refused at every path', async (_, headers) => {
     const client = await serve();
     const stranger = new SessionClient(client.port, '');
     for (const path of ['/', '/health', '/sessions', '/chat', '/events', '/nothing', '/v1/acp']) {
@@ -56,13 +56,13 @@ describe('S16 without a token of the sandbox', () => {
     }
   });
 
-  it('the hash that is inside does not help', async () => {
+  it('the hash of the token, which can be read inside, is refused as a token', async () => {
     const client = await serve();
     const thief = new SessionClient(client.port, served.settings.tokens[0]!);
     expect((await thief.get('/sessions')).status).toBe(401);
   });
 
-  it('a token of a client is known by the hash of its hash: token and hash are accepted, what is inside is not', async () => {
+  it('a token of a client and its hash are accepted; the hash of the hash, which is inside, is not', async () => {
     const client = await serve();
     const [hash, known] = [hashOf('of-a-client'), hashOf(hashOf('of-a-client'))];
     served.settings.tokens = [...served.settings.tokens, known];
@@ -70,7 +70,7 @@ describe('S16 without a token of the sandbox', () => {
     expect(await Promise.all(['of-a-client', hash, known].map(status))).toEqual([200, 200, 401]);
   });
 
-  it('a token in the URL is refused, also beside a valid header', async () => {
+  it('a token in the URL is refused, even with a valid header', async () => {
     const client = await serve();
     const stranger = new SessionClient(client.port, '');
     expect((await stranger.get(`/sessions?token=${client.token}`)).status).toBe(401);
@@ -87,7 +87,7 @@ describe('S16 without a token of the sandbox', () => {
     expect((await client.post(`/sessions/${id}/restore`, '')).status).toBe(404);
   });
 
-  it('many tries are slowed down, and a valid token is not', async () => {
+  it('many tries without a valid token are refused with 429, and requests with one are not', async () => {
     const client = await serve({ refusedRate: { perSecond: 0.001, burst: 3 } });
     const stranger = new SessionClient(client.port, 'wrong');
     const statuses = [];
@@ -96,7 +96,7 @@ describe('S16 without a token of the sandbox', () => {
     expect((await client.get('/sessions')).status).toBe(200);
   });
 
-  it('a token that is taken away ends its streams', async () => {
+  it('removing a token ends the streams that use it', async () => {
     const client = await serve({ heartbeatMs: 20 });
     const id = await session();
     const stream = client.events(`/sessions/${id}/events`);
@@ -127,7 +127,7 @@ describe('pages in a browser', () => {
   );
 
   it.each(['http://evil.example', 'null', 'file://', 'http://localhost.evil.example', 'http://a@localhost'])(
-    'the Origin %j is refused, also for the question before a request',
+    'the Origin %j is refused, for a preflight, too',
     async (origin) => {
       const client = await serve();
       expect((await client.get('/sessions', { origin })).status).toBe(403);
@@ -137,7 +137,7 @@ describe('pages in a browser', () => {
     },
   );
 
-  it('of this machine may call, with a token', async () => {
+  it('may call from an origin of this machine, with a token', async () => {
     const client = await serve();
     const page = { origin: 'http://localhost:5173' };
     const stranger = new SessionClient(client.port, '');
@@ -165,12 +165,12 @@ describe('paths and methods', () => {
     '/health/',
     '/constructor',
     'http://evil.example/health',
-  ])('%s leads nowhere', async (path) => {
+  ])('%s is refused', async (path) => {
     const client = await serve();
     expect([400, 404]).toContain((await client.get(path)).status);
   });
 
-  it('other methods are refused with those that there are', async () => {
+  it('other methods are refused with 405 and the allowed methods', async () => {
     const client = await serve();
     const id = await session();
     for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'])
@@ -262,7 +262,7 @@ describe('bodies', () => {
 });
 
 describe('connections', () => {
-  it('are accepted on loopback only', async () => {
+  it('are accepted at 127.0.0.1 only', async () => {
     const client = await serve();
     await expect(
       (async () => {
@@ -282,7 +282,7 @@ describe('connections', () => {
     expect(served.sessions.list()).toEqual([]);
   });
 
-  it('without a token make room for those with one', async () => {
+  it('without a token are closed when connections with a token need their place', async () => {
     const connections = { ...apiLimits().connections, perAccount: 4, total: 4 };
     const client = await serve({ connections });
     const idle = Array.from({ length: 20 }, () => connect(client.port, '127.0.0.1').on('error', () => {}));
@@ -305,7 +305,7 @@ describe('connections', () => {
     for (const seen of await Promise.all(followers)) expect(seen.map((sent) => sent.id)).toEqual(wanted);
   });
 
-  it('of a client that does not read are ended, and hold up no other', async () => {
+  it('of a client that does not read are ended, and do not delay other clients', async () => {
     // On a busy machine the client that does read may pause for a second.
     const client = await serve({ stallMs: 2000 });
     const id = await session();

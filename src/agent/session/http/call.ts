@@ -59,7 +59,7 @@ export async function* readLines({ request, limits }: Call): AsyncIterable<strin
   for (const line of lines.end()) yield checked(line);
 }
 
-/** Leaves the connection open at a refusal, so that the client can read it. */
+/** Leaves the connection open after a refusal, so that the client can read the answer. */
 async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncIterable<Buffer> {
   const refusal = () => tooManyBytes(`the body has more than ${maxBytes} bytes`);
   if (Number(request.headers['content-length']) > maxBytes) throw refusal();

@@ -11,7 +11,7 @@ interface ChatQuestion {
   readonly multiSelect: false;
 }
 
-/** `toolUseID` is the id of the question, `answers` have the text of each question and the label that was chosen. */
+/** `toolUseID` is the id of the question; `answers` maps the text of each question to the chosen label. */
 export const answersRequest = open({
   toolUseID: text({ min: 1, max: 500 }),
   answers: record({ max: 300_000 }, text({ max: 100_000 }), 100) as Shape<Readonly<Record<string, string>>>,
@@ -64,7 +64,7 @@ function contentOf(question: Question, answers: Readonly<Record<string, string>>
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Answers are text, whatever the schema asks for. */
+/** Converts an answer, which is always text, to the type in the schema. */
 function typed(answer: string, { type }: Property): unknown {
   if (type === 'boolean') return answer === 'true';
   if (type === 'number' || type === 'integer') return Number(answer);

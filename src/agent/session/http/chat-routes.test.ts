@@ -105,7 +105,7 @@ describe('POST /chat', () => {
     expect(turns).toHaveLength(2);
   });
 
-  it('is a conflict while a turn runs', async () => {
+  it('answers with a conflict while a turn runs', async () => {
     script = ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('cancelled')));
     const started = await served.client.post('/chat', { messages: [message('wait')] }, { accept: 'application/json' });
     expect(started).toMatchObject({ status: 202, body: { status: 'started', completionId: 'u1' } });
@@ -173,7 +173,7 @@ describe('a permission', () => {
   it.each([
     [true, 'output-available'],
     [false, 'output-error'],
-  ])('is asked on the stream and answered by the next request (approved: %s)', async (approved, state) => {
+  ])('is requested on the stream and answered by the next request (approved: %s)', async (approved, state) => {
     const first = await ask({ id: 'c', messages: [message('write')] });
     const tool = first.parts.find(({ type }) => type === 'dynamic-tool');
     expect(tool).toMatchObject({ state: 'approval-requested', approval: { id: 'p1' } });
@@ -184,7 +184,7 @@ describe('a permission', () => {
     expect(rest.ends).toEqual(['finish']);
   });
 
-  it('is asked and answered at /chat/question', async () => {
+  it('is shown and answered at /chat/question', async () => {
     await ask({ messages: [message('write')] });
     const asked = { question: 'Write a.ts?', options: [{ label: 'Allow' }, { label: 'Reject' }], multiSelect: false };
     expect((await served.client.get('/chat/question')).body).toMatchObject({
@@ -206,7 +206,7 @@ describe('a permission', () => {
     expect((await served.client.get('/chat/question')).body).toEqual({ question: null });
   });
 
-  it('is only data for a client without approvals, whose stream goes on after the answer', async () => {
+  it('is sent as data to a client without approvals, whose stream continues after the answer', async () => {
     const body = JSON.stringify({ id: 'c', messages: [message('write')] });
     const sent: string[] = [];
     for await (const { data } of served.client.events('/chat', {}, 'POST', body)) {
@@ -219,7 +219,7 @@ describe('a permission', () => {
     expect(received(sent)).toMatchObject({ parts: [{ state: 'output-available' }, {}], ends: ['finish'] });
   });
 
-  it('that was cancelled has expired', async () => {
+  it('is shown as expired after its turn was cancelled', async () => {
     await ask({ messages: [message('write')] });
     await served.client.post('/chat/cancel');
     expect((await served.client.get('/chat/question?toolUseID=p1')).body).toEqual({
@@ -249,7 +249,7 @@ it('a question with a form is answered field by field', async () => {
 });
 
 describe('GET /chat', () => {
-  it('leaves out the message that still grows, which the stream has from its beginning', async () => {
+  it('leaves out the message of a running turn, which the stream sends from its beginning', async () => {
     script = async ({ say, signal }) => {
       say('text', { text: 'begun' });
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -267,7 +267,7 @@ describe('GET /chat', () => {
     expect((await served.client.get('/chat')).body.messages).toHaveLength(2);
   });
 
-  it('and the other routes have an answer where there is no session', async () => {
+  it('and the other routes answer without any session', async () => {
     expect((await served.client.get('/')).body).toEqual({ status: 'ok', service: 'agent' });
     expect((await served.client.get('/health')).body).toMatchObject({ healthy: true });
     expect((await served.client.get('/chat')).body).toEqual({ messages: [] });
@@ -276,7 +276,7 @@ describe('GET /chat', () => {
     expect(await served.client.call('DELETE', '/chat')).toMatchObject({ status: 200, body: { success: true } });
   });
 
-  it('shows one session below /sessions, which DELETE forgets', async () => {
+  it('shows one session below /sessions, and DELETE there removes it', async () => {
     await ask({ messages: [message('hi')] });
     const { id } = served.sessions.list()[0]!;
     expect((await served.client.get(`/sessions/${id}/chat`)).body.messages).toHaveLength(2);

@@ -41,11 +41,11 @@ export const chatRoutes: RouteTable = {
   'GET /': () => ({ json: { status: 'ok', service: 'agent' } }),
   ...atChat,
   ...(Object.fromEntries(ofOneSession) as RouteTable),
-  // Where `useChat` looks for a turn that goes on.
+  // `useChat` requests this path to resume a running turn.
   'GET /chat/{id}/stream': (call) => resumed(call, endOf(call)),
 };
 
-/** Ids of other programs become ids of sessions; the same one always becomes the same. */
+/** Maps the chat id of another program to a session id, always to the same one. */
 export function sessionIdOf(chat: string): string {
   if (ulidPattern.test(chat)) return chat;
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -53,7 +53,7 @@ export function sessionIdOf(chat: string): string {
   return [...bytes].map((byte, at) => digits[byte % (at === 0 ? 8 : 32)]).join('');
 }
 
-/** Null: there is none yet. */
+/** The session with this id, or the newest one; null: there is none yet. */
 function chatOf({ sessions, params, query }: Call, id = params.id ?? query.get('id')): Session | null {
   const all = sessions.list();
   if (id) return all.find((session) => session.id === sessionIdOf(id)) ?? null;
@@ -67,12 +67,12 @@ function accepts({ request }: Call, type: string): boolean {
   return request.headers.accept?.includes(type) === true;
 }
 
-/** Version 5 of `ai` refuses approvals, and sends nothing by which it is known; so clients of version 6 say that they have them. */
+/** Version 5 of `ai` refuses approvals and cannot be recognized, so clients with approvals send a header. */
 function endOf({ request }: Call): TurnPart['until'] {
   return request.headers[approvalsHeader] === 'true' ? 'permission' : 'end';
 }
 
-/** Without the message that still grows: a client gets that by the stream, from its beginning. */
+/** Leaves out the message of the running turn: a client gets it from the stream, from its beginning. */
 function shownChat(call: Call): Reply {
   const { messages = [], turns = [] } = chatOf(call)?.fold ?? {};
   const whole = turns.length > 0 && messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
@@ -111,7 +111,7 @@ async function existing(call: Call, { id }: ChatRequest): Promise<Session> {
   return chatOf(call, chat ?? null) ?? call.sessions.create(chat === undefined ? {} : { sessionId: sessionIdOf(chat) });
 }
 
-/** A repeated request joins the turn that it began; to ask again, or to change a message, begins another one. */
+/** A repeated request joins the turn that it started. Regenerating an answer or editing a message starts a new turn. */
 async function asked(
   session: Session,
   { messages, trigger, messageId }: ChatRequest,
@@ -123,7 +123,7 @@ async function asked(
   return { turnId, start: seq, after: 0 };
 }
 
-/** A front end sends the message of the assistant back with its approvals; null: there is none in it. */
+/** Passes on approvals, which a front end sends back in the message of the assistant. Null: the message has none. */
 async function approved({ signal }: Call, session: Session, { messages }: ChatRequest) {
   const last = messages.at(-1);
   const approvals = last?.role === 'assistant' ? last.parts.filter(isApproval) : [];
@@ -145,7 +145,7 @@ function isApproval(part: SentMessage['parts'][number]): part is SentMessage['pa
   return state === 'approval-responded' && typeof approval?.id === 'string';
 }
 
-/** Agents name the way to allow something once first. */
+/** Takes the first option of this kind: agents list "once" before "always". */
 function optionFor({ options = [], pendingId }: Question, isAllowed: boolean): string {
   const kind = isAllowed ? 'allow' : 'reject';
   const option = options.find((one) => one.kind?.startsWith(kind)) ?? options.at(isAllowed ? 0 : -1);

@@ -7,7 +7,7 @@ const preflight = {
   'Access-Control-Max-Age': '600',
 };
 
-/** To be called after the origin was checked. True: it was only the browser's question, which has no token, and is answered. */
+/** Call it after the origin was checked. True: the request was a preflight, which has no token, and is answered. */
 export function allowOrigin({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   if (headers.origin === undefined) return false;
   response.setHeader('Access-Control-Allow-Origin', headers.origin);

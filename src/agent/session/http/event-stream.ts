@@ -9,7 +9,7 @@ const headers = {
   'X-Accel-Buffering': 'no',
 };
 
-/** Lines of JSON have no line breaks. */
+/** A reply that streams server-sent events. An event has one line of data: JSON has no line breaks there. */
 export function eventStream(pieces: AsyncIterable<string>, more: Readonly<Record<string, string>> = {}): Pieces {
   return { pieces, headers: { ...headers, ...more }, heartbeat: ':\n\n', failed: failedEvent };
 }
@@ -22,7 +22,7 @@ export async function* framed(events: AsyncIterable<LoggedEvent>): AsyncIterable
   for await (const { event, line } of events) yield `id: ${event.seq}\ndata: ${line}\n\n`;
 }
 
-/** Of several sessions. */
+/** Events of several sessions, with the session's id as the name of the event. */
 export async function* framedById(events: AsyncIterable<LoggedEvent>): AsyncIterable<string> {
   for await (const { event, line } of events) yield `event: ${event.sessionId}\nid: ${event.seq}\ndata: ${line}\n\n`;
 }

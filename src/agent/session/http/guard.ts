@@ -1,6 +1,7 @@
 /**
- * What a request passes before a route sees it: Host and Origin, then the token, then the rate. The agent can reach the port too, and so
- * can pages in a browser when the port is open to the host; only the token says that a client belongs to the owner.
+ * The checks before a route gets a request: Host and Origin, then the token, then the rate. The agent can reach the
+ * port, too, and so can pages in a browser when the port is open to the host; only the token shows that a client
+ * belongs to the owner.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +14,7 @@ import type { ApiLimits } from './limit.ts';
 import { Refusal } from './reply.ts';
 
 const tooManyRequests = 429;
-/** Names under which other servers take a token from a URL. */
+/** Names of query parameters that other servers accept a token in. */
 const inUrl = /^(access_token|token|authorization|bearer|api_?key)$/i;
 
 export interface Admitted {
@@ -47,7 +48,7 @@ export class Guard {
     return { isDaemon: hash === tokens[0], isStillValid: () => this.#settings.tokens.includes(hash) };
   }
 
-  /** What is known of the token: its hash, or for those of clients the hash of its hash. */
+  /** Returns the entry of the token in the settings: its hash, or, for a token of a client, the hash of its hash. */
   #authenticate(authorization: string | undefined, query: URLSearchParams): string {
     const once = hashOf(presented(authorization) ?? '');
     const twice = hashOf(once.toString('hex'));
@@ -66,7 +67,7 @@ function presented(authorization: string | undefined): string | undefined {
   return /^Bearer ([\w.~+/=-]{1,1000})$/i.exec(authorization ?? '')?.[1];
 }
 
-/** Takes the same time wherever the two differ. */
+/** Compares in constant time. */
 function isSame(hash: Buffer, known: string): boolean {
   const other = Buffer.from(known, 'hex');
   return other.length === hash.length && timingSafeEqual(hash, other);
@@ -85,7 +86,7 @@ function noToken(): Fault {
   });
 }
 
-/** URLs end up in logs and histories. */
+/** A token in a URL would end up in logs and histories. */
 function tokenInUrl(): Fault {
   return new Fault('unauthenticated', 'a token in a URL is refused', {
     hint: 'Send it as header only, Authorization: Bearer TOKEN.',

@@ -1,4 +1,4 @@
-/** For the token of the daemon alone: what it needs to keep its copy of the logs equal. */
+/** Routes for the daemon's token only. The daemon uses them to keep its copies equal to the logs. */
 import { Fault } from '../../../model/fault.ts';
 import { sessionId } from '../../../model/session.ts';
 import { readLines } from './call.ts';

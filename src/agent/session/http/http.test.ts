@@ -6,7 +6,7 @@ import type { Script } from '../fake-session.ts';
 
 const options = ['yes', 'no'].map((id) => ({ id, name: id }));
 
-/** Does what the first word says. */
+/** An agent that does what the first word of the prompt says. */
 const obedient: Script = async ({ text, say, ask, signal }) => {
   const [word, ...rest] = text.split(' ');
   if (word === 'say') say('text', { text: rest.join(' ') });

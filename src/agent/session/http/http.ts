@@ -20,10 +20,10 @@ import { Streams } from './streams.ts';
 
 const address = '127.0.0.1';
 const maxHeaderSize = 32 * 1024;
-/** A client beyond it waits a second before it tries again. */
+/** The kernel of a client beyond the backlog tries again after a second. */
 const maxBacklog = 4096;
 
-/** Listens when it resolves. To end it: `close` and `closeAllConnections`. */
+/** Resolves when the server listens. To end it: `close` and `closeAllConnections`. */
 export async function serveSessions(
   sessions: AgentSessions,
   settings: ApiSettings,
@@ -113,7 +113,7 @@ class Api {
 
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
-  // One for each session that a stream follows.
+  // A stream adds one listener for each session that it follows.
   setMaxListeners(0, gone.signal);
   response.once('close', () => gone.abort());
   return gone.signal;

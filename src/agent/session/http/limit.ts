@@ -6,7 +6,7 @@ import { sessionLimits } from '../../../model/session.ts';
 
 export interface ApiLimits {
   readonly connections: ConnectionLimits;
-  /** Of the holder of one token, and of all requests without a valid one. */
+  /** `rate` is for one token, `refusedRate` for all requests without a valid one. */
   readonly rate: RateLimit;
   readonly refusedRate: RateLimit;
   /** Escapes can make JSON longer than the prompt in it. */
@@ -18,10 +18,10 @@ export interface ApiLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
-  /** A connection without a request is closed after so long. The daemon keeps one: a person thinks longer than seconds between prompts. */
+  /** Time after which an idle connection is closed. Long, so that the daemon's connection stays between prompts. */
   readonly idleMs: number;
   readonly heartbeatMs: number;
-  /** A client of a stream that accepts nothing for so long is disconnected. */
+  /** A client of a stream that accepts nothing for this time is disconnected. */
   readonly stallMs: number;
 }
 

@@ -22,7 +22,7 @@ export class Outbox {
     this.#changes.emit('change');
   }
 
-  /** A client that is too far behind misses what is not kept. */
+  /** A client that is too far behind misses messages that are no longer kept. */
   async *follow(after: number, signal: AbortSignal): AsyncIterable<string> {
     this.readers += 1;
     try {

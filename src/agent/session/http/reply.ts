@@ -7,7 +7,7 @@ import { Misfit } from '../../../model/shape.ts';
 export interface Pieces {
   readonly pieces: AsyncIterable<string> | Iterable<string>;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is sent while there is nothing to say, so that both sides see a dead connection. */
+  /** Sent while there are no other pieces, so that both sides notice a dead connection. */
   readonly heartbeat?: string;
   /** The last piece after a failure. */
   readonly failed?: (fault: Fault) => string;
@@ -21,7 +21,7 @@ export interface Whole {
 
 export type Reply = Whole | Pieces;
 
-/** A Fault with a status that its code does not have. */
+/** A Fault with its own HTTP status, which is not that of its code. */
 export class Refusal extends Fault {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export function sendWhole(response: ServerResponse, { status = 200, json }: Whol
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
 }
 
-/** The rest of a body that was not read ends with the connection. */
+/** Closes the connection after the answer if the body was not read to its end. */
 export function sendFault(response: ServerResponse, fault: Fault): void {
   const { status, headers } = fault instanceof Refusal ? fault : { status: consequences[fault.code].http, headers: {} };
   if (!response.req.complete) response.setHeader('Connection', 'close');

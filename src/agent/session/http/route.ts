@@ -1,4 +1,4 @@
-/** Finds the handler of a request. Paths are compared part by part as the client sent them; nothing in them is resolved. */
+/** Finds the handler of a request. A path is split, then decoded and compared part by part; `..` is not resolved. */
 import { Fault } from '../../../model/fault.ts';
 import type { Handler } from './call.ts';
 import { Refusal } from './reply.ts';

@@ -79,7 +79,7 @@ async function configure(session: Session, wanted: { mode?: string; model?: stri
   if (wanted.title !== undefined) await session.rename(wanted.title);
 }
 
-/** A reconnecting client sends both: its header is the newer one. */
+/** A reconnecting client sends the header and the query; the header has the newer position. */
 export function afterOf({ request, query }: Pick<Call, 'request' | 'query'>, last: number): number {
   const header = request.headers['last-event-id'];
   const after = position(typeof header === 'string' ? header : (query.get('after') ?? undefined), 'the position');
@@ -91,7 +91,7 @@ function followed(call: Call, session: Session): Pieces {
   return eventStream(framed(session.follow(afterOf(call, session.fold.seq), call.signal)));
 }
 
-/** One by one: together they can be large. */
+/** Sends the messages one by one, because together they can be large. */
 function messages({ fold }: Session): Pieces {
   return { pieces: listed(fold.messages), headers: { 'Content-Type': 'application/json' } };
 }

@@ -1,6 +1,7 @@
 /**
- * Answers that go on. Pieces are taken from their source only as fast as the client reads, so a slow one costs a position, not memory; one that
- * reads nothing for a while is disconnected, and comes back by its position.
+ * Streamed answers with back-pressure: pieces are taken from their source only as fast as the client reads, so a slow
+ * client costs a position, not memory. A client that reads nothing for a while is disconnected; it can resume at its
+ * position.
  */
 import type { ServerResponse } from 'node:http';
 import { endHeld, holdBriefly } from '../../../lib/hold-briefly.ts';
@@ -27,7 +28,7 @@ export class Streams {
     clearInterval(this.#timer);
   }
 
-  /** Until the source or the connection ends; `isAllowed` false ends it at the next heartbeat. */
+  /** Sends until the source or the connection ends. If `isAllowed` returns false, the next heartbeat ends it. */
   async send(
     response: ServerResponse,
     { pieces, headers, heartbeat, failed }: Pieces,
@@ -54,7 +55,7 @@ export class Streams {
     await drained(response, this.#limits.stallMs);
   }
 
-  /** Not to clients that have still to read. */
+  /** Sends heartbeats, except to clients with unread data. */
   #beat(): void {
     for (const [response, { heartbeat, isAllowed }] of this.#open) {
       if (!isAllowed()) response.destroy();
@@ -63,7 +64,7 @@ export class Streams {
   }
 }
 
-/** Rejects when the connection is gone, or the client reads nothing for too long; then it is gone, too. */
+/** Rejects when the connection is closed. A client that reads nothing for too long is disconnected. */
 function drained(response: ServerResponse, stallMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {

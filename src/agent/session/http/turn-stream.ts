@@ -6,11 +6,11 @@ import { UiStream } from './ui-stream.ts';
 
 export interface TurnPart {
   readonly turnId: string;
-  /** Where the turn begins, or before that. */
+  /** The number of the turn's first event, or of an earlier one. */
   readonly start: number;
-  /** The client has the turn up to this event; 0: nothing of it. */
+  /** The last event of the turn that the client has; 0: none. */
   readonly after: number;
-  /** A front end with approvals answers a permission with its next request. */
+  /** `permission`: ends at a permission, too, which a front end with approvals answers with its next request. */
   readonly until: 'end' | 'permission';
 }
 
@@ -35,7 +35,7 @@ function sent(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** The turn under way; null: there is none. */
+/** The running turn; null: there is none. */
 export function runningTurn({
   turns,
   messages,
@@ -43,11 +43,11 @@ export function runningTurn({
   const [turn] = turns;
   const prompt = messages.filter(({ role }) => role === 'user').at(-turns.length);
   if (turn === undefined || prompt === undefined) return null;
-  // The id of a message has the number of its first event.
+  // The id of a message contains the number of its first event.
   return { turnId: turn.turnId, start: Number(prompt.id.slice(1)), at: prompt.createdAt };
 }
 
-/** The turn after one of its questions. */
+/** The rest of a turn after one of its questions. */
 export async function turnAfter(session: Session, pendingId: string, signal: AbortSignal) {
   const last = session.fold.seq;
   for await (const { event } of session.follow(0, signal)) {

@@ -14,7 +14,7 @@ export interface UiMessage {
   readonly parts: readonly Chunk[];
 }
 
-/** `approvals`: a tool call that waits for a permission has the state of version 6 for that. */
+/** `approvals`: a tool call that waits for a permission gets the state that version 6 has for that. */
 export function uiMessage({ id, role, createdAt, parts }: Message, approvals: boolean): UiMessage {
   const questions = approvals ? parts.filter((part) => part.type === 'question') : [];
   return { id, role, metadata: { createdAt }, parts: parts.map((part) => uiPart(part, questions)) };
@@ -43,7 +43,7 @@ function uiTool(tool: ToolPart, questions: readonly QuestionPart[]): Chunk {
   return { ...common, state: 'approval-requested', approval: { id: asked.pendingId } };
 }
 
-/** What `useChat` sends. */
+/** The request that `useChat` sends. */
 export interface ChatRequest {
   readonly id?: string;
   readonly trigger?: string;
@@ -64,7 +64,7 @@ const sentMessage: Shape<SentMessage> = open(
 );
 export const chatRequest: Shape<ChatRequest> = (value, path) => {
   const body = plainObject(value, path);
-  // Left out by JSON, or null by other programs.
+  // JSON leaves out undefined fields; other programs send null.
   const there = Object.fromEntries(Object.entries(body).filter(([, one]) => one !== null));
   return open({ messages: list(sentMessage, 10_000) }, { id: short, trigger: short, messageId: short })(there, path);
 };

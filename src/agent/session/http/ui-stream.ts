@@ -14,9 +14,9 @@ export const uiStreamHeaders = { 'x-vercel-ai-ui-message-stream': 'v1' };
 export class UiStream {
   readonly #approvals: boolean;
   #hasStarted = false;
-  /** The text or the reasoning that grows. */
+  /** The part of text or reasoning that is not ended yet. */
   #open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null;
-  /** Tool calls that the client knows, with all that was said of them. */
+  /** Tool calls that the client knows, with all their changes merged. */
   readonly #tools = new Map<string, ToolChange>();
   readonly #questions = new Map<string, Question>();
 
@@ -28,7 +28,7 @@ export class UiStream {
     const chunks = this.#chunks(event);
     if (chunks.length === 0 || this.#hasStarted) return chunks;
     this.#hasStarted = true;
-    // As `session-fold.ts` names the message that begins with this event.
+    // `session-fold.ts` gives the same id to the message that begins with this event.
     return [{ type: 'start', messageId: `m${event.seq}` }, ...chunks];
   }
 
@@ -66,7 +66,7 @@ export class UiStream {
     return [...(isNamed ? [] : [called(tool)]), ...(isOver ? [returned(tool)] : [])];
   }
 
-  /** The client shows a permission beside its tool call, so there has to be one. */
+  /** The client shows a permission beside its tool call, so a missing tool call is sent first. */
   #question(data: Question): readonly Chunk[] {
     this.#questions.set(data.pendingId, data);
     const asked = { type: 'data-question', id: data.pendingId, data };
