@@ -1,6 +1,6 @@
 /**
- * What an agent needs before a sandbox is started for it: its program, its key, and a way to its service. What is missing is
- * refused here, with the command that provides it, because inside an agent only finds out after minutes.
+ * Checks what an agent needs before its sandbox starts: its program, its key, and a route to its service. A missing one
+ * is refused here, with the command that provides it; inside the sandbox the agent would notice only after minutes.
  */
 import type { SandboxRequest } from '../api/sandbox.ts';
 import type { AgentSpec } from '../model/agent.ts';
@@ -13,17 +13,20 @@ import { NetworkPolicy, ruleClass } from '../model/network.ts';
 
 export interface AgentNeeds {
   readonly hasSecret: (name: string) => boolean;
-  /** The names of credentials for a service that everybody knows. */
+  /** The names of credentials for the service of a preset. */
   readonly credentialsFor: (preset: PresetName) => readonly string[];
-  /** Makes such a credential from a secret, and returns its name. */
+  /** Makes a credential for that service from a secret, and returns its name. */
   readonly addCredential: (preset: PresetName, secret: string) => string;
-  /** Whether sandboxes with the programs of this machine find this one. */
+  /** Whether a sandbox with the programs of this machine finds this program. */
   readonly hasProgram: (name: string) => boolean;
 }
 
 type Asked = Partial<SandboxRequest>;
 
-/** Images and root filesystems have programs of their own, which only a program inside can look for. */
+/**
+ * Skips images, root filesystems and requests with a PATH of their own: only a process inside can look for programs
+ * there.
+ */
 export function requireProgram(name: string, { command }: AgentSpec, asked: Asked, needs: AgentNeeds): void {
   const [program] = command as [string];
   if (asked.image !== undefined || asked.rootfs !== undefined || asked.env?.PATH !== undefined) return;
@@ -40,7 +43,10 @@ function installHint(program: string): string {
   return `Sandboxes have the programs below /usr: ${asRoot}npm install -g --prefix /usr/local ${known}`;
 }
 
-/** What is granted besides what was asked for: rather a credential, whose value never comes in, than the secret itself. */
+/**
+ * The grants that the request gets for the agent's key: a credential if possible, because its value never enters the
+ * sandbox; otherwise the secret itself.
+ */
 export function keyGrants(name: string, agent: AgentSpec, asked: Asked, needs: AgentNeeds): Asked {
   if (agent.key !== undefined) return oneKey(name, agent.key, asked, needs);
   return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, asked, needs);
@@ -57,7 +63,7 @@ function oneKey(name: string, key: NonNullable<AgentSpec['key']>, asked: Asked, 
   throw missingKey(name, [key.secret]);
 }
 
-/** Who says something about keys or the environment has chosen for themselves. */
+/** A request that has secrets, credentials or variables of its own is not refused for a missing key. */
 function anyKey(name: string, keys: readonly string[], asked: Asked, needs: AgentNeeds): Asked {
   let granted: Asked = {};
   for (const secret of keys) {
@@ -70,7 +76,7 @@ function anyKey(name: string, keys: readonly string[], asked: Asked, needs: Agen
   throw missingKey(name, keys);
 }
 
-/** Null: there is neither a credential nor what one could be made of. */
+/** Null: there is no credential for the service, and no secret to make one from. */
 function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs: AgentNeeds): Asked | null {
   const { credentials = [] } = asked;
   const known = needs.credentialsFor(preset);
@@ -87,7 +93,7 @@ function missingKey(name: string, secrets: readonly string[]): Fault {
   });
 }
 
-/** With a credential the proxy goes there; without, a rule has to allow it. */
+/** A credential opens a route through the proxy by itself; without one, a network rule must allow the service. */
 export function requireRoute(
   name: string,
   { key }: AgentSpec,
@@ -113,7 +119,7 @@ function hasCredential(preset: PresetName, { credentials = [] }: Asked, needs: P
   return needs.credentialsFor(preset).some((one) => credentials.includes(one));
 }
 
-/** Null: what listens inside the sandbox needs no way out. */
+/** Null: the service listens inside the sandbox, so the agent needs no route out. */
 function serviceOf(preset: PresetName, env: Readonly<Record<string, string>>): Endpoint | null {
   const { host, port, base } = presetRoute(preset);
   const named = env[base];

@@ -1,11 +1,12 @@
 /**
- * What the daemon does for its users, one folder a noun. `NOUN/NOUN.ts` declares the noun as `route.ts` describes: routes
- * with schemas, audit act and handler, recovery at start, rows of the doctor. A noun takes part by its line in this list.
+ * What the daemon does for its users, one folder a noun. `NOUN/NOUN.ts` declares the noun as `route.ts` describes:
+ * routes with schemas, audit act and handler, recovery at start, rows of the doctor. A noun is enabled by its line in
+ * this list.
  *
- * The daemon makes one scope a user, with everything that the handlers of all nouns name, and never a thing of another user.
- * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then the server calls
- * handlers, many at a time; what must not overlap is locked by the noun itself. A noun gets the objects of another one from the wiring, as
- * small interfaces of its own.
+ * The daemon makes one scope per user, with everything that the handlers of all nouns use and nothing of another user.
+ * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then the
+ * server calls handlers concurrently; each noun locks what must not overlap. A noun gets the objects of another noun
+ * from the wiring, as small interfaces that it declares itself.
  */
 import type { ProbeRow } from '../engine/engine.ts';
 import { agent } from './agent/agent.ts';
@@ -90,7 +91,7 @@ export async function recoverAll(scope: Scope): Promise<void> {
   for (const noun of nouns as readonly Noun<Scope>[]) await noun.recover?.(scope);
 }
 
-/** One after the other: what a proof is about to remove is no leftover. */
+/** Nouns are examined one after the other: what a proof is about to remove must not be reported as a leftover. */
 export async function examineAll(scope: Scope): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const noun of nouns as readonly Noun<Scope>[]) rows.push(...((await noun.examine?.(scope)) ?? []));

@@ -17,7 +17,7 @@ const read = (text: string) => {
 };
 const MiB = 1024 ** 2;
 
-it('keeps five files of ten megabytes and a hundred thousand events by default', () => {
+it('five files of ten megabytes and a hundred thousand events are kept by default', () => {
   const ten = { maxBytes: 10 * MiB, files: 5 };
   expect(readConfig(join(folder, 'nowhere'))).toMatchObject({ log: ten, audit: ten, maxEvents: 100_000 });
   expect(read('logs: {size: 1m}\naudit: {files: 50}\nevents: {keep: 5000}\n')).toMatchObject({
@@ -34,11 +34,11 @@ it('disk.keepFree is a size, and null by default', () => {
   expect(() => read('disk: {keepFree: -1}')).toThrow('disk.keepFree');
 });
 
-it('has a prefix for the names of volumes', () => {
+it('config.yaml sets the prefix of the names of volumes', () => {
   expect([read('').volumePrefix, read('volumes: {prefix: lab}').volumePrefix]).toEqual(['carrel', 'lab']);
 });
 
-it('knows the services that are declared, and the hub unless the owner declares another one of that name', () => {
+it('the services are those in config.yaml, and the hub unless the owner declares another service of that name', () => {
   const text = 'services: {a: {port: 17010, to: /a.sock}, b: {port: 17011, to: "[::1]:80", identity: line}}';
   expect(read(text).services).toEqual([
     { name: 'a', port: 17010, to: '/a.sock', identity: 'headers' },
@@ -65,6 +65,6 @@ it.each([
   ['events: {keep: 10}', 'events.keep'],
   ['event: {keep: 10000}', 'event'],
   ['volumes: {prefix: ../x}', '"../x" cannot be the prefix of volumes'],
-])('%s is refused with what and where', (text, message) => {
+])('%s is refused with the field and the reason', (text, message) => {
   expect(() => read(text)).toThrow(message);
 });

@@ -1,4 +1,7 @@
-/** The owner's settings: HOME/config.yaml, of the sections that nouns declare. All keys are optional; unknown ones are refused with their path. */
+/**
+ * The owner's settings: HOME/config.yaml, made of the sections that nouns declare. All keys are optional; unknown keys
+ * are refused with their path.
+ */
 import { z } from 'zod';
 import { readIfThere } from '../lib/file.ts';
 import { type Config, sections } from './app.ts';
@@ -7,7 +10,7 @@ import { openYaml } from './yaml-file.ts';
 
 export const configSchema = z.strictObject(Object.fromEntries(sections.map(({ key, schema }) => [key, schema])));
 
-/** A mistake is refused with the file and the line. */
+/** Throws a Fault that names the file and the line of a mistake. */
 export function readConfig(path: string): Config {
   const { content, at } = openYaml(path, readIfThere(path) ?? '', configSchema);
   const values = sections.map(({ key, read }) => (read as (content: unknown, at: At) => object)(content[key], at));

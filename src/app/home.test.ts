@@ -23,7 +23,7 @@ it.each<[string, () => void]>([
       cpSync(join(place, 'elsewhere'), home, { recursive: true });
     },
   ],
-])('a home that is %s is not held any more', (_, change) => {
+])('the lock of a home that is %s does not count any more', (_, change) => {
   const isHeld = lockHome(home);
   expect(isHeld()).toBe(true);
   change();

@@ -21,14 +21,14 @@ import { Fault, spaceHint } from '../model/fault.ts';
 import { defaultVolumePrefix, volumeName } from '../model/volume.ts';
 import { overlayRefusal } from '../workspace/trial.ts';
 
-/** The socket of its owner, in the home. */
+/** The socket of the owner, in the home. */
 export const socketName = 'carrel.sock';
 
 export interface Home extends Places {
   readonly database: string;
   readonly config: string;
   readonly engine: string;
-  /** What was applied to projects, one folder each. */
+  /** Applies to projects, one folder each. */
   readonly applies: string;
   readonly volumes: string;
   readonly backups: string;
@@ -39,8 +39,8 @@ export interface Home extends Places {
 }
 
 /**
- * Only tried where a sandbox could be mounted for, in a mount namespace of our own, and once. A full disk tells nothing:
- * no sandbox can start there, and the next one to ask has it tried again.
+ * Tests once, at the first use, whether overlays can be mounted; the process then has a mount namespace of its own. A
+ * full disk proves nothing: no sandbox can start then, and the next call tests again.
  */
 function overlayTrial(home: string, rootless: boolean): () => boolean {
   let found: boolean | undefined;
@@ -57,13 +57,13 @@ function overlayTrial(home: string, rootless: boolean): () => boolean {
   };
 }
 
-/** A folder that goes at the latest when the next daemon starts. */
+/** Makes a folder that is removed at the latest when the next daemon starts. */
 export function makeScratch({ scratch }: Pick<Home, 'scratch'>): string {
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   return mkdtempSync(join(scratch, 'work-'));
 }
 
-/** The prefix of volumes is asked for when a volume is. */
+/** `volumePrefix` is called each time the path of a user's home is asked for. */
 export function openHome(folder: string, rootless: boolean, volumePrefix = () => defaultVolumePrefix): Home {
   makePrivate(folder);
   const home = realpathSync(folder);
@@ -132,8 +132,8 @@ function homeFault(home: string, error: unknown): unknown {
 }
 
 /**
- * Held until this process ends, however it ends. The answer tells whether it still counts: in a home that was removed or
- * moved away it locks no other daemon out.
+ * Takes the lock, which is held until this process ends, however it ends. The returned function says whether the lock
+ * still counts: in a home that was removed or moved away, it keeps no other daemon out.
  */
 export function lockHome(home: string): () => boolean {
   const path = join(home, 'daemon.lock');
@@ -142,14 +142,15 @@ export function lockHome(home: string): () => boolean {
     throw new Fault('conflict', `a daemon is running for ${home} already`, {
       hint: 'Use it, or end it with: carrel down',
     });
-  // Written over first: on a full disk there is no room for what was given back.
+  // The old content is overwritten before it is cut: on a full disk, space that is given back may not be available
+  // again.
   const note = `${process.pid}\n`;
   writeSync(fd, note, 0);
   ftruncateSync(fd, note.length);
   return () => isAt(path, fd);
 }
 
-/** What cannot be told is taken for granted. */
+/** If the check fails, the lock counts. */
 function isAt(path: string, fd: number): boolean {
   try {
     const [held, found] = [fstatSync(fd), statSync(path, { throwIfNoEntry: false })];

@@ -31,7 +31,7 @@ function operation(path: string, route: Route): object {
   };
 }
 
-/** No body counts as an empty object. */
+/** A missing body counts as an empty object. */
 function bodyOf(body: z.ZodType): object {
   return { required: !body.safeParse({}).success, content: json(schema(body)) };
 }

@@ -3,7 +3,7 @@
  *
  * A route is one value: method and path, the schemas of query, body and answer, what the audit log says of it, and its
  * handler. The server validates, authenticates, writes the audit log and answers; a handler gets checked values and
- * returns its answer. `act` is null where nothing is changed, and has to be written, so that no change is left out of the log.
+ * returns its answer. `act` is null if nothing is changed, and must be given, so that no change is left out of the log.
  *
  * A handler names what it needs by the type of its scope: a noun declares an interface, `app.ts` joins these, and the compiler
  * checks that the wiring provides all of them. A scope belongs to one user.
@@ -24,19 +24,19 @@ export type Answer = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
 /** What the audit log says of a request. Only this gets into the log: never a value, a variable or an argument. */
 export interface Act {
   readonly verb: string;
-  /** Names of the things it is done to. */
+  /** Names of the things that the act changes. */
   readonly names: readonly string[];
-  /** Texts that are stored as they are, by what to call them in a refusal: none may contain the value of a secret. */
+  /** Texts that are stored unchanged, by their names in a refusal: none may contain the value of a secret. */
   readonly words?: Readonly<Record<string, readonly (string | undefined)[]>>;
-  /** Logged only if it was done. */
+  /** Logged only if the act was done. */
   readonly detail?: Detail;
-  /** The user it is done for, where the request names one. */
+  /** The user for whom the act is done, if the request names one. */
   readonly as?: string | undefined;
-  /** It frees space, so it is done even if the log cannot be written. */
+  /** The act frees space, so it is accepted even if the log cannot be written. */
   readonly frees?: boolean;
 }
 
-/** What only the answer knows of an act. */
+/** What is known of an act only from the answer. */
 export interface Done {
   /** Instead of `names`. */
   readonly targets?: readonly Target[];
@@ -45,7 +45,7 @@ export interface Done {
 
 /** What a request says, after it was checked. */
 export interface Asked<Q, B, N extends string = never> {
-  /** The `{name}` of the path; empty where the path has none. */
+  /** The `{name}` of the path; empty if the path has none. */
   readonly name: string;
   /** Everything that is in braces in the path. */
   readonly path: Readonly<Record<N, string>>;
@@ -58,14 +58,14 @@ export interface Request<S, Q, B, N extends string = never> extends Asked<Q, B, 
   readonly scope: S;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** Of a client that follows server-sent events again. */
+  /** The Last-Event-ID of a client that connects again. */
   readonly lastEventId: string | undefined;
 }
 
 /** A request to switch the connection to frames. */
 export interface Upgrade<S, Q = unknown> extends Request<S, Q, unknown> {
   accept(): FramedConnection;
-  /** The handler ends it: the act is done before the stream ends. */
+  /** The handler ends the act, which is done before the stream ends. */
   readonly openAct: OpenAct;
 }
 
@@ -79,7 +79,7 @@ export interface Sent {
   readonly data: string;
 }
 
-/** With lists that are JSON already. */
+/** An answer in which lists may be JSON already. */
 type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | MadeJson : T[P] };
 
 interface Streams {
@@ -105,11 +105,11 @@ export interface Route {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answer: Answer;
-  /** The status of an answer that says what only begins; 200 where it is left out. */
+  /** The status if the answer only says that something has begun; default 200. */
   readonly status?: 202;
-  /** Anyone who can connect may ask. */
+  /** Every client that can connect may send this request. */
   readonly open?: boolean;
-  /** Settings decide what it does: config.yaml is read again first, and a mistake in it refuses the request. */
+  /** The request depends on settings: config.yaml is read again first, and a mistake in it refuses the request. */
   readonly usesSettings?: boolean;
   readonly act: null | ((asked: never) => Act | null);
   readonly done?: (answer: never) => Done;
@@ -140,9 +140,12 @@ export interface Noun<
   C extends readonly Section[] = readonly Section[],
 > {
   readonly routes: R;
-  /** Its keys of config.yaml. */
+  /** The sections of config.yaml that belong to the noun. */
   readonly config?: C;
-  /** Before the daemon answers: finishes or removes what an earlier daemon left. With the scope of the owner. */
+  /**
+   * Called with the scope of the owner before the daemon answers requests: finishes or removes what an earlier daemon
+   * left.
+   */
   recover?(scope: S): Promise<void>;
   /** Rows of `carrel doctor`. */
   examine?(scope: S): Promise<readonly ProbeRow[]>;
@@ -166,13 +169,13 @@ export function named(verb: string, frees = false): (asked: { readonly name: str
   return ({ name }) => ({ verb, names: [name], frees });
 }
 
-/** Without what the request does not say. */
+/** Leaves out what the request does not name. */
 export function stated(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
   const said = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(said) as Detail;
 }
 
-/** A name that is not valid may be any text that was typed in its place, the value of a secret too: it is not logged. */
+/** An invalid name may be any text that was typed by mistake, even the value of a secret, so it is not logged. */
 export function endWith(openAct: OpenAct, error: unknown): void {
   const { code } = asFault(error);
   openAct.end(code, code === 'invalid' ? { targets: [] } : {});

@@ -1,6 +1,6 @@
 import type { Actor } from '../model/user.ts';
 
-/** One scope a user, made when it is first needed. */
+/** One scope per user, made when it is first needed. */
 export class Scopes<S> {
   readonly #make: (actor: Actor) => S;
   readonly #made = new Map<string, S>();

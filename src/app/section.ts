@@ -31,7 +31,7 @@ export function section<T extends z.ZodType, V extends object>(key: string, decl
 export const size = z.union([z.string(), z.int().positive()]);
 export const path = z.string().startsWith('/').max(4096);
 
-/** Without a default in bytes: the description says what holds. */
+/** If `bytes` is null, the description says what applies by default. */
 export const sizeKey = (description: string, bytes: number | null, example: string) =>
   size.meta({
     title: 'size',
@@ -55,7 +55,7 @@ export const rotation = z
   })
   .partial();
 
-/** At least room for a few lines, at most what a disk can have. */
+/** At least enough for a few lines, at most the size of a disk. */
 const fileBytes = { least: 64 * 1024, most: 1024 ** 4 };
 
 export function rotationOf(content: z.output<typeof rotation> = {}, what: string): LogLimits {

@@ -20,7 +20,7 @@ function opened(text: string): Settings {
 }
 
 describe('settings', () => {
-  it('are read again when the file has changed, appeared or gone', () => {
+  it('are read again when the file was changed, created or removed', () => {
     const settings = new Settings(path);
     const { config } = settings;
     const images = () => {
@@ -36,7 +36,7 @@ describe('settings', () => {
     expect(images()).toEqual([]);
   });
 
-  it('are read again when another file of the same size and age takes the place', () => {
+  it('are read again when another file of the same size and time replaces the file', () => {
     const settings = opened('images: [a]\n');
     writeFileSync(`${path}.new`, 'images: [b]\n');
     for (const file of [path, `${path}.new`]) utimesSync(file, 1000, 1000);
@@ -61,7 +61,7 @@ describe('settings', () => {
     expect(settings.config.images).toEqual(['c']);
   });
 
-  it('that are used at the start only stay as they were, and are named once', () => {
+  it('that are used only at the start stay as they are, and the notice names them once', () => {
     const settings = opened('audit: {size: 1m}\n');
     writeFileSync(path, 'audit: {size: 2m}\nshare: {socket: /s}\nimages: [b]\n');
     settings.refresh();
@@ -96,7 +96,7 @@ describe('a request', () => {
     }
   });
 
-  it('of the owner gets a notice about what waits for the next start', async () => {
+  it('of the owner gets a notice about settings that wait for the next start', async () => {
     const { home, app, dispose } = serve();
     try {
       writeFileSync(join(home, 'config.yaml'), 'share: {socket: /s}\n');

@@ -26,7 +26,7 @@ export class Settings {
   #stamp: string | null;
   #waiting: readonly string[] = [];
   #noticed = '';
-  /** Called after other settings came into use. */
+  /** Called after new settings took effect. */
   onChange: () => void = () => {};
   /** The last good settings; each field is looked up when it is used. */
   readonly config: Config;
@@ -45,7 +45,7 @@ export class Settings {
     return this.#waiting;
   }
 
-  /** As the file has them, also those that wait for the next start. */
+  /** The settings in the file, including those that wait for the next start. */
   get asked(): Config {
     return this.#asked;
   }
@@ -62,7 +62,7 @@ export class Settings {
     this.onChange();
   }
 
-  /** Why the file as it is now is not used; null: it is. */
+  /** Why the current file is not used; null: it is used. */
   refusal(): string | null {
     try {
       this.refresh();
@@ -72,7 +72,7 @@ export class Settings {
     }
   }
 
-  /** What the owner has to know about a change, once. */
+  /** A notice to the owner, once per change, about settings that wait for the next start. */
   notice(): string | null {
     const names = this.#waiting.join(', ');
     if (names === this.#noticed) return null;
@@ -93,7 +93,7 @@ export class Settings {
 
 const whenUsed = 'used when the daemon starts again: carrel down, then any command. Sandboxes go on meanwhile';
 
-/** Null: it cannot be told whether it changes. */
+/** Null: the file changed so recently that it may change again with the same stamp. */
 function stampOf(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return 'absent';

@@ -1,4 +1,7 @@
-/** Settings in YAML, checked against a schema. What is wrong is named with the file, its line and the path of the field. */
+/**
+ * Reads settings in YAML and checks them against a schema. A mistake is named with the file, its line and the path of
+ * the field.
+ */
 import type { z } from 'zod';
 import { issueText } from '../api/issue-text.ts';
 import { readYaml, type YamlDocument } from '../lib/yaml.ts';

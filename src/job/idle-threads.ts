@@ -1,11 +1,11 @@
-/** Threads that have nothing to do. The one that worked last is taken first: V8 has compiled most of what it runs. */
+/** Threads without a job. The thread that worked last is taken first, because V8 has compiled most of what it runs. */
 import type { Thread } from './thread.ts';
 
 const idleMs = 20_000;
 
 export class IdleThreads {
   readonly #open: () => Thread;
-  /** In the order in which they became idle. */
+  /** The idle threads, in the order in which they became idle. */
   readonly #timers = new Map<Thread, NodeJS.Timeout>();
 
   constructor(open: () => Thread) {

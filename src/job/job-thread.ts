@@ -1,4 +1,4 @@
-/** What runs in a thread: one job after another, by name. */
+/** The program of a thread: does one job after another, by name. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { asFault } from '../model/fault.ts';
 import { cancelled, isCancelled, setCancelFlag } from '../workspace/cancel.ts';
@@ -12,7 +12,7 @@ setScratch(scratch, installation);
 setCancelFlag(cancel);
 
 parentPort?.on('message', async (message: ThreadMessage) => {
-  // Loops see the flag; what waits for git does not.
+  // Loops check the flag; a job that waits for git does not.
   if (message === 'cancel') endGit();
   else post(await answer(message));
 });
@@ -25,7 +25,7 @@ async function answer({ name, args }: Order): Promise<JobAnswer> {
   }
 }
 
-/** Bytes in memory of their own are handed over, not copied. */
+/** Bytes in memory of their own are transferred, not copied. */
 function post(given: JobAnswer): void {
   const values: unknown[] = 'value' in given ? Object.values((given.value ?? {}) as object) : [];
   const own = values.filter((one) => one instanceof Uint8Array && one.byteLength === one.buffer.byteLength);

@@ -1,4 +1,4 @@
-/** Everything that runs in a thread, by name. Arguments and results are plain data. */
+/** All jobs that run in a thread, by name. Arguments and results are plain data. */
 
 import { detectAt } from '../image/detect.ts';
 import { writeStateFile } from '../task/state-file.ts';

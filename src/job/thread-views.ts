@@ -1,4 +1,4 @@
-/** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
+/** Jobs whose results are shown to clients: the thread already turns the long lists in them into JSON. */
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangesView, ChangeView, OfferedView } from '../api/workspace.ts';
@@ -31,7 +31,10 @@ function ignoredView({ files, more, places }: Ignored): IgnoredView {
   return { files, more, places: places.map(toText) };
 }
 
-/** Field by field: for thousands of them, copying the rest of an object takes longer than git needs to compare. */
+/**
+ * Copies field by field: for thousands of changes, copying the rest of an object takes longer than git needs to
+ * compare.
+ */
 function changeView(one: Reviewed['changes'][number]): ChangeView {
   return {
     path: one.path,
@@ -68,7 +71,7 @@ export interface TakenShown {
   readonly ignored: IgnoredView;
 }
 
-/** Undefined: all changes are taken. */
+/** `picks` undefined: all changes are taken. */
 export interface PickOrder {
   readonly picks?: readonly PickedFile[] | undefined;
   /** An empty, private folder, where the chosen versions are written. */
@@ -88,7 +91,10 @@ export async function takeOverShown(
   return { ...shown(taken), changed: taken.changed };
 }
 
-/** While changes are listed and planned: staged files are synced later, and with them the whole filesystem. */
+/**
+ * Begins a sync while changes are listed and planned, because the later sync of staged files takes the whole
+ * filesystem.
+ */
 function flushEarly(project: string): void {
   const folder = unlessGone(() => Anchor.reach(project));
   if (folder) beginSync(folder.fd, () => folder.close());
@@ -101,7 +107,7 @@ export async function takeToBranchShown(
   return { ...shown(taken), commit: taken.commit };
 }
 
-/** The sources are paused, so that what is chosen here is what is taken. */
+/** Runs while the sources are paused, so the versions that are chosen here are the ones that are taken. */
 async function withPicks<T extends Omit<TakeOver, 'journal'> & PickOrder & { readonly ignored: boolean }>(
   order: T,
 ): Promise<T> {
@@ -141,7 +147,7 @@ export function countChanges(place: WorkspacePlace): number {
   return listChanges(place).changes.length;
 }
 
-/** How many there are, and the asked paths at which there is none. */
+/** The number of changes, and the asked paths at which there are none. */
 export function countChangesAt(place: WorkspacePlace, asked: readonly BytePath[]): { count: number; idle: BytePath[] } {
   const { changes } = listChanges(place);
   return { count: changes.length, idle: pathFilter(asked).idle(changes.map(({ path }) => path)) };
@@ -152,7 +158,7 @@ export function discardShown(place: WorkspacePlace, asked: readonly BytePath[]):
   return { paths: json(discarded.map(shownPath)), count: discarded.length };
 }
 
-/** A path stands for all that is below it; of other pathspecs, the changed paths that they match. */
+/** Plain paths stand for everything below them. If there is another pathspec, returns the changed paths that match. */
 function foldersOf(place: WorkspacePlace, asked: readonly BytePath[]): BytePath[] {
   const isPlain = (text: BytePath) => parsePathspec(text).words.length === 0 && !/[*?[\\]/.test(text);
   if (asked.every(isPlain)) return [...asked];
@@ -162,7 +168,7 @@ function foldersOf(place: WorkspacePlace, asked: readonly BytePath[]): BytePath[
     .filter((path) => filter.matches(path));
 }
 
-/** In memory of its own, which can be handed over. */
+/** JSON in memory of its own, which can be transferred between threads. */
 function json(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }

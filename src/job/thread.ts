@@ -12,25 +12,25 @@ export interface Order {
   readonly args: readonly unknown[];
 }
 
-/** What a thread is sent. */
+/** A message to a thread. */
 export type ThreadMessage = Order | 'cancel';
 export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
-/** What every thread gets when it begins. */
+/** What every thread gets at its start. */
 export interface ThreadData {
   readonly scratch: string;
   readonly installation: string;
 }
 
 export interface WorkerData extends ThreadData {
-  /** Not zero: the job under way is cancelled. */
+  /** Not zero: the running job is cancelled. */
   readonly cancel: SharedArrayBuffer;
 }
 
 export interface Thread {
-  /** Rejects when the thread broke; it is of no use then. */
+  /** Rejects if the thread broke; it cannot be used any more then. */
   ask(order: Order): Promise<JobAnswer>;
-  /** The job under way ends as soon as it notices. */
+  /** The running job ends as soon as it notices. */
   cancel(): void;
   end(): Promise<unknown>;
 }
@@ -39,9 +39,9 @@ export function openThread(data: ThreadData): Thread {
   const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const flag = new Int32Array(cancel);
   const worker = new Worker(join(dist, 'job/job-thread.js'), {
-    // Descriptors of our own system calls are no concern of Node's.
+    // Node must not track the file descriptors that our own system calls open.
     trackUnmanagedFds: false,
-    // Reviews make much that is soon garbage; a larger nursery spares an eighth of their time.
+    // Reviews make much short-lived garbage; a larger young generation saves an eighth of their time.
     resourceLimits: { maxYoungGenerationSizeMb: 128 },
     workerData: { ...data, cancel } satisfies WorkerData,
   });

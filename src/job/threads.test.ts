@@ -50,7 +50,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe('users', () => {
-  it('never have all threads, so another one begins at once', async () => {
+  it('cannot use all threads, so the job of another user begins at once', async () => {
     for (let count = 0; count < 5; count += 1) run('ann');
     expect(begun()).toBe(maxPerUser);
     run('bob');
@@ -58,14 +58,14 @@ describe('users', () => {
     expect(opened.length).toBe(maxThreads);
   });
 
-  it('take turns, however long the list of one of them is', async () => {
+  it('take turns, however many jobs one of them has waiting', async () => {
     for (let count = 0; count < 5; count += 1) run('ann');
     run('bob');
     run('bob');
     run('eve');
     opened[0]!.finish({ value: null });
     await turn();
-    // Eve has nothing under way, so she is next, although ann and bob have waited longer.
+    // Eve has no running job, so hers is next, although ann and bob have waited longer.
     expect(working()).toEqual(['eve', 'ann', 'bob']);
     expect(opened.length).toBe(maxThreads);
   });

@@ -1,7 +1,7 @@
 /**
- * Work on files that would keep the daemon from answering, in threads of its own. Short and long jobs have their own limits and
- * share the threads that are idle: one that looked at a working copy just before is ready for its review. A thread that has had
- * nothing to do for a while ends.
+ * Runs work on files in threads, because it would keep the daemon from answering. Short and long jobs have their own
+ * limits and share the idle threads: one that just looked at a working copy is ready for its review. A thread that has
+ * had nothing to do for a while ends.
  *
  * Users take turns, and no user has all threads at once. A job is cancelled with the signal of its client, with the
  * sandbox that it reads, and with the daemon; one that does not notice in time ends with its thread.
@@ -15,7 +15,7 @@ import { type JobAnswer, type JobName, type Order, openThread, type Thread, type
 export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
 export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
 
-/** Whom a job is done for, and what ends it early. */
+/** The user of a job, and what cancels it. */
 export interface JobOwner {
   readonly user: string;
   /** The sandbox that it reads and does not change. */
@@ -23,14 +23,17 @@ export interface JobOwner {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Short jobs that something waits for, the end of a sandbox for example. They never wait for a long one. */
+/** Short jobs that something waits for, such as the end of a sandbox. They never wait for a long job. */
 const short: readonly JobName[] = [
   ...(['keepBases', 'countChanges', 'countChangesAt', 'readAgentTips'] as const),
   ...(['detectAt', 'writeStateFile'] as const),
 ];
 export const maxThreads = 3;
 export const maxPerUser = 2;
-/** Loops that look at the flag notice sooner. */
+/**
+ * A job that does not notice its cancellation within this time loses its thread. Loops that check the flag notice
+ * sooner.
+ */
 const noticeMs = 5000;
 
 export class Threads {
@@ -51,12 +54,12 @@ export class Threads {
     return answer.value as JobResult<K>;
   }
 
-  /** Ends the jobs that read this sandbox. */
+  /** Cancels the jobs that read this sandbox. */
   cancel(sandbox: string): void {
     for (const pool of [this.#forShort, this.#forLong]) pool.cancel((job) => job.owner.sandbox === sandbox);
   }
 
-  /** Ends everything that is under way. */
+  /** Cancels all jobs, and ends all threads. */
   async dispose(): Promise<void> {
     await Promise.all([this.#forShort.dispose(), this.#forLong.dispose()]);
     await this.#idle.dispose();
@@ -68,7 +71,7 @@ interface Job {
   readonly order: Order;
   readonly settle: (answer: JobAnswer | Promise<JobAnswer>) => void;
   readonly settled: Promise<JobAnswer>;
-  /** Null: it waits for its turn. */
+  /** Null: the job waits for its turn, or has lost its thread. */
   thread: Thread | null;
 }
 
@@ -119,7 +122,7 @@ class Pool {
     }
   }
 
-  /** The first that waits of the user with the least under way. */
+  /** The first waiting job of the user with the fewest running jobs; null: no job can begin. */
   #next(): Job | null {
     if (this.#running.size >= maxThreads) return null;
     const load = ({ owner }: Job) => [...this.#running].filter((one) => one.owner.user === owner.user).length;
@@ -138,7 +141,7 @@ class Pool {
       this.#idle.rest(thread);
       return answer;
     } catch (error) {
-      // It broke, or was ended because its job did not notice that it was cancelled.
+      // The thread broke, or was ended because its job did not notice that it was cancelled.
       await thread.end();
       throw job.thread === null ? cancelled() : error;
     } finally {

@@ -17,12 +17,12 @@ function file(path: string, content = ''): string {
   return full;
 }
 
-it('a program alone is mounted alone', () => {
+it('a program outside of any package is mounted as a single file', () => {
   const program = file('bin/agent');
   expect(mountOf(program)).toEqual({ source: program, path: '/opt/agent' });
 });
 
-it('a package that needs no other, or has them inside, is mounted alone', () => {
+it('a package that needs no other one, or contains those that it needs, is mounted alone', () => {
   file('node_modules/@a/one/package.json', '{}');
   file('node_modules/two/package.json', '{"dependencies":{"x":"1"}}');
   file('node_modules/two/node_modules/x/package.json', '{}');

@@ -1,16 +1,19 @@
-/** What of this machine a sandbox needs for a program that is not below /usr: the least that the program is found to need. */
+/**
+ * Finds what to mount in a sandbox for a program of this machine that is not below /usr: as little as the program
+ * needs.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { programMount } from '../../model/agent.ts';
 
 export interface ProgramMount {
-  /** A file, the folder of an npm package, or the folder of packages that it is among. */
+  /** The program file, the folder of its npm package, or the folder with that package and the packages beside it. */
   readonly source: string;
-  /** The program inside. */
+  /** The path of the program inside the sandbox. */
   readonly path: string;
 }
 
-/** For a path without links. */
+/** `program` is a path without links. */
 export function mountOf(program: string): ProgramMount {
   const source = sourceOf(program);
   return { source, path: join(programMount(source), relative(source, program)) };
@@ -24,7 +27,7 @@ function sourceOf(program: string): string {
   return program;
 }
 
-/** Packages that were installed beside it, not in it. */
+/** Whether the package needs packages that were installed beside it, not in it. */
 function needsOthers(folder: string): boolean {
   if (existsSync(join(folder, 'node_modules'))) return false;
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(

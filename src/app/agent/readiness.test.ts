@@ -22,7 +22,7 @@ function hintFor(agent: string, hasLogin?: boolean): string {
   throw new Error('nothing is missing');
 }
 
-it('offers a login only where the client found one', () => {
+it('a login is offered only if the client found one', () => {
   for (const agent of ['claude', 'codex', 'gemini']) {
     const offer = `or use your login:    carrel agent login ${agent}`;
     expect(hintFor(agent, true)).toMatch(new RegExp(`^enter its key: +carrel secret set [A-Z_]+\n${offer}$`));
@@ -35,7 +35,7 @@ it.each([
   ['claude', 'ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN'],
   ['codex', 'OPENAI_API_KEY', 'CHATGPT_ACCESS_TOKEN'],
   ['gemini', 'GEMINI_API_KEY', 'GEMINI_ACCESS_TOKEN'],
-])('%s gets its login as a credential where it has no key', (agent, key, token) => {
+])('%s gets its login as a credential if it has no key', (agent, key, token) => {
   expect(keyOf(agent, needs())).toBeNull();
   expect(keyOf(agent, needs(token))).toBe(`secret ${token}`);
   expect(ready({ agent }, {}, needs(token)).grants).toEqual({ credentials: [presetOfKey(token)] });
@@ -43,7 +43,7 @@ it.each([
   expect(ready({ agent }, {}, needs(key, token)).grants).toEqual({ credentials: [presetOfKey(key)] });
 });
 
-it('gives an agent of several services the keys that exist, and no login of another agent', () => {
+it('an agent of several services gets no login of another agent', () => {
   expect(keyOf('opencode', needs('CHATGPT_ACCESS_TOKEN'))).toBeNull();
   expect(keyOf('qwen', needs('CHATGPT_ACCESS_TOKEN'))).toBeNull();
 });

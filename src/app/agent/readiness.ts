@@ -1,4 +1,7 @@
-/** Where the program and the key of an agent come from, and what is missing, in one message with the commands that provide it. */
+/**
+ * Finds the program and the key of an agent. What is missing is refused in one message, with the commands that provide
+ * it.
+ */
 import type { AgentRequest } from '../../api/agent.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, installFolder, installVolume } from '../../model/agent.ts';
@@ -10,9 +13,9 @@ import { type AgentNeeds, keyGrants } from '../agent-needs.ts';
 import { isProgram, mountOf } from './program-mount.ts';
 
 export interface Program {
-  /** The program inside. */
+  /** The path of the program inside the sandbox. */
   readonly path: string;
-  /** What the sandbox needs for it. */
+  /** What the request for the sandbox has to contain for the program. */
   readonly request: Pick<SandboxRequest, 'program' | 'volumes'>;
 }
 
@@ -24,11 +27,14 @@ export function terminalSpecOf(agent: string) {
 }
 
 export interface ProgramNeeds extends AgentNeeds {
-  /** Of the program that `carrel agent install` installed; null: none. */
+  /** The version that `carrel agent install` installed; null: none. */
   readonly installedVersion: (agent: string) => string | null;
 }
 
-/** What was installed on request first, then what sandboxes have by themselves, then the program of the client. Null: there is none. */
+/**
+ * The program that `carrel agent install` installed, otherwise one that sandboxes have by themselves, otherwise the
+ * program of the client. Null: there is none.
+ */
 export function programOf(agent: string, onPath: string | undefined, needs: ProgramNeeds): Program | null {
   const [name] = terminalSpecOf(agent).command as [string];
   const version = needs.installedVersion(agent);
@@ -39,7 +45,7 @@ export function programOf(agent: string, onPath: string | undefined, needs: Prog
   return { path, request: { program: source } };
 }
 
-/** By its version: an upgrade leaves sandboxes as they are until they are created again. */
+/** The path contains the version, so an upgrade does not change sandboxes until they are created again. */
 function installedProgram(agent: string, version: string, name: string): Program {
   const volumes = [{ volume: installVolume, target: installFolder, readonly: true }];
   return { path: `${installFolder}/${agent}/${version}/bin/${name}`, request: { volumes } };
@@ -52,7 +58,7 @@ export interface Ready {
   readonly grants: Grants;
 }
 
-/** What the client has of the agent on its machine. */
+/** What the client's machine has for the agent: a program and a login. */
 type Client = Pick<AgentRequest, 'agent' | 'program' | 'hasLogin'>;
 
 /** The program and the grants, or a refusal that names everything that is missing. */
@@ -61,7 +67,7 @@ export function ready({ agent, program: onPath, hasLogin = false }: Client, aske
   const missing = program === null ? [{ what: 'its program', hint: installHint(agent) }] : [];
   let grants: Grants = {};
   try {
-    // Nothing is recorded while something is missing.
+    // If the program is missing, no credential is recorded.
     const dry = program === null ? { ...needs, addCredential: (preset: string) => preset } : needs;
     grants = keyGrants(agent, keyedSpec(agent, dry), asked, dry);
   } catch (error) {
@@ -75,7 +81,7 @@ export function ready({ agent, program: onPath, hasLogin = false }: Client, aske
   });
 }
 
-/** The imported login counts where there is no key. */
+/** Uses the imported login if the agent's key is missing. */
 export function keyedSpec(agent: string, needs: AgentNeeds): AgentSpec {
   const { command, key, anyKey } = terminalSpecOf(agent);
   const used = key !== undefined && keyFor(key.secret, needs) === null ? (loginKey(agent, needs) ?? key) : key;

@@ -41,7 +41,9 @@ export class TerminalAgents {
     }));
   }
 
-  /** One request a project and agent at a time, so that two do not create two sandboxes. */
+  /**
+   * Requests for the same project and agent run one after the other, so that two of them do not create two sandboxes.
+   */
   open(asked: AgentRequest): Promise<OpenedAgent> {
     const project = this.#parts.sandboxes.project(asked.project);
     return this.#turns.run(`${asked.agent} ${project}`, () => this.#open({ ...asked, project }));
@@ -81,7 +83,7 @@ export class TerminalAgents {
     return { sandbox: await sandboxes.create({ ...request, name, command }), how: 'created' };
   }
 
-  /** With the size of this terminal, and the arguments of this request. */
+  /** Uses the size of this terminal and the arguments of this request. */
   async #start({ name, id, spec }: Sandbox, { args, agent, terminal }: AgentRequest): Promise<OpenedAgent> {
     const { sandboxes } = this.#parts;
     const [, , program] = spec.command as [string, string, string];
@@ -112,7 +114,7 @@ function askedGrants(asked: AgentRequest): Partial<SandboxRequest> {
   return Object.fromEntries(fields.map((field) => [field, asked[field]]));
 }
 
-/** Of the project and the agent, so that lists and reviews say what it is. */
+/** A free name made of the project's folder and the agent, so that lists and reviews say what the sandbox is for. */
 function freeName(agent: string, folder: string, taken: readonly { readonly name: string }[]): string {
   const word = folder
     .toLowerCase()
@@ -125,12 +127,12 @@ function freeName(agent: string, folder: string, taken: readonly { readonly name
   }
 }
 
-/** As the program sees them. */
+/** The environment variables as the program sees them. */
 function variablesOf({ credentials = [], env }: SandboxSpec): Record<string, string> {
   return Object.assign({}, ...credentials.map((one, at) => credentialEnv(one, credentialUrl(at))), env);
 }
 
-/** What a sandbox may reach, and the arguments of a running agent, were decided before. */
+/** Refuses other options for an existing sandbox, and other arguments for a running agent. */
 function requireUnchanged({ name, status, spec }: Sandbox, request: AgentRequest): void {
   const { agent, args, engine, network, services, env } = request;
   const hasOptions = [network, services, env, ...Object.values(askedGrants(request))].some((one) => one !== undefined);

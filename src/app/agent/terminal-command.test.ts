@@ -7,7 +7,7 @@ const spec = {
   files: [{ path: '.tool.json', set: { keys: ['{KEY:-4}', '{OTHER}'], on: true } }],
 };
 
-it('fills in the variables that are set, and leaves out options and settings of others', () => {
+it('the command has the variables that are set, and leaves out options and settings with other variables', () => {
   const [, settings, ...rest] = terminalCommand(spec, '/opt/tool', ['go'], { KEY: '123456', BASE_URL: 'http://a' });
   expect(rest).toEqual(['/opt/tool', '--quiet', '--trust', '--url', 'http://a/v1', 'go']);
   expect(JSON.parse(settings!)).toEqual({

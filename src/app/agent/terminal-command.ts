@@ -23,7 +23,7 @@ function filledFile({ path, set = {}, defaults = {} }: SettingsFile, variables: 
   return { path, set: filled(set, variables) as object, defaults: filled(defaults, variables) as object };
 }
 
-/** What names a variable that is not set is left out. */
+/** Leaves out values that name a variable that is not set. */
 function filled(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') return fill(value, variables) ?? undefined;
   if (Array.isArray(value)) return value.map((one) => filled(one, variables)).filter((one) => one !== undefined);

@@ -1,4 +1,4 @@
-/** The audit log, read. */
+/** Reads the audit log. */
 import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import type { Audit } from '../../audit/audit.ts';

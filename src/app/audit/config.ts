@@ -1,4 +1,4 @@
-/** Of config.yaml: how much of the audit log is kept. */
+/** Section `audit` of config.yaml: how much of the audit log is kept. */
 import { rotation, rotationOf, section } from '../section.ts';
 
 export const auditConfig = [

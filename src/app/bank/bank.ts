@@ -1,4 +1,4 @@
-/** The memory bank of a user: its history, and earlier versions again. */
+/** The memory bank of a user: routes that read its history and restore earlier versions. */
 import { z } from 'zod';
 import * as shape from '../../api/bank.ts';
 import type { ProbeRow } from '../../engine/engine.ts';

@@ -36,17 +36,17 @@ function running(name: string, mount: Partial<VolumeMount>): Sandbox {
   return { id: name, name, createdAt: now, spec, status: { ...initialStatus, state: 'running', startedAt: now } };
 }
 
-test('a plain write is the only sandbox’s, if no other one has the volume to write', async () => {
+test('a plain write is attributed to the only sandbox that can write the volume', async () => {
   sandboxes = [running('builder', atItsPlace), running('reader', { readonly: true }), running('x', { name: 'other' })];
   expect(await banks.plainWriter('ann')).toMatchObject({ kind: 'sandbox', name: 'builder' });
 });
 
-test('a sandbox that has the volume at another place, without the tools, is one that could write', async () => {
+test('a sandbox with the volume at another path, without the tools, counts as a possible writer', async () => {
   sandboxes = [running('builder', atItsPlace), running('other', { target: '/notes' })];
   expect(await banks.plainWriter('ann')).toMatchObject({ kind: 'unknown', name: 'builder, other', id: null });
 });
 
-test('what such a sandbox wrote is recorded as its own when it ends', async () => {
+test('a plain write of a sandbox without the tools is recorded as its own when it ends', async () => {
   const other = running('other', { target: '/notes' });
   sandboxes = [other];
   bank.plain.set('shop/a.md', 'misleading');

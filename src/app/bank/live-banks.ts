@@ -17,7 +17,7 @@ export interface LiveBanksParts {
   readonly nowMs: () => number;
 }
 
-/** Between scans while a sandbox can write; longer where a scan takes long. */
+/** Pause between scans while a sandbox can write: at least this long, and `restFactor` times the duration of a scan. */
 const scanMs = 2000;
 const restFactor = 20;
 
@@ -38,7 +38,7 @@ export class LiveBanks {
     return banks.open(placeOf(user), limits());
   }
 
-  /** The writer of a plain change that is found now. */
+  /** The writer to record for a plain write that a scan finds now. */
   async plainWriter(user: string): Promise<BankWriter> {
     if (!this.#scannedAt.has(user)) this.#scannedAt.set(user, await (await this.open(user)).scannedAt());
     const since = this.#scannedAt.get(user) ?? '';
@@ -48,7 +48,7 @@ export class LiveBanks {
   async scan(user: string): Promise<void> {
     const bank = await this.open(user);
     const plain = await this.plainWriter(user);
-    // One scan is bounded; those that follow go on where it stopped.
+    // One scan is bounded; the next one continues where it stopped.
     for (let cut = true, times = 0; cut && times < 100; times += 1) {
       const { isCut, changes } = await bank.scan(plain);
       cut = isCut && changes > 0;
@@ -56,13 +56,13 @@ export class LiveBanks {
     this.#scannedAt.set(user, await bank.scannedAt());
   }
 
-  /** Its history is removed, too. */
+  /** Removes the history, too. */
   async erase(user: string): Promise<void> {
     this.#scannedAt.delete(user);
     await this.#parts.banks.erase(this.#parts.placeOf(user));
   }
 
-  /** The user is removed. The files and the history wait for the same user. */
+  /** Called when the user is removed. The files and the history stay for a user of the same name. */
   async release(user: string): Promise<void> {
     this.#scannedAt.delete(user);
     await this.#parts.banks.release(this.#parts.placeOf(user));
@@ -74,7 +74,7 @@ export class LiveBanks {
     this.#next(scanMs);
   }
 
-  /** Before a start: what was changed until now was not changed by this sandbox. */
+  /** Called before a start. Scans first, so that earlier changes are not attributed to this sandbox. */
   async provide({ spec }: Sandbox): Promise<void> {
     const mounts = this.#mountsOf(spec);
     if (mounts.length === 0) return;
@@ -84,7 +84,7 @@ export class LiveBanks {
     if (this.#timer === null) this.#next(scanMs);
   }
 
-  /** After its end: what it changed is known while no other sandbox has begun. */
+  /** Called after an end. Scans now: the writer of the changes is known only while no other sandbox has started. */
   async conclude({ spec }: Sandbox): Promise<void> {
     if (this.#mountsOf(spec).some(isWritable)) await this.#scanQuietly(spec.user);
   }
@@ -123,7 +123,7 @@ export class LiveBanks {
     }
   }
 
-  /** The volume at any place: a sandbox without the tools of the bank writes its files all the same. */
+  /** Mounts of the bank's volume at any path: a sandbox without the tools of the bank can write its files, too. */
   #mountsOf({ user, volumes = [] }: Sandbox['spec']): readonly VolumeMount[] {
     const volume = this.#parts.volumeOf(user);
     return volumes.filter(({ name }) => name === volume);
@@ -133,7 +133,7 @@ export class LiveBanks {
     return this.#mountsOf(spec).some(isWritable) && !hasEnded(status);
   }
 
-  /** Whether it ran with the bank since then. */
+  /** Whether the sandbox ran with a writable bank since then. */
   #couldWrite({ spec, status }: Sandbox, since: string): boolean {
     if (!this.#mountsOf(spec).some(isWritable) || status.startedAt === null) return false;
     return !hasEnded(status) || (status.finishedAt ?? '') >= since;

@@ -1,6 +1,6 @@
 /**
- * The memory bank for sandboxes: tools with the names and parameters of @allpepper/memory-bank-mcp, and some more. The first text of an
- * answer is what that server answers with.
+ * The memory bank for sandboxes: tools with the names and parameters of @allpepper/memory-bank-mcp, and some more. The
+ * first text of an answer is the answer of that server.
  */
 import { z } from 'zod';
 import { validated } from '../../api/validated.ts';
@@ -209,7 +209,7 @@ function about({ version, at, act, by }: BankVersion, reader: BankWriter): strin
   return `[version ${version}, ${how} ${writerText(by)} at ${at}.${caution}]`;
 }
 
-/** As `tools/list` of MCP has it. */
+/** The tool in the form of `tools/list` of MCP. */
 function listedTool({ name, description, input, changes }: BankTool): object {
   const { $schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   return { name, description, inputSchema, annotations: { readOnlyHint: !changes, destructiveHint: false } };

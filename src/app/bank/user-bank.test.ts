@@ -12,12 +12,12 @@ async function userBank(scan: () => Promise<void>): Promise<UserBank> {
   return new UserBank('ada', { banks, prepare: () => {}, damaged: () => [] });
 }
 
-test('B9 the log is read on a full disk, where a scan cannot record what it finds', async () => {
+test('B9 the log can be read on a full disk, although a scan cannot record what it finds', async () => {
   const bank = await userBank(() => Promise.reject(new Fault('exhausted', 'the disk has no space')));
   expect(await bank.log({})).toMatchObject([{ path: 'shop/a.md', version: 1 }]);
 });
 
-test('the log is refused where a scan fails for another reason', async () => {
+test('the log is refused if a scan fails for another reason', async () => {
   const bank = await userBank(() => Promise.reject(new Fault('corrupt', 'the history is damaged')));
   await expect(bank.log({})).rejects.toMatchObject({ code: 'corrupt' });
 });

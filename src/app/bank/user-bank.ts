@@ -9,7 +9,7 @@ const maxLimit = 1000;
 
 export interface UserBankParts {
   readonly banks: Pick<LiveBanks, 'open' | 'scan' | 'plainWriter'>;
-  /** Makes the volume where it is not there yet. */
+  /** Creates the volume if it does not exist yet. */
   readonly prepare: () => void;
   /** Histories that were set aside. */
   readonly damaged: () => readonly string[];
@@ -43,7 +43,7 @@ export class UserBank {
     return bank.restore(path, version, person, await this.#parts.banks.plainWriter(this.#user));
   }
 
-  /** A full disk does not keep the versions from being read that are recorded. */
+  /** On a full disk the scan is skipped, so that the recorded versions can still be read. */
   async #scanIfSpace(): Promise<void> {
     try {
       await this.#parts.banks.scan(this.#user);

@@ -1,4 +1,4 @@
-/** Of config.yaml: certificates that are trusted for the hosts of credentials. */
+/** Section `authorities` of config.yaml: certificates that are trusted for the hosts of credentials. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export const credentialConfig = [
         default: [],
         examples: [['/etc/ssl/company-ca.pem']],
       }),
-    /** In PEM. */
+    /** The certificates, in PEM. */
     read: (files, at): { authorities: readonly string[] } => ({
       authorities: at('authorities', () => (files ?? []).map(readAuthority)),
     }),

@@ -71,7 +71,7 @@ describe('add', () => {
     expect(JSON.stringify([store.list('credential'), store.events(0, 10)])).not.toContain('value of ann');
   });
 
-  it('refuses a name that is taken, a secret that is not there, and one that no header can carry', () => {
+  it('refuses a name that is taken, a secret that does not exist, and a secret that no header can carry', () => {
     credentials.add(anthropic);
     expect(() => credentials.add(anthropic)).toThrow(expect.objectContaining({ code: 'conflict' }));
     expect(() => credentials.add({ ...anthropic, name: 'b', secret: 'NONE' })).toThrow(
@@ -82,7 +82,7 @@ describe('add', () => {
     expect(credentials.list()).toHaveLength(1);
   });
 
-  it('of what is near this machine is for its owner alone', () => {
+  it('accepts an address of this machine or of a private network only from the owner', () => {
     kept.set('bob/KEY', Buffer.from('value of bob'));
     const near = { name: 'near', header: 'x-key', secret: 'KEY', host: '127.0.0.1:8443' };
     expect(credentials.add(near).services[0]).toMatchObject({ host: '127.0.0.1', port: 8443 });
@@ -91,7 +91,7 @@ describe('add', () => {
     expect(credentialsFor('bob').add({ ...near, host: '8.8.8.8' }).name).toBe('near');
   });
 
-  it('is not visible to another user', () => {
+  it('makes a credential that no other user can see or use', () => {
     credentials.add(anthropic);
     const bob = credentialsFor('bob');
     expect(bob.list()).toEqual([]);
@@ -101,12 +101,12 @@ describe('add', () => {
 });
 
 describe('grants', () => {
-  it('names each once, with what its preset sets inside', () => {
+  it('names each credential once, with its preset', () => {
     credentials.add(anthropic);
     expect(credentials.grants(['claude', 'claude'])).toEqual([{ name: 'claude', preset: 'anthropic' }]);
   });
 
-  it('refuses two for one host', () => {
+  it('refuses two credentials for one host', () => {
     credentials.add(anthropic);
     credentials.add({ ...anthropic, name: 'other' });
     expect(() => credentials.grants(['claude', 'other'])).toThrow(/claude and other are both for api.anthropic.com/);
@@ -114,7 +114,7 @@ describe('grants', () => {
 });
 
 describe('remove', () => {
-  it('is refused while a sandbox has it, and its secret stays as long as it does', () => {
+  it('is refused while a sandbox has the credential, whose secret cannot be removed before it', () => {
     credentials.add(anthropic);
     expect(() => userSecrets.remove('KEY')).toThrow(/the credential claude carries/);
     const row = insert('0123456789abcdef', ['claude']);

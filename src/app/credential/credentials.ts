@@ -44,7 +44,7 @@ export class UserCredentials {
     return credentialsOf(this.#parts.store, this.#user).map(viewOf);
   }
 
-  /** One that sandboxes have cannot change under them, so a name that is taken is refused. */
+  /** Refuses a name that exists: the credential must not change under the sandboxes that have it. */
   add(request: CredentialRequest): CredentialView {
     const { store, secrets, now } = this.#parts;
     const name = checkCredentialName(request.name);
@@ -67,7 +67,7 @@ export class UserCredentials {
     return viewOf(value);
   }
 
-  /** One for a service that everybody knows, under the first name that is free. */
+  /** Adds a credential for the service of a preset, under the first free name. */
   addFor(preset: PresetName, secret: string): CredentialView {
     const taken = new Set(this.list().map(({ name }) => name));
     let name: string = preset;
@@ -89,7 +89,7 @@ export class UserCredentials {
     return viewOf(row.value);
   }
 
-  /** What the record of a sandbox keeps of these. */
+  /** What the record of a sandbox keeps of these credentials. */
   grants(names: readonly string[]): CredentialGrant[] {
     const credentials = [...new Set(names)].map((name) => this.#find(name).value);
     checkTogether(credentials);
@@ -103,7 +103,7 @@ export class UserCredentials {
   }
 }
 
-/** What is near this machine is its owner's to open. */
+/** Only the owner may name an address of this machine or of a private network. */
 function checkPublic(service: Service): void {
   const kind = ruleClass(serviceText(service));
   if (kind !== null) throw new Fault('denied', `only the owner of this installation may name a ${kind} address`);

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('gives the proxy a key for each service, at the ports that are named inside', () => {
+it('the proxy gets a key for each service, at the ports that base URLs inside name', () => {
   const sandbox = give({ preset: 'github' }, { preset: 'anthropic' });
   const keys = supply.keysOf(sandbox);
   expect(keys.map(({ host, header, value: key, insidePort }) => [host, header, key, insidePort])).toEqual([
@@ -51,7 +51,7 @@ it('gives the proxy a key for each service, at the ports that are named inside',
   expect(JSON.stringify(env)).not.toContain('first');
 });
 
-it('gives the account that a token names as a second header, for a part of the host alone', () => {
+it('the account that a token names becomes a second header, and only a part of the host is allowed', () => {
   const claims = { 'https://api.openai.com/auth': { chatgpt_account_id: 'account-1' } };
   value = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln\n`;
   const sandbox = give({ preset: 'codex-login', host: 'gateway.example.org' });
@@ -63,14 +63,14 @@ it('gives the account that a token names as a second header, for a part of the h
   expect(supply.keysOf(sandbox)[0]).not.toHaveProperty('also');
 });
 
-it('gives what the secret is now', () => {
+it('the proxy gets the current value of a secret', () => {
   const sandbox = give({ preset: 'openai' });
   expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer first');
   value = 'second';
   expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer second');
 });
 
-it('writes the certificate authority of that sandbox for its hosts, without a private key', () => {
+it('the certificate authority of a sandbox is written for its hosts, without a private key', () => {
   const sandbox = give({ preset: 'npm' });
   supply.provideTrust(sandbox);
   supply.provideTrust(sandbox);
@@ -86,7 +86,7 @@ it('writes the certificate authority of that sandbox for its hosts, without a pr
   expect(mounts).toContainEqual({ kind: 'bind', source: trust, target: '/run/carrel/trust', readonly: true });
 });
 
-it('makes nothing for a sandbox without credentials', () => {
+it('a sandbox without credentials gets no keys and no authority', () => {
   const sandbox = give();
   supply.provideTrust(sandbox);
   expect(supply.keysOf(sandbox)).toEqual([]);

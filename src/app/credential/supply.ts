@@ -1,4 +1,7 @@
-/** What sandboxes need of their credentials: the proxy the keys, in memory; inside nothing but whom to trust. */
+/**
+ * Supplies the credentials of sandboxes: the proxy gets the keys, in memory; a sandbox gets only the certificates to
+ * trust.
+ */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -32,7 +35,7 @@ export class CredentialSupply {
     this.#parts = parts;
   }
 
-  /** For the proxy. The first service of each has the port that its base URL names. */
+  /** The keys for the proxy. The first service of each credential gets the port that its base URL names. */
   keysOf(sandbox: Sandbox): Supplied[] {
     const credentials = this.#credentialsOf(sandbox);
     if (credentials.length === 0) return [];
@@ -51,14 +54,14 @@ export class CredentialSupply {
     });
   }
 
-  /** HOST:PORT of each, without any value. */
+  /** HOST:PORT of each service, without any value. */
   hostsOf(sandbox: Sandbox): { name: string; place: string }[] {
     return this.#credentialsOf(sandbox).flatMap(({ name, services }) =>
       services.map(({ host, port }) => ({ name, place: `${hostText(parseHost(host))}:${port}` })),
     );
   }
 
-  /** Before a start. */
+  /** Called before a start: writes the certificates that the sandbox trusts. */
   provideTrust(sandbox: Sandbox): void {
     const hosts = this.#credentialsOf(sandbox).flatMap(({ services }) => services.map(({ host }) => parseHost(host)));
     if (hosts.length === 0) return;
@@ -66,7 +69,7 @@ export class CredentialSupply {
     const authority = authorityCertificate(this.#issuer(sandbox), hosts, Date.now());
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);
-    // Written at every start, before they are read: they need not survive a power cut.
+    // No fsync: the files are written again at every start, before they are read.
     for (const [name, text] of [
       [trustFiles.authority, authority],
       [trustFiles.bundle, `${knownAuthorities()}\n${authority}`],
@@ -80,14 +83,14 @@ export class CredentialSupply {
     return spec.credentials.map(({ name }) => known.get(name)).filter((one) => one !== undefined);
   }
 
-  /** Made when the first sandbox needs it. */
+  /** The key of the authority is made when the first sandbox needs it. */
   #issuer({ id }: Sandbox): Issuer {
     this.#key ??= authorityKey(join(this.#parts.home.home, 'authority.pem'));
     return { key: this.#key, name: `Carrel for ${id}` };
   }
 }
 
-/** Without the value of its header. */
+/** The target of a service, without the value of its header. */
 function targetOf(name: string, service: Service, value: Uint8Array): Omit<Target, 'value'> {
   const { host, port, header, drops = [], scheme, below } = service;
   const also = claimHeader(service, value);
@@ -99,7 +102,7 @@ function targetOf(name: string, service: Service, value: Uint8Array): Omit<Targe
   };
 }
 
-/** Where distributions keep all authorities in one file. */
+/** The files in which distributions keep all authorities. */
 const bundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
 
 function knownAuthorities(): string {

@@ -3,7 +3,7 @@ export type Resource = 'bytes' | 'inodes';
 
 export interface Measured {
   readonly free: number;
-  /** What sandboxes took, by id; what is not in it counts as nothing. */
+  /** What sandboxes took, by id; a missing id counts as 0. */
   readonly taken: ReadonlyMap<string, number>;
 }
 
@@ -12,7 +12,7 @@ export interface Growth {
   readonly grown: number;
 }
 
-/** The one that grew most. Null where something else than sandboxes took most of what is gone. */
+/** The sandbox that grew most. Null: something other than sandboxes took most of the lost space. */
 export function fastestGrowth(before: Measured, now: Measured): Growth | null {
   const growth = [...now.taken]
     .map(([id, taken]) => ({ id, grown: taken - (before.taken.get(id) ?? 0) }))
@@ -23,7 +23,7 @@ export function fastestGrowth(before: Measured, now: Measured): Growth | null {
   return gone > 0 && byAll * 2 >= gone ? (growth[0] ?? null) : null;
 }
 
-/** Without an earlier measurement: the one that takes at least half of all that is used. */
+/** Used without an earlier measurement: the sandbox that takes at least half of the used space. */
 export function holderOf(taken: ReadonlyMap<string, number>, used: number): Growth | null {
   const [largest] = [...taken].sort((one, other) => other[1] - one[1]);
   return largest && largest[1] * 2 >= used ? { id: largest[0], grown: largest[1] } : null;

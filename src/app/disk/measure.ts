@@ -1,4 +1,4 @@
-/** What the watch over the disk measures and does. */
+/** What the disk watch measures, and how it stops a sandbox. */
 import { diskUsages } from '../../lib/disk.ts';
 import { inboxOf } from '../../model/room-grant.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
@@ -24,12 +24,12 @@ function volumesOf({ spec }: Sandbox, home: Pick<Home, 'volume'>): string[] {
   return (spec.volumes ?? []).filter(({ readonly }) => !readonly).map(({ name }) => home.volume(name));
 }
 
-/** Hidden and unfinished files stay in an inbox, so they are bounded by the disk alone. */
+/** Inboxes count because hidden and unfinished files stay in them, limited only by the disk. */
 function inboxesOf({ name, spec }: Sandbox): string[] {
   return (spec.rooms ?? []).filter(({ readonly }) => !readonly).map(({ folder }) => inboxOf(folder, name));
 }
 
-/** At once: it goes on writing while it is asked to end. */
+/** Stops the sandbox without a grace period, in which it would go on writing. */
 export function stopForDisk(store: Store, id: string, reason: string, at: string): void {
   const row = store.get('sandbox', id);
   if (row === null || row.value.spec.desired !== 'running') return;

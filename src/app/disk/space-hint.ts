@@ -6,9 +6,9 @@ import { formatSize } from '../../model/size.ts';
 import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
 
-/** How long a refused request waits to be able to name one. */
+/** How long a refused request waits for the measurement. */
 const measureMs = 2000;
-/** Many requests are refused on a full disk; one measurement serves them all. */
+/** Many requests are refused on a full disk; one measurement is reused for this long. */
 const keptMs = 5000;
 
 export class SpaceHints {
@@ -19,7 +19,7 @@ export class SpaceHints {
     this.#parts = parts;
   }
 
-  /** The same Fault; where it says that the disk is full, with the largest sandbox of that user. */
+  /** The same Fault; if it says that the disk is full, its hint names the largest sandbox of that user. */
   async named(fault: Fault, user: string): Promise<Fault> {
     if (!isFault(fault, 'exhausted') || fault.hint !== spaceHint) return fault;
     const { cause, data } = fault;

@@ -45,7 +45,7 @@ function byKind(one: Use, other: Use): number {
   return spaceKinds.indexOf(one.kind) - spaceKinds.indexOf(other.kind) || other.sizeBytes - one.sizeBytes;
 }
 
-/** Sandboxes and volumes are measured one by one. */
+/** The entries of the home without sandboxes and volumes, which are measured one by one. */
 function topLevel(home: string): string[] {
   return entries(home).filter((path) => !['sandboxes', 'volumes'].includes(nameOf(path)));
 }

@@ -4,7 +4,7 @@ import { DiskWatch } from './watch.ts';
 
 const MiB = 1024 ** 2;
 
-/** A disk of 1 GiB, so that 64 MiB are kept free. */
+/** The watch over a disk of 1 GiB, of which 64 MiB are kept free. */
 function watched(keepFreeBytes: number | null = null) {
   const disk = { bytes: 1000 * MiB, inodes: 60_000, totalBytes: 1024 * MiB, totalInodes: 64_000 };
   const sizes: Record<string, number> = {};
@@ -31,14 +31,14 @@ function watched(keepFreeBytes: number | null = null) {
   return { disk, sizes, stopped, measures, watch, check };
 }
 
-it('measures nothing while there is room', async () => {
+it('sandboxes are not measured while enough space is free', async () => {
   const { check, measures } = watched();
   expect(await check(1000, { a: 10 })).toBe(false);
   expect(await check(300, { a: 700 })).toBe(true);
   expect(measures).toEqual([]);
 });
 
-it('stops the one that grew most since there was twice as much', async () => {
+it('the sandbox that grew most since twice as much was free is stopped', async () => {
   const { check, stopped } = watched();
   await check(1000, { old: 800, eater: 0 });
   await check(120, { old: 800, eater: 50 });
@@ -48,14 +48,14 @@ it('stops the one that grew most since there was twice as much', async () => {
   expect(stopped).toHaveLength(1);
 });
 
-it('stops one that was quicker than the checks', async () => {
+it('a sandbox that fills the disk between two checks is stopped', async () => {
   const { check, stopped } = watched();
   await check(900, { old: 10, eater: 0 });
   await check(20, { old: 10, eater: 880 });
   expect(stopped).toEqual(['eater: disk almost full: it took 880M']);
 });
 
-it('stops the next where the first was not the only one', async () => {
+it('a second sandbox is stopped if the disk fills further', async () => {
   const { check, stopped } = watched();
   await check(900, {});
   await check(60, { a: 500, b: 340 });
@@ -63,14 +63,14 @@ it('stops the next where the first was not the only one', async () => {
   expect(stopped.map((line) => line[0])).toEqual(['a', 'b']);
 });
 
-it('stops none where something else fills the disk', async () => {
+it('no sandbox is stopped if something else fills the disk', async () => {
   const { check, stopped } = watched();
   await check(900, { a: 10 });
   await check(20, { a: 60 });
   expect(stopped).toEqual([]);
 });
 
-it('stops one that takes half of what is used where a daemon finds the disk full, and otherwise none', async () => {
+it('a daemon that finds the disk full stops a sandbox only if it takes half of the used space', async () => {
   const one = watched();
   await one.check(0, { a: 600, b: 100 });
   await one.check(0, { a: 600, b: 100 });
@@ -80,7 +80,7 @@ it('stops one that takes half of what is used where a daemon finds the disk full
   expect(several.stopped).toEqual([]);
 });
 
-it('stops one that takes again what was freed on a full disk', async () => {
+it('a sandbox that takes space which was freed on a full disk is stopped', async () => {
   const { check, stopped } = watched();
   await check(0, { a: 300, b: 300 });
   await check(30, { a: 300, b: 270 });
@@ -88,7 +88,7 @@ it('stops one that takes again what was freed on a full disk', async () => {
   expect(stopped).toEqual(['a: disk almost full: it took 30M']);
 });
 
-it('watches inodes alike', async () => {
+it('inodes are watched like bytes', async () => {
   const { disk, sizes, stopped, watch } = watched();
   await watch.check();
   disk.inodes = 1000;
@@ -97,7 +97,7 @@ it('watches inodes alike', async () => {
   expect(stopped).toEqual(['eater: disk almost full: it took 59000 files']);
 });
 
-it('keeps as much as the owner says, and nothing where that is 0', async () => {
+it('the owner sets how much space is kept free, and 0 turns the watch off', async () => {
   const much = watched(500 * MiB);
   await much.check(1000, {});
   await much.check(400, { a: 600 });

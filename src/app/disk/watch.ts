@@ -1,8 +1,8 @@
 /**
- * Watches the disk of the home, where limits on disk are only advisory for most sandboxes. When less is free than is to be
- * kept free, the sandbox that grew most since there was twice as much is stopped; where something else fills the disk none
- * is. A daemon that finds the disk full stops a sandbox that takes at least half of what is used. Also makes the reserve again
- * when there is room.
+ * Watches the disk of the home, because limits on disk are only advisory for most sandboxes. When less space is free
+ * than must stay free, the watch stops the sandbox that grew most since twice that much was free; if something else
+ * fills the disk, it stops none. A daemon that finds the disk full stops a sandbox that takes at least half of the used
+ * space. The watch also fills the reserve again when there is space.
  */
 import type { Free, Reserve } from '../../lib/reserve.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
@@ -21,16 +21,16 @@ export interface DiskWatchParts {
 }
 
 const pauseMs = 500;
-/** While less than eight times what is to be kept is free. */
+/** The pause while less than `close` times the space to keep free is free. */
 const closeMs = 100;
 const close = 8;
-/** The part of the space to keep free that counts as freed when it is free again. */
+/** If more than this part (1/8) of the space to keep free was freed, growth is measured from there. */
 const freedPart = 8;
 /** Measuring takes at most this share of the time. */
 const share = 0.25;
 const MiB = 1024 ** 2;
 const defaultKept = { least: 64 * MiB, most: 512 * MiB, inodes: 10_000 };
-/** The part of a disk that is kept free unless the owner says otherwise; of a small one the larger part. */
+/** The part of a disk that is kept free by default; `most` limits it on a small disk. */
 const part = { usual: 1 / 50, most: 1 / 8 };
 
 export class DiskWatch {

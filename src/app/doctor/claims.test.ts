@@ -37,7 +37,7 @@ describe('without a sandbox', () => {
     });
   }
 
-  it('the first row has the reason, and no claim but one is proved', async () => {
+  it('the first row has the reason, and only the claim about the home is proved', async () => {
     const fault = new Fault('unsupported', 'no runtime: crun or runc is not installed', { hint: 'Install crun.' });
     const rows = await rowsWhere(fault);
     const [first, ...claims] = rows;
@@ -54,7 +54,7 @@ describe('without a sandbox', () => {
     expect(claims.at(-1)).toMatchObject({ name: 'home', level: 'ok' });
   });
 
-  it('fewer limits are asked for only when more are refused', async () => {
+  it('fewer limits are asked for only if more are not supported', async () => {
     tried.length = 0;
     await rowsWhere(new Fault('unsupported', 'x'));
     const memoryBytes = 128 * 1024 ** 2;
@@ -66,7 +66,7 @@ describe('without a sandbox', () => {
   });
 });
 
-it('has removed what ends a moment after its sandbox', async () => {
+it('the removal succeeds if the remains of the sandbox end a moment after it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
   const id = 'fedcba9876543210';
   const lists = [[id], [id], []];

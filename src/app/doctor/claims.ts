@@ -1,6 +1,6 @@
 /**
- * Proves what SECURITY.md claims: looks at the machine, then tries each claim in a sandbox made for it. That sandbox has a
- * record like any other, so a crash in between leaves nothing that the next daemon does not know; and it ends by itself.
+ * Proves what SECURITY.md claims: looks at the machine, then tries each claim in a sandbox made for it. That sandbox
+ * has a record like any other, so after a crash the next daemon knows it; and it ends by itself.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -24,17 +24,17 @@ import { type Home, socketName } from '../home.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 const cliMs = 60_000;
-/** How long what kept the trials may take to end after them, on a machine that is busy. */
+/** How long the remains of the trial sandbox may take to disappear on a busy machine. */
 const goneMs = 60_000;
 const pollMs = 20;
 
-/** To create a sandbox and to know which should exist. */
+/** What the proof needs to create a sandbox and to check that nothing is left of it. */
 export interface ProofParts {
   readonly engine: Engine;
   readonly store: Store;
   readonly sandboxes: Sandboxes;
   readonly home: Home;
-  /** With a hint that names what to remove, where the disk is full. */
+  /** The same Fault; if the disk is full, its hint names what to remove. */
   readonly explained: (fault: Fault) => Promise<Fault>;
 }
 
@@ -69,10 +69,10 @@ function noSandboxRow({ message, hint }: { readonly message: string; readonly hi
   return failure('sandbox', message, hint ?? 'Mend what the rows above say.');
 }
 
-/** With limits to exceed, as far as this machine enforces them: asking for more is refused. */
+/** Sets limits that the trials exceed. Limits that this machine cannot enforce are refused, so fewer are tried. */
 async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxView> {
   const { memoryBytes, pids } = trialLimits;
-  // Without swap of its own where that can be had: filling it takes a while.
+  // The first wish has no swap of its own, because filling swap takes long.
   const wishes: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
   for (const limits of wishes) {
     try {
@@ -84,7 +84,7 @@ async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxVi
   return sandboxes.create({ ...trialRequest, name });
 }
 
-/** As long as all trials together may take, each its longest. */
+/** The longest time that all trials together may take. */
 const trialSeconds = 1800;
 const trialRequest = {
   command: ['sleep', String(trialSeconds)],
@@ -105,11 +105,13 @@ async function insideRows(parts: ProofParts, view: SandboxView): Promise<ProbeRo
   return [copy, ...quiet, ...(await trySerial(inside, facts))];
 }
 
-/** Links to a folder of the host, one with a file in it, which `cp` is then asked to go through in both directions. */
+/**
+ * Makes links to a folder of the host and to a file in it; `carrel cp` is then asked to follow them in both directions.
+ */
 const plantLinks = `mkdir /home/agent/tree && echo known > /home/agent/tree/known
 ln -s "$1" /home/agent/tree/folder && ln -s "$1/secret" /home/agent/tree/file && ln -s "$1" /home/agent/folder`;
 
-/** In the folder that goes with the sandbox, at a place of it that is not mounted inside. */
+/** The folder of the host is in the sandbox's folder, at a place that is not mounted inside. */
 async function copyRow(inside: Inside, { id, name }: SandboxView, { home, sandbox }: Home): Promise<ProbeRow> {
   const folder = join(sandbox(id), 'doctor');
   mkdirSync(folder);
@@ -143,7 +145,7 @@ function kindAt(path: string): Kind {
 
 const leakHint = 'Do not use carrel cp with sandboxes that you do not trust, and report it as SECURITY.md says.';
 
-/** What arrived of the tree, and whether something was written through the link. */
+/** `kinds`: what arrived of the copied tree, and whether something was written through the link. */
 export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folder' | 'pushed']: Kind }): ProbeRow {
   if (kinds.known !== 'file') return notProved('copy', 'carrel cp copied nothing');
   const read = kinds.file === 'file' || kinds.folder === 'folder';
@@ -151,13 +153,13 @@ export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folde
   return failure('copy', `a link was followed ${read ? 'out of' : 'into'} the sandbox`, leakHint);
 }
 
-/** As a person would, and from the same place as this code. */
+/** Runs the CLI of this package, as a person would. */
 function cli(home: string, ...args: string[]): Promise<unknown> {
   const program = join(packageFolder, 'bin/carrel');
   return run([process.execPath, program, '--home', home, ...args], cliMs);
 }
 
-/** Removes the sandbox whatever has happened to it, and looks whether it is gone. */
+/** Removes the sandbox in whatever state it is, and checks that nothing is left of it. */
 async function removalRow(parts: ProofParts, { id, name }: SandboxView): Promise<ProbeRow> {
   const hint = `Try: carrel rm --force ${name}`;
   try {

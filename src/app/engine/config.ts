@@ -1,4 +1,4 @@
-/** Of config.yaml: the Docker Engine. */
+/** Section `docker` of config.yaml: the Docker Engine. */
 import { z } from 'zod';
 import { path, section } from '../section.ts';
 

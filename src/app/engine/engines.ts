@@ -11,9 +11,9 @@ import type { Store } from '../../store/store.ts';
 export interface EngineParts {
   readonly local: Engine & { about(): Promise<EngineAbout> };
   readonly docker: () => Engine;
-  /** Of the images that sandboxes may be made of, one that the engine has. */
+  /** An image that sandboxes may be made of and that the engine has; null: none. */
   readonly someImage: () => Promise<string | null>;
-  /** Null: looked for where Docker and Podman have theirs. */
+  /** Null: the socket is looked for at the usual places of Docker and Podman. */
   readonly dockerSocket: string | null;
   readonly store: Store;
 }
@@ -37,7 +37,7 @@ export class EngineViews {
     return (await Promise.all([this.#parts.local.probe(), this.#dockerRows()])).flat();
   }
 
-  /** A Docker Engine that the owner named, or that sandboxes are on, has to be there. */
+  /** A Docker Engine is required if the owner named its socket or if sandboxes are on it. */
   async #dockerRows(): Promise<readonly ProbeRow[]> {
     const { dockerSocket, store } = this.#parts;
     const isUsed = store.list('sandbox').some(({ value }) => value.spec.engine === 'docker');
@@ -51,7 +51,9 @@ export class EngineViews {
     return { ...examined, about, rows: [...examined.rows, trialRow(about)] };
   }
 
-  /** An engine that does not run beside us has no programs of this machine, and may still have images. */
+  /**
+   * An engine on another machine does not have the programs of this one, but a sandbox may still start from an image.
+   */
   async #tryDocker(): Promise<Fault | null> {
     const { docker, someImage } = this.#parts;
     const fault = await trySandbox(docker());
@@ -60,7 +62,7 @@ export class EngineViews {
   }
 }
 
-/** What an engine says of itself is believed where it is in the way of a sandbox; otherwise one is started. */
+/** A refusal that the engine reports is kept; if it reports none, a trial sandbox is started. */
 async function withTrial(about: EngineAbout, attempt: () => Promise<Fault | null>): Promise<EngineAbout> {
   const fault = about.refusal === null ? await attempt() : null;
   if (fault === null) return about;

@@ -1,4 +1,4 @@
-/** Of config.yaml: how many events are kept. */
+/** Section `events` of config.yaml: how many events are kept. */
 import { z } from 'zod';
 import { defaultMaxEvents } from '../../store/store.ts';
 import { section } from '../section.ts';

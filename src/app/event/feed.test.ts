@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createMemoryStore } from '../../store/memory.ts';
 import { eventsAfter } from './feed.ts';
 
-it('finds the events of one user behind any number of those of others', async () => {
+it('a user gets all of their events, however many events of others are between them', async () => {
   const store = createMemoryStore();
   const value = { name: 'x', slot: 0, createdAt: '' };
   let row = store.insert(

@@ -8,7 +8,7 @@ import type { Sent } from '../route.ts';
 import { RecentEvents, sentOf } from './recent-events.ts';
 
 const pageSize = 1000;
-/** An event wakes all followers at once. */
+/** Followers take turns, because one event wakes all of them at once. */
 const turns = new Turns();
 const recents = new WeakMap<EventSource, RecentEvents>();
 
@@ -16,12 +16,12 @@ export type EventSource = Pick<Store, 'events' | 'firstSeq' | 'lastSeq' | 'subsc
 
 export interface Follow {
   readonly after?: number | undefined;
-  /** The header of a client that follows again. */
+  /** The Last-Event-ID of a client that connects again. */
   readonly lastEventId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** At most so many after a sequence number; without one, from the oldest that is kept. */
+/** At most `limit` events after a sequence number; without a number, from the oldest that is kept. */
 export async function eventsAfter(store: EventSource, actor: Actor, after = 0, limit = pageSize): Promise<Event[]> {
   const wanted = Math.min(limit, pageSize);
   const found: Event[] = gapAfter(store, after);
@@ -76,7 +76,10 @@ export async function* followEvents(
 
 const dropped = 'events.dropped';
 
-/** The events between the last one that a client had and the oldest one that is kept. A client that had none starts there. */
+/**
+ * The event for those between the last event that a client had and the oldest that is kept. A client that had none gets
+ * none.
+ */
 function gapAfter(store: EventSource, seq: number): Event[] {
   const first = store.firstSeq();
   if (seq === 0 || seq + 1 >= first) return [];

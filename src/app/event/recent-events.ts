@@ -1,4 +1,7 @@
-/** The newest events as they are sent: all followers get the same text, and none of them asks the store for it. */
+/**
+ * The newest events in the form in which they are sent: all followers share the same text, and none of them reads the
+ * store for it.
+ */
 import type { Event } from '../../model/event.ts';
 import type { Sent } from '../route.ts';
 
@@ -18,7 +21,7 @@ export class RecentEvents {
     });
   }
 
-  /** Those after a sequence number; null: not all of them are known here. */
+  /** The events after a sequence number; null: some of them are not held here. */
   after(seq: number): readonly SentEvent[] | null {
     const [first] = this.#events;
     if (first === undefined || first.event.seq > seq + 1) return null;

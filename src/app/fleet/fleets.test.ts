@@ -91,7 +91,7 @@ describe('a file that an agent can write', () => {
     ['/', 4],
     ['/work/sho', 0],
     ['/work/shop/carrel.yaml/x', 0],
-  ])('with %s bound', async (bound, code) => {
+  ])('is refused only if it is in the bound folder %s', async (bound, code) => {
     const plan = fleets([{ name: 'writer', bound }]).plan({ file, content });
     if (code === 0) await plan;
     else expect(await refused(plan)).toMatchObject({ code: 'denied', message: expect.stringContaining('writer') });
@@ -100,7 +100,7 @@ describe('a file that an agent can write', () => {
     else expect(compose).toThrow('can write');
   });
 
-  it('is refused to the owner, and not to a user who cannot see that agent', async () => {
+  it('is refused to the owner also for sandboxes of others, and to another user only for their own', async () => {
     const others = [{ name: 'writer', owner: 'bob', bound: '/work' }];
     await fleets(others, { user: 'eve', isOwner: false }).plan({ file, content });
     expect((await refused(fleets(others).plan({ file, content }))).code).toBe('denied');
@@ -115,7 +115,7 @@ describe('a file that an agent can write', () => {
   });
 });
 
-it('a step that would lose changes names them', async () => {
+it('a step that replaces or removes a sandbox says which work would be lost', async () => {
   const known = [ours('a'), ours('old')];
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
   expect((await fleets(known, { lost: 'changes' }).plan({ file, content })).steps).toMatchObject([
@@ -124,7 +124,7 @@ it('a step that would lose changes names them', async () => {
   ]);
 });
 
-it('a sandbox that is removed while it is read has nothing left to lose', async () => {
+it('a sandbox that is removed while the plan is made has no work to lose', async () => {
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
   const gone = fleets([ours('a')], { removed: ['a'] });
   expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);

@@ -1,4 +1,7 @@
-/** Fleets of one user, as the API has them: plans and renderings. The client takes the steps, through the other routes. */
+/**
+ * Fleets of one user for the API: plans and compose files. The client takes the steps of a plan through the other
+ * routes.
+ */
 import { dirname } from 'node:path';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { compose } from '../../fleet/compose.ts';
@@ -27,15 +30,15 @@ export interface FleetParts {
   readonly secrets: UserSecrets;
   readonly images: Pick<UserImages, 'prove'>;
   readonly trusts: Pick<Trusts, 'show'>;
-  /** For what a declaration leaves out. */
+  /** The limits for what a declaration leaves out. */
   readonly limits: Limits;
   readonly volumePrefix: string;
   readonly installation: string;
-  /** Its changes and commits that are not on the host yet. */
+  /** Changes and commits of the sandbox that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
 }
 
-/** What a carrel.yaml says, and where it is. */
+/** The content of a carrel.yaml, and its path. */
 export interface FleetFile {
   readonly file: string;
   readonly content: unknown;
@@ -50,7 +53,7 @@ export class Fleets {
     this.#parts = parts;
   }
 
-  /** Whatever can be seen to fail is refused here, before anything is done. */
+  /** Refuses every failure that can be foreseen, before any step is taken. */
   async plan(fleet: FleetFile): Promise<FleetPlan> {
     const declared = this.#declared(fleet);
     const existing = await this.#existing();
@@ -70,7 +73,7 @@ export class Fleets {
     };
   }
 
-  /** Needs nothing of what is there, and is about nothing that is there. */
+  /** Depends on the declaration alone, not on what exists on this machine. */
   compose(fleet: FleetFile): { fleet: string; text: string } {
     const declared = this.#declared(fleet);
     const { limits, volumePrefix, installation } = this.#parts;
@@ -85,7 +88,7 @@ export class Fleets {
     return declare(content, dirname(file));
   }
 
-  /** What an agent can write has no say in what runs. */
+  /** Refuses a file that an agent can write: the agent must not decide what runs. */
   #refuseOpen(file: string): void {
     const rows = this.#parts.sandboxes.rows(this.#actor.isOwner);
     const writer = rows.find(({ value }) => boundFolders(value.spec).some((folder) => isInside(file, folder)));
@@ -106,7 +109,7 @@ export class Fleets {
     };
   }
 
-  /** Those that exist and of which nothing is said have what they would get if they were new. */
+  /** An existing sandbox without declared rules is compared with the rules that a new one would get. */
   #withNetworks(declared: Declaration, existing: Existing): Declaration {
     const there = new Set(existing.sandboxes.map(({ name }) => name));
     const sandboxes = declared.sandboxes.map((sandbox) =>
@@ -117,7 +120,7 @@ export class Fleets {
     return { ...declared, sandboxes };
   }
 
-  /** Null: it could not be made anew, so nothing is known. */
+  /** Null: a new one would be refused, so its rules are unknown. */
   #usualRules({ project, mode }: DeclaredSandbox): readonly string[] | null {
     try {
       const request = { mode, ...(project === null || mode === 'none' ? {} : { project: project.path }) };
@@ -138,13 +141,13 @@ export class Fleets {
     }
   }
 
-  /** What creating it would be refused for. */
+  /** The reasons for which the step would be refused. */
   #check(step: PlanStep, file: string): Problem[] {
     if (step.act === 'watch') return this.#checkWatch(step);
     if (step.act !== 'create' && step.act !== 'replace') return [];
     const { name, request } = step;
     try {
-      // Earlier steps make its volumes and rooms.
+      // Earlier steps create the volumes and rooms.
       const { volumes, rooms: _, ...rest } = request;
       this.#parts.volumes.check(volumes);
       const bound = boundFolders(this.#parts.sandboxes.check(rest));
@@ -161,7 +164,7 @@ export class Fleets {
     return [problem('denied', ['rooms', room, 'watch', name], message, 'Use wake: it acts in a sandbox.')];
   }
 
-  /** Each image is asked for once, however many sandboxes are made of it. */
+  /** The engine is asked once for each image, however many sandboxes are made of it. */
   async #unusableImages(steps: readonly PlanStep[]): Promise<Problem[]> {
     const creating = steps.filter((step) => step.act === 'create' || step.act === 'replace');
     const wanted = creating.flatMap(({ request }) => (request.image ? [request] : []));
@@ -193,7 +196,7 @@ export class Fleets {
     return step;
   }
 
-  /** A sandbox that was removed meanwhile has nothing left to lose; the step then finds it gone. */
+  /** Null also for a sandbox that was removed meanwhile; its step then finds it gone. */
   async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
     const row = await this.#parts.sandboxes.current(name, id).catch((error: unknown) => {
       if (isFault(error, 'not_found')) return null;

@@ -38,7 +38,7 @@ describe('a path in a folder', () => {
     ['inside/up', 'private'],
     ['hidden', 'key'],
     ['back', 'private'],
-  ])('%s leads to the folder above, and %s there', (path, there) => {
+  ])('%s leads to the folder above, at %s', (path, there) => {
     expect(leadsOut(folder, path)).toBe(join(above, there).replace(/\/$/, ''));
   });
 
@@ -50,7 +50,7 @@ describe('a path in a folder', () => {
     expect(leadsOut(folder, path)).toBe(there);
   });
 
-  it('that goes in circles is refused', () => {
+  it('that follows links in a circle is refused', () => {
     expect(() => leadsOut(folder, 'circle')).toThrow('too many links');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Where a path in a folder leads to outside of that folder, by the links that are in it: a project can bring a link to any
- * place. Null: it stays inside. What lies outside is not looked at: the user who asks may not be allowed to.
+ * Where a path in a folder leads to outside of that folder through links: a project can bring a link to any place.
+ * Null: the path stays inside. Nothing outside is read, because the user may not be allowed to read it.
  */
 import { readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { isInside } from '../../lib/host-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 
-/** As the kernel does. */
+/** The same limit as in the kernel. */
 const maxLinks = 40;
 
 export function leadsOut(folder: string, path: string): string | null {
@@ -37,7 +37,7 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-/** Null: it is none, or what it is cannot be seen, and then it cannot be used, either. */
+/** Null: the path is not a link, or cannot be read and so cannot be used either. */
 function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path);

@@ -1,4 +1,4 @@
-/** The `carrel.yaml` of a project, as the daemon reads it: bounded, through no link. */
+/** Reads the `carrel.yaml` of a project, with a size limit and without following links. */
 import { join } from 'node:path';
 import type { GrantingContent } from '../../fleet/grants.ts';
 import { fleetSchema } from '../../fleet/schema.ts';
@@ -15,7 +15,7 @@ export interface ProjectFile {
 const fileName = 'carrel.yaml';
 const maxFileBytes = 64 * 1024;
 
-/** Of a fleet or not: one that is there for its network alone has no name. */
+/** The name is optional: a file that only has network rules declares no fleet. */
 export const projectSchema = fleetSchema.partial({ name: true });
 
 /** Null: there is none. */

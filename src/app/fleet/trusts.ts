@@ -31,7 +31,7 @@ export class Trusts {
     this.#parts = parts;
   }
 
-  /** What the file gives, and which of that is not trusted yet. */
+  /** The grants of the file, and those that are not trusted yet. */
   show({ file, content }: TrustRequest): TrustView {
     const folder = dirname(file);
     const place = { folder, leadsOut: (path: string) => leadsOut(folder, path) };
@@ -39,7 +39,7 @@ export class Trusts {
     return { file, grants, added: this.#missing(file, grants) };
   }
 
-  /** From now on the file may give what it gives here, and nothing else. */
+  /** Records that the file may give exactly these grants. */
   trust(request: TrustRequest): TrustView {
     const view = this.show(request);
     const { store, now } = this.#parts;

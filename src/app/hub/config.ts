@@ -1,4 +1,4 @@
-/** Of config.yaml: the hub. */
+/** Section `hub` of config.yaml. */
 import { z } from 'zod';
 import { type ConfiguredServer, serverNamePattern } from '../../model/language.ts';
 import { section } from '../section.ts';

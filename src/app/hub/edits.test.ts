@@ -8,7 +8,7 @@ import { Edits } from './edits.ts';
 
 type State = 'old' | 'prepared' | 'new' | 'lost';
 
-/** A spoke that fails as it is asked to. */
+/** Spokes that fail as the test says. */
 class FakeSpokes {
   readonly states = new Map<string, State>();
   readonly calls: string[] = [];
@@ -55,7 +55,7 @@ beforeEach(() => {
 const rows = () => store.list('edit').length;
 const events = () => store.events(0, 100).map(({ type }) => type);
 
-it('applies in every project, then decides, then removes the journals and the row', async () => {
+it('an edit is applied in every project, recorded as done, and then its journals and row are removed', async () => {
   await open().apply(asked, signal);
   expect([...spokes.states.values()]).toEqual(['new', 'new']);
   expect(spokes.calls.map((call) => call.split(' ')[1])).toEqual([
@@ -65,13 +65,13 @@ it('applies in every project, then decides, then removes the journals and the ro
   expect(events()).toEqual(['edit.begun', 'edit.done', 'edit.finished']);
 });
 
-it('a preview prepares without a row', async () => {
+it('a preview is prepared without a row', async () => {
   await open().preview(asked);
   expect(events()).toEqual([]);
 });
 
 test.each<[SpokeMethod]>([['edit/prepare'], ['edit/apply']])(
-  'a spoke that is lost in %s takes the edit back in all projects',
+  'if a spoke is lost in %s, the edit is reverted in all projects',
   async (method) => {
     spokes.fails = { b: [method] };
     await expect(open().apply(asked, signal)).rejects.toMatchObject({ code: 'unavailable' });
@@ -89,8 +89,8 @@ it('a client that goes away before the files are exchanged changes nothing', asy
   expect([...spokes.states.values()]).toEqual(['old', 'old']);
 });
 
-describe('a spoke that cannot be reached to take the edit back', () => {
-  it('is named in the answer, and taken back before the next call to its project', async () => {
+describe('an edit that a lost spoke cannot revert', () => {
+  it('is named in the error, and reverted before the next call to its project', async () => {
     spokes.fails = { b: ['edit/apply', 'edit/abort'] };
     const edits = open();
     await expect(edits.apply(asked, signal)).rejects.toThrow(/project b is not restored yet/);
@@ -101,7 +101,7 @@ describe('a spoke that cannot be reached to take the edit back', () => {
     expect([edits.isOpen('b'), rows(), spokes.states.get('b')]).toEqual([false, 0, 'old']);
   });
 
-  it('is taken back by the next daemon', async () => {
+  it('is reverted by the next daemon', async () => {
     spokes.fails = { b: ['edit/apply', 'edit/abort'] };
     await expect(open().apply(asked, signal)).rejects.toThrow();
     spokes.fails = {};
@@ -121,7 +121,7 @@ describe('a spoke that cannot be reached to take the edit back', () => {
   });
 });
 
-it('an edit stays applied if a journal cannot be removed, which the next daemon does', async () => {
+it('an edit stays applied if a journal cannot be removed, and the next daemon removes it', async () => {
   spokes.fails = { b: ['edit/finish'] };
   await open().apply(asked, signal);
   expect([...spokes.states.values(), rows()]).toEqual(['new', 'new', 1]);
@@ -130,7 +130,7 @@ it('an edit stays applied if a journal cannot be removed, which the next daemon 
   expect(spokes.states.get('b')).toBe('new');
 });
 
-it('names files that were changed meanwhile and left', async () => {
+it('the error names files that were changed meanwhile and left as they are', async () => {
   spokes.fails = { b: ['edit/apply'] };
   spokes.left = ['src/x.ts'];
   await expect(open().apply(asked, signal)).rejects.toThrow(/a: src\/x\.ts was changed meanwhile and left as it is/);

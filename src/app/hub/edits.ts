@@ -35,10 +35,10 @@ export interface ProjectEdit extends PreparedEdit {
   readonly project: string;
 }
 
-/** An edit that some projects have to conclude. */
+/** An edit that is not concluded in all its projects yet. */
 interface Open {
   readonly projects: Set<string>;
-  /** What could not be taken back. */
+  /** Paths that could not be restored. */
   readonly left: string[];
 }
 
@@ -58,7 +58,7 @@ export class Edits {
     return this.#prepare(newId(), asked, true);
   }
 
-  /** One at a time for each project. */
+  /** Applies one edit at a time in each project. */
   apply(asked: readonly ProjectChanges[], signal: AbortSignal): Promise<ProjectEdit[]> {
     const ids = asked.map(({ project }) => project.id).sort();
     return this.#locked(ids, () => this.#apply(asked, ids, signal));
@@ -113,7 +113,7 @@ export class Edits {
     store.update(row, { ...row.value, state: 'done' }, event);
   }
 
-  /** Answers what went wrong; the rest is tried again later. */
+  /** Returns what went wrong; failed projects are tried again later. */
   async #conclude(id: string, projects: readonly string[]): Promise<string[]> {
     const open = openOf(projects);
     this.#open.set(id, open);
@@ -130,12 +130,12 @@ export class Edits {
     return [...this.#open.values()].some(({ projects }) => projects.has(project));
   }
 
-  /** Projects that an earlier daemon, or a spoke that was lost, left in the middle of an edit. */
+  /** Projects with an edit that was not concluded, because a daemon or a spoke was lost. */
   unsettled(): string[] {
     return [...new Set([...this.#open.values()].flatMap(({ projects }) => [...projects]))];
   }
 
-  /** Takes back or finishes what was left in this project. */
+  /** Reverts or finishes the open edits of this project. */
   settle(project: string): Promise<void> {
     return this.#locks.run(project, () => this.#concludeProject(project));
   }
@@ -177,7 +177,7 @@ function openOf(projects: readonly string[]): Open {
   return { projects: new Set(projects), left: [] };
 }
 
-/** Waits for every one, so that none goes on behind an abort; then the first failure is thrown. */
+/** Waits for all calls, so that none still runs during an abort; then throws the first failure. */
 async function all<T>(calls: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(calls);
   return Promise.all(calls);

@@ -3,7 +3,7 @@ import { isFault } from '../../model/fault.ts';
 
 const endMs = 10_000;
 
-/** Tries again after the end of the sandbox, where the sandbox could run nothing any more. */
+/** If the sandbox can run nothing any more (`not_ready`), waits for its end and tries again. */
 export async function afterItsEnd<T>(
   attempt: () => Promise<T>,
   ended: (signal: AbortSignal) => Promise<unknown>,
@@ -12,7 +12,7 @@ export async function afterItsEnd<T>(
     return await attempt();
   } catch (error) {
     if (!isFault(error, 'not_ready')) throw error;
-    // The next attempt says what is wrong, ignoring a wait in vain.
+    // The next attempt reports what is wrong, ignoring a wait that failed.
     await ended(AbortSignal.timeout(endMs)).catch(() => {});
     return attempt();
   }

@@ -28,7 +28,7 @@ function environments(rows: { value: Sandbox }[], allowed: string[] = []) {
 
 const signal = () => new AbortController().signal;
 
-it('finds sandboxes that tools created for the project, and no other', () => {
+it('the environments of a project are the sandboxes that tools created for it, without secrets and grants', () => {
   const foreign = [
     sandbox('of-store', store),
     sandbox('own', shop, { labels: {} }),
@@ -47,14 +47,14 @@ it('finds sandboxes that tools created for the project, and no other', () => {
   for (const { value } of foreign) expect(() => all.find(shop, value.name)).toThrow(/^project shop has no environment/);
 });
 
-it('names an environment after its project, and applies only environments of the project', async () => {
+it('an environment is named after its project, and only environments of the project can be applied', async () => {
   const { environments: all, asked } = environments([sandbox('of-store', store)]);
   await all.create(shop, { name: 'a' }, signal());
   expect(asked).toMatchObject([['create', { name: 'shop-a', project: '/p/shop', mode: 'overlay' }]]);
   expect(() => all.apply(shop, { names: ['of-store'] })).toThrow(/no environment/);
 });
 
-it('refuses a host that the user does not allow, and accepts fewer', async () => {
+it('an environment with a host that the user does not allow is refused; fewer hosts are accepted', async () => {
   const { environments: all, asked } = environments([], ['a.example', 'b.example']);
   await expect(all.create(shop, { network: ['a.example', 'c.example'] }, signal())).rejects.toMatchObject({
     code: 'denied',
@@ -68,7 +68,7 @@ it('refuses a host that the user does not allow, and accepts fewer', async () =>
   ]);
 });
 
-it('removes an environment whose creation was cancelled', async () => {
+it('an environment whose creation was cancelled is removed', async () => {
   const { environments: all, asked } = environments([]);
   await expect(all.create(shop, {}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
   expect(asked).toMatchObject([
@@ -77,7 +77,7 @@ it('removes an environment whose creation was cancelled', async () => {
   ]);
 });
 
-it('refuses more than a hundred environments of a project', async () => {
+it('a project has at most a hundred environments', async () => {
   const { environments: all } = environments(Array.from({ length: 100 }, (_, n) => sandbox(`shop-${n}`, shop)));
   await expect(all.create(shop, {}, signal())).rejects.toMatchObject({ code: 'exhausted' });
 });

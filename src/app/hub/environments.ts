@@ -14,10 +14,11 @@ import { agentGrantFields } from '../../model/noun-table.ts';
 import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
-/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */ import type { ReviewOrder } from '../workspace/reviews.ts';
+import type { ReviewOrder } from '../workspace/reviews.ts';
 import { afterItsEnd } from './ending-sandbox.ts';
 import { endOf } from './program-end.ts';
 
+/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
 export interface EnvironmentRoutes {
   create(request: SandboxRequest): Promise<SandboxView>;
   start(name: string): Promise<SandboxView>;
@@ -35,7 +36,7 @@ export interface EnvironmentParts {
     rows(): readonly { readonly value: Sandbox }[];
     current(name: string): Promise<{ readonly value: Sandbox }>;
     show(name: string): Promise<SandboxView>;
-    /** Until it has ended. */
+    /** Waits until the sandbox has ended. */
     wait(name: string, signal: AbortSignal): Promise<unknown>;
     /** The spec that `create` would record. */
     check(request: SandboxRequest): SandboxSpec;
@@ -126,7 +127,7 @@ export class Environments {
     );
   }
 
-  /** An environment that has ended is started. */
+  /** Starts the environment first if it has ended. */
   async run(project: Project, name: string, asked: RunCommand, options: CallOptions): Promise<RunResult> {
     const { sandboxes, exec, ended } = this.#parts;
     const started = async () => {
@@ -208,12 +209,12 @@ function isEnvironment({ spec }: Sandbox, { id, folder }: Project): boolean {
   const { labels, project, mode, desired, secrets, credentials, services } = spec;
   if (labels[environmentLabel] !== id || project !== folder || mode !== 'overlay') return false;
   if (desired === 'removed') return false;
-  // A share may come with the project.
+  // Shares are not checked: they may come with the project.
   const grants = agentGrantFields.map((field) => spec[field]);
   return [secrets, credentials, services, ...grants].every((given = []) => given.length === 0);
 }
 
-/** With the id before it: a name that is taken says nothing about sandboxes of other projects. */
+/** Adds the project's id in front: a conflict of names then reveals nothing about sandboxes of other projects. */
 function ownName({ id }: Project, name: string): string {
   return checkSandboxName(name.startsWith(`${id}-`) ? name : `${id}-${name}`);
 }

@@ -1,6 +1,6 @@
 import type { FoundView, NoteRequest, NoteView, SearchRequest } from '../../api/memory.ts';
 
-/** The memory as tools use it. Notes are of the caller, whatever the text says. */
+/** The memory as tools use it. The caller is always the writer of its notes. */
 export interface ToolMemory {
   save(
     note: Pick<NoteRequest, 'text' | 'collection' | 'metadata' | 'key'>,
@@ -11,6 +11,6 @@ export interface ToolMemory {
     place: string | undefined,
   ): Promise<FoundView[]>;
   get(id: string): Promise<NoteView>;
-  /** Of a caller that is not the user, only its own notes. */
+  /** A caller that is not the user can forget only its own notes. */
   forget(id: string): Promise<NoteView>;
 }

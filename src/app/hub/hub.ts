@@ -88,7 +88,7 @@ export const hub = noun({
   ],
 });
 
-/** The user with fewer projects or other groups of tools than usual. */
+/** The user as a caller, with the projects and the groups of tools that the query names, if any. */
 function narrowed({ projects }: HubScope, { projects: ids, groups }: z.output<typeof shape.connectQuery>): Caller {
   const named = ids?.split(',') ?? [];
   for (const id of named) projects.find(id);

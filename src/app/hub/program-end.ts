@@ -1,4 +1,4 @@
-/** How the program of the hub in a sandbox ended, for errors. */
+/** Says for error messages how the program of the hub in a sandbox ended. */
 import type { Exit, Process } from '../../engine/engine.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { printable } from '../../model/name.ts';
@@ -6,7 +6,7 @@ import { printable } from '../../model/name.ts';
 const endMs = 2000;
 const maxErrorLength = 300;
 
-/** With the last of what it wrote to stderr. */
+/** Includes the end of what the program wrote to stderr. */
 export function endOf(program: Process): () => Promise<string> {
   let said = '';
   program.stderr.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 /**
- * Sandboxes that were granted the hub. The proxy names the sandbox, so it holds no token. A sandbox reaches its own project, and only where
- * that gives it no more than it has: the spoke of a project in mode `bind` writes into the folder of the host, which a sandbox with a
- * working copy may not.
+ * Authenticates sandboxes that were granted the hub. The proxy names the sandbox, so the sandbox holds no token. A
+ * sandbox reaches only its own project, and only if that gives it no new access: the spoke of a project in mode `bind`
+ * writes into the folder of the host, which a sandbox with a working copy may not.
  */
 import type { Authentication, Identity, TokenRequest } from '../../hub/authentication.ts';
 import type { Caller } from '../../hub/hub.ts';

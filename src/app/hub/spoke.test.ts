@@ -14,7 +14,7 @@ const exitCode = (code: number): Exit => ({ exitCode: code, signal: null, outOfM
 
 /** An engine with one sandbox. `die`: the program ends before it answers. */
 class FakeEngine {
-  /** `ending`: looks as if it ran, and can start no program. */
+  /** `ending`: the sandbox looks as if it ran, but no program can be started in it. */
   state: 'absent' | 'running' | 'ending' | 'stopped' = 'absent';
   die: string | null = null;
   starts = 0;
@@ -91,14 +91,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('starts at the first call, and calls at the same time share the start', async () => {
+it('the first call starts the spoke, and calls at the same time share the start', async () => {
   expect(engine.starts).toBe(0);
   await Promise.all([ping(), ping(), ping()]);
   expect(engine.starts).toBe(1);
   expect(engine.observed).toEqual(['healthy']);
 });
 
-it('is unreachable after its end, and healthy again after the next call', async () => {
+it('a spoke is unreachable after its end, and healthy again after the next call', async () => {
   await ping();
   engine.kill({ exitCode: 137, signal: 'SIGKILL', outOfMemory: false });
   await vi.waitFor(() => expect(spoke.isHealthy).toBe(false));
@@ -106,7 +106,7 @@ it('is unreachable after its end, and healthy again after the next call', async 
   expect(engine.observed).toEqual(['healthy', 'unreachable: SIGKILL', 'healthy']);
 });
 
-it('waits for the end of a sandbox that was killed, and starts it', async () => {
+it('a call waits for the end of a sandbox that was killed, and starts it', async () => {
   await ping();
   engine.state = 'ending';
   engine.kill({ exitCode: 137, signal: 'SIGKILL', outOfMemory: false });
@@ -115,18 +115,18 @@ it('waits for the end of a sandbox that was killed, and starts it', async () => 
   expect(engine.state).toBe('running');
 });
 
-it('passes a refusal of the spoke on and stays healthy', async () => {
+it('a refusal by the spoke is passed on, and the spoke stays healthy', async () => {
   await expect(spoke.call('file/list', list)).rejects.toMatchObject({ code: 'not_found' });
   expect(spoke.isHealthy).toBe(true);
 });
 
 describe('a spoke that dies at once', () => {
-  it('fails with its end and its last words', async () => {
+  it('fails the call with its exit code and the end of its stderr', async () => {
     engine.die = 'no Node.js';
     await expect(ping()).rejects.toMatchObject({ message: expect.stringMatching(/exit code 3.*no Node\.js/) });
   });
 
-  it('is not started for every call: the later ones fail at once and name the end', async () => {
+  it('is not started for every call: later calls fail at once with the reason', async () => {
     engine.die = 'no Node.js';
     for (let i = 0; i < 20; i++) await ping().catch(() => {});
     expect(engine.starts).toBe(2);
@@ -137,7 +137,7 @@ describe('a spoke that dies at once', () => {
     });
   });
 
-  it('is started again when the wait is over', async () => {
+  it('is started again when the back-off is over', async () => {
     engine.die = 'no Node.js';
     for (let i = 0; i < 3; i++) await ping().catch(() => {});
     engine.die = null;

@@ -1,9 +1,10 @@
 /**
- * The spoke of one project. It is started by the first call, and by the next call after its end. A start counts as successful when the
- * program has answered a ping; after starts that failed again and again calls fail at once until the wait is over. A spoke that no call
- * used for the idle time is stopped, unless a client runs a command in it.
+ * The spoke of one project. The first call starts it, and so does the next call after its end. A start counts as
+ * successful when the program has answered a ping; after repeated failed starts, calls fail at once until the back-off
+ * is over. A spoke that no call used for the idle time is stopped, unless a client runs a command in it.
  *
- * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else `registered`.
+ * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else
+ * `registered`.
  */
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke-connection.ts';
@@ -19,23 +20,23 @@ import { endOf } from './program-end.ts';
 
 export interface SpokeParts {
   readonly sandboxes: {
-    /** The sandbox as it is now; `not_found` where there is none. */
+    /** The sandbox as it is now; `not_found` if there is none. */
     current(name: string): Promise<{ readonly value: Sandbox }>;
     create(request: SpokeRequest): Promise<unknown>;
     start(name: string): Promise<unknown>;
     stop(name: string): Promise<unknown>;
-    /** Until it has ended. */
+    /** Waits until the sandbox has ended. */
     wait(name: string, signal: AbortSignal): Promise<unknown>;
   };
   /** Starts a command in a running sandbox. */
   exec(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
-  /** The language servers that it may use. */
+  /** The language servers that the spoke may use. */
   setup(project: Project): CodeSetup;
   /** Records what a command may have changed. */
   ended(sandbox: Sandbox): Promise<void>;
   /** Records the state of a spoke when it has changed. */
   observed(project: Project, state: SpokeState, reason: string | null): void;
-  /** A command of a client runs in it. */
+  /** Whether a command of a client runs in the sandbox. */
   isInUse(sandbox: Sandbox): boolean;
   idleMs(): number;
   nowMs(): number;
@@ -60,7 +61,7 @@ export class Spoke {
   #calls = 0;
   #lastEnd = '';
   #isReleased = false;
-  /** The connection that is open; one that is closed on purpose is not it any more. */
+  /** The open connection; null as soon as it is closed on purpose. */
   #open: SpokeConnection | null = null;
 
   constructor(project: Project, parts: SpokeParts) {
@@ -84,7 +85,10 @@ export class Spoke {
     }
   }
 
-  /** A program elsewhere has dialled the hub. The newest connection counts: an older one may be half open. */
+  /**
+   * Takes the connection of a spoke elsewhere that dialled the hub. The newest connection counts: an older one may be
+   * half open.
+   */
   async accept(streams: Streams): Promise<void> {
     const connection = new SpokeConnection(streams, this.#where);
     await this.#answered(connection);
@@ -96,7 +100,7 @@ export class Spoke {
     });
   }
 
-  /** Ends the connection; nothing is recorded any more. */
+  /** Closes the connection; states are not recorded any more. */
   release(): void {
     this.#isReleased = true;
     clearTimeout(this.#idle);
@@ -111,7 +115,7 @@ export class Spoke {
     return this.#open !== null;
   }
 
-  /** One at a time. One that failed or ended is forgotten, so that the next call tries again. */
+  /** All calls share one connection. One that failed or ended is forgotten, so that the next call tries again. */
   async #connected(): Promise<SpokeConnection> {
     await this.#stopping;
     const known = this.#connection;
@@ -223,7 +227,7 @@ export class Spoke {
 
   #stopIdle(): void {
     if (this.#calls > 0) return;
-    // A sandbox that cannot be stopped now is tried again after the next call, ignoring why.
+    // If the sandbox cannot be stopped now, the next idle time tries again, ignoring why.
     this.#stopping = this.#stop().catch(() => {});
     void this.#stopping.then(() => {
       this.#stopping = null;

@@ -21,7 +21,7 @@ export class Spokes {
     return this.#of(project).call(method, asked, options);
   }
 
-  /** Refuses a project whose spoke runs here. */
+  /** Takes the connection of a spoke that runs elsewhere. */
   async accept(project: Project, streams: Streams): Promise<void> {
     return this.#of(project).accept(streams);
   }
@@ -35,7 +35,7 @@ export class Spokes {
     return this.#spokes.get(id)?.isHealthy ?? false;
   }
 
-  /** Before the project is removed. */
+  /** Called before the project is removed. */
   release(id: string): void {
     this.#spokes.get(id)?.release();
     this.#spokes.delete(id);

@@ -52,14 +52,14 @@ function keyOf(user = 'ann'): Uint8Array {
   return new TokenKeys(join(folder, 'keys')).of(user)!;
 }
 
-/** The token with other contents, signed with this key. */
+/** The token with changed contents, signed with this key. */
 function forged(token: string, header: Part, claims: Part, key = keyOf()): string {
   const encode = (part: Part) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const text = [encode({ ...decoded(token, 0), ...header }), encode({ ...decoded(token, 1), ...claims })].join('.');
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
 }
 
-it('grants the projects and groups of the token, after a restart too', async () => {
+it('a caller gets the projects and groups of its token, also after a restart', async () => {
   const token = (await tokens.create('ann', { projects: ['shop', 'shop'], groups: ['files', 'swarm'] })).token;
   const { user, caller } = await open().authenticate(bearer(token));
   const { id } = tokens.list('ann')[0]!;
@@ -74,7 +74,7 @@ it('grants the projects and groups of the token, after a restart too', async () 
   });
 });
 
-it('stores what a token grants and never the token, and keeps keys from other accounts', async () => {
+it('the store has what a token grants and never the token, and other accounts cannot read the keys', async () => {
   const token = await made();
   expect(JSON.stringify(store.list('hubToken'))).not.toContain(token.split('.')[2]);
   const keys = join(folder, 'keys');
@@ -180,12 +180,12 @@ describe('the check of a token refuses', () => {
   });
 });
 
-it('takes projects and groups from the record, not from claims that were signed again', async () => {
+it('projects and groups are taken from the record, not from claims that were signed again', async () => {
   const { caller } = await tokens.authenticate(bearer(forged(await made(), {}, { project_id: '*', scope: 'swarm' })));
   expect(caller).toMatchObject({ projects: ['shop'], groups: ['files', 'code', 'run'] });
 });
 
-it('verifies the signature of a token once for each key', async () => {
+it('the signature of a token is verified once for each key', async () => {
   const verify = vi.spyOn(crypto.subtle, 'verify');
   const [one, other] = [await made(), await made()];
   for (const token of [one, one, other, one]) await tokens.authenticate(bearer(token));
@@ -197,7 +197,7 @@ it('verifies the signature of a token once for each key', async () => {
   verify.mockRestore();
 });
 
-it('lists when a token was last used, and writes it now and then only', async () => {
+it('the last use of a token is listed, and written only now and then', async () => {
   const token = await made();
   expect(tokens.list('ann')).toMatchObject([{ usedAt: null }]);
   await tokens.authenticate(bearer(token));
@@ -209,14 +209,14 @@ it('lists when a token was last used, and writes it now and then only', async ()
   expect(open().list('ann')).toMatchObject([{ usedAt: at(time - 1000) }]);
 });
 
-it('removes records of expired tokens with the next one', async () => {
+it('records of expired tokens are removed when the next token is made', async () => {
   await tokens.create('ann', { projects: '*', expiresSeconds: 1 });
   time += 1000;
   await made();
   expect(tokens.list('ann')).toMatchObject([{ projects: ['shop'] }]);
 });
 
-it('shows and revokes only tokens of the same user', async () => {
+it('a user sees and revokes only their own tokens', async () => {
   await made();
   const { id } = tokens.list('ann')[0]!;
   expect(tokens.list('bob')).toEqual([]);

@@ -25,7 +25,7 @@ export interface TokenParts {
 }
 
 const maxPerUser = 1000;
-/** How often the time of the last use is written. */
+/** The time of the last use is written at most this often. */
 const noteMs = 10 * 60_000;
 
 export class HubTokens implements Authentication {
@@ -63,7 +63,7 @@ export class HubTokens implements Authentication {
     return rows.map(({ value }) => viewOf({ ...value, usedAt: this.#used.get(value.id) ?? value.usedAt }));
   }
 
-  /** Open sessions with this token end, too. */
+  /** Ends open sessions with this token, too. */
   remove(user: string, id: string): TokenView {
     const row = this.#parts.store.find('hubToken', user, checkHubTokenId(id));
     if (row === null) throw new Fault('not_found', `no token ${id}`, { hint: 'See: carrel hub token ls' });
@@ -72,7 +72,7 @@ export class HubTokens implements Authentication {
     return viewOf(row.value);
   }
 
-  /** The key first: should a crash come between, no token is valid any more. */
+  /** Removes the key first, so that after a crash in between no token is valid any more. */
   removeAll(user: string): TokenView[] {
     const { store, keys } = this.#parts;
     keys.remove(user);
@@ -82,7 +82,7 @@ export class HubTokens implements Authentication {
     return rows.map(({ value }) => viewOf(value));
   }
 
-  /** A token that is refused has its line in the audit log. */
+  /** Writes a line to the audit log if the token is refused. */
   async authenticate(request: Presented): Promise<Identity> {
     const token = presentedToken(request);
     try {
@@ -118,7 +118,7 @@ export class HubTokens implements Authentication {
     return row.value;
   }
 
-  /** Written now and then only: the time of the last use is not worth a write for each call. */
+  /** The record gets the time of the last use at most every `noteMs`: it is not worth a write for each call. */
   #note(row: Row<'hubToken'>): void {
     const { store, now } = this.#parts;
     const at = now();

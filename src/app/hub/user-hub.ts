@@ -50,7 +50,7 @@ export interface HubParts {
   readonly spokes: Pick<Spokes, 'call' | 'accept'>;
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
-  /** What they do is logged by the routes that they call. */
+  /** The environments, swarms, rooms and memory that tools of this caller use. */
   actsOf(caller: Caller): Acts;
 }
 
@@ -87,7 +87,7 @@ export class UserHub {
     return { version, tools: toolsOf(caller), call, refusal: (name) => scopeRefusal(caller, name) };
   }
 
-  /** The project that a spoke elsewhere may be; refused for one whose spoke runs here. */
+  /** The project of a spoke that runs elsewhere; refuses a project whose spoke runs here. */
   elsewhere(id: string): Project {
     const project = this.#parts.projects.get(id);
     if (project === null) throw new Fault('not_found', `no project ${checkProjectId(id)}`);
@@ -121,7 +121,7 @@ export class UserHub {
     if (!connection.gone) connection.finish('exit', { exitCode: 0, signal: null, outOfMemory: false });
   }
 
-  /** Takes back or finishes edits that an earlier daemon left. */
+  /** Reverts or finishes edits that an earlier daemon left. */
   async settle(report: (project: string, error: unknown) => void): Promise<void> {
     const { edits } = this.#parts;
     await Promise.all(edits.unsettled().map((id) => edits.settle(id).catch((error: unknown) => report(id, error))));
@@ -145,7 +145,7 @@ export class UserHub {
     const isNamed = (id: string) => caller.projects === '*' || caller.projects.includes(id);
     const list = () => projects.all().filter(({ id }) => isNamed(id));
     const find = (id: string) => (isNamed(id) ? projects.get(id) : null) ?? missing(id, list());
-    // Most calls need none of them.
+    // Made when first used, because most calls need none of them.
     let known: Acts | undefined;
     const acts = () => (known ??= this.#parts.actsOf(caller));
     return {
@@ -176,7 +176,10 @@ export class UserHub {
     };
   }
 
-  /** Null where nothing is changed. The line names the token or the sandbox, whatever the outcome. */
+  /**
+   * Null: the call changes nothing, or is logged elsewhere. The line names the token or the sandbox, whatever the
+   * outcome.
+   */
   #begin(caller: Caller, { name, group, changes }: HubTool, input: object): OpenAct | null {
     const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run || loggedElsewhere.includes(group)) return null;
@@ -198,7 +201,7 @@ function toolsOf({ groups }: Caller): HubTool[] {
   return hubTools.filter(({ group }) => groups.includes(group));
 }
 
-/** Groups are no secret, so that a client can ask for a token that names more of them. */
+/** Names the group, which is no secret, so that a client can ask for a token with it. */
 function scopeRefusal({ groups }: Caller, name: string): Fault | null {
   const group = hubTools.find((tool) => tool.name === name)?.group;
   return group === undefined || groups.includes(group) ? null : missingScope(group, name, groups);
@@ -237,7 +240,7 @@ function missing(id: string, known: readonly Project[]): never {
   throw new Fault('not_found', `no project ${checkProjectId(id)}`, { hint });
 }
 
-/** Paths of an environment are those of its working copy, which the hub does not see. */
+/** Paths of an environment are not translated: they are those of its working copy, which the hub does not see. */
 function shownAtHub({ group, namesHubPaths }: HubTool, input: object, answer: object): object {
   if (namesHubPaths || (group !== 'files' && group !== 'code')) return answer;
   return hubResult('project' in input ? String(input.project) : '', answer);

@@ -1,4 +1,4 @@
-/** Of config.yaml: images that sandboxes may be made of. */
+/** Section `images` of config.yaml: images that sandboxes may be made of. */
 import { z } from 'zod';
 import { section } from '../section.ts';
 

@@ -14,13 +14,16 @@ const carrel = 'usr/lib/carrel';
 const tools = hubToolsPath.slice(1);
 const node = `${hubToolsPath}/node`;
 const spoke = 'agent/spoke/main.js';
-/** Each is a script and what loads it. Their code caches are left out: they differ from build to build, and the image would, too. */
+/**
+ * Each is a script and what loads it. Their code caches are left out: they differ from build to build and would change
+ * the image.
+ */
 const scripts = ['job/job-thread', 'room/room-thread', 'cli/main'].flatMap((name) => [
   `${name}.js`,
   `${name}.script.js`,
 ]);
 const programs = ['build.json', 'LICENSES', 'daemon/hub-container.js', ...scripts];
-/** What the build leaves out of these programs, but for packages that a hub without sandboxes does not load. */
+/** The packages that the build does not bundle, except those that a hub without sandboxes does not load. */
 const packages = ['better-sqlite3', 'koffi', `@koromix/koffi-linux-${process.arch}`, '@modelcontextprotocol/server'];
 /** Sources, and what only the installation of a package needs. */
 const unneeded = /\.(map|md|[cm]?ts|cc?|hh?|S|asm|inc|def|o|a|gypi?|d)$|^(deps|build\/Release\/(obj|test_))/;
@@ -66,7 +69,7 @@ async function runtime(modules: readonly RootMember[]): Promise<RootMember[]> {
   const linked = await wholeOf(own);
   const search = findProgram('rg');
   const searchLinked = search === null ? null : await wholeOf(search);
-  // Some are for another libc, and not loaded.
+  // Some addons are for another libc and are not loaded.
   const addons = modules.flatMap((one) => ('from' in one && one.path.endsWith('.node') ? [one.from] : []));
   const all = [linked, ...(searchLinked ? [searchLinked] : []), ...(await Promise.all(addons.map(linkedOf)))];
   const libraries = new Map(all.flatMap((one) => one.libraries).map((path) => [basename(path), realpathSync(path)]));
@@ -91,7 +94,7 @@ function loaderFiles(loader: string): RootMember[] {
   return [file(path, realpathSync(loader), 0o755), { path: loader.slice(1), target: `/${path}` }];
 }
 
-/** With its own libraries, whatever the root filesystem around it has. */
+/** Starts the program with its own libraries, whatever the root filesystem around it has. */
 function started(program: string, loader: string | null): string {
   const load = loader === null ? '' : `${node}/lib/${basename(loader)} --library-path ${node}/lib `;
   return `#!/bin/sh\nexec ${load}${node}/${program} "$@"\n`;

@@ -6,7 +6,7 @@ import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { imageRecords, UserImages } from './images.ts';
 
-describe('the routes', () => {
+describe('the route for builds', () => {
   let served: ServedApp;
   beforeEach(() => {
     served = serve();
@@ -44,12 +44,12 @@ describe('the images of a user', () => {
       },
     );
 
-  it('builds for the owner alone, and nothing before the project is known to be one', () => {
+  it('are built only for the owner, and only of a folder that can be a project', () => {
     expect(() => images(false).order({})).toThrow('only the owner');
     expect(() => images(true).order({ project: '/p' })).toThrow('no project');
   });
 
-  it('shows others what they may use, and remembers what names stand for', async () => {
+  it('are listed to users who may use them, and show whether a name has moved', async () => {
     const made = engine.put('made', 'made');
     records.save({ name: 'carrel-sandbox-x', id: made, source: 'project', project: '/x', checksum: 'c', at: 'then' });
     const names = async (isOwner: boolean) =>
@@ -67,7 +67,7 @@ describe('the images of a user', () => {
     expect(await names(true)).toEqual(['carrel-sandbox-x missing', 'debian moved']);
   });
 
-  it('removes for the owner what was made here and nothing is made of', async () => {
+  it('are removed only by the owner, if they were made here and no sandbox is made of them', async () => {
     const id = engine.put('gone', 'gone');
     records.save({ name: 'carrel-sandbox-gone', id, source: 'project', project: '/g', checksum: 'c', at: 'then' });
     users.set(id, ['box', 'twin']);

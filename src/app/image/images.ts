@@ -1,4 +1,4 @@
-/** The images of an installation, as the API has them: the owner makes them, and everybody uses what is listed. */
+/** The images of an installation for the API: the owner makes them, and every user can use listed ones. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ export class UserImages {
     return [...(await Promise.all(views)), ...listed];
   }
 
-  /** Checked before anything is done; what it returns does it. */
+  /** Checks the request at once; the function that it returns builds the image. */
   order({ project, hub = false, offline }: BuildRequest): (say: Say, signal: AbortSignal) => Promise<BuiltView> {
     requireOwner(this.#actor);
     if (hub && project !== undefined) throw new Fault('invalid', 'project: the image of the hub is for all projects');
@@ -67,7 +67,9 @@ export class UserImages {
     };
   }
 
-  /** Those that were made here. What the owner listed was made elsewhere, and goes there. */
+  /**
+   * Removes an image that was made here. An image that the owner only listed was made elsewhere and is removed there.
+   */
   async remove(name: string): Promise<ImageView> {
     requireOwner(this.#actor);
     const { records, engine, usersOf } = this.#parts;
@@ -81,7 +83,7 @@ export class UserImages {
     return { ...view, state: 'missing' };
   }
 
-  /** Refuses what no sandbox can be made of; asks the engine. */
+  /** Refuses an image that no sandbox can be made of; asks the engine. */
   prove(reference: string): Promise<void> {
     return this.#parts.allowed.prove(reference, this.#actor.isOwner);
   }
@@ -166,7 +168,7 @@ function toolsOf({ tools, engine }: Pick<Home, 'tools' | 'engine'>): Extra[] {
   });
 }
 
-/** What sandboxes were made of, and may be started from again. */
+/** The names of sandboxes that were made of an image and may be started from it again. */
 function usersOf(store: Store): (id: string) => string[] {
   return (id) => store.list('sandbox').flatMap(({ name, value }) => (value.spec.imageId === id ? [name] : []));
 }

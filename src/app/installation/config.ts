@@ -1,4 +1,4 @@
-/** Of config.yaml: the TCP port of the daemon. */
+/** Section `http` of config.yaml: the TCP port of the daemon. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Fault } from '../../model/fault.ts';

@@ -19,7 +19,7 @@ export interface Installation {
   readonly port: PortParts;
   /** The OpenAPI document of all routes. */
   document(): object;
-  /** Names of the sandboxes it stopped. */
+  /** Returns the names of the sandboxes that it stopped. */
   shutdown(all: boolean): Promise<string[]>;
 }
 

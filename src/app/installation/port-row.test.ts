@@ -24,6 +24,6 @@ it.each([
     { level: 'ok', detail: expect.stringContaining('start at 4000') },
   ],
   ['another one next, taken', await row(mcp, { port: 4000 }, taken), { level: 'warning', hint: taken.hint }],
-])('%s', async (_, found, expected) => {
+])('the row for the port: %s', async (_, found, expected) => {
   expect(found).toMatchObject({ name: 'mcp-port', ...expected });
 });

@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import { defaultHttp, type HttpSettings } from './config.ts';
 
 export interface PortParts {
-  /** As config.yaml has it now, which may wait for the next start. */
+  /** The settings that config.yaml has now; they may take effect only at the next start. */
   asked(): HttpSettings | null;
   /** Why a port with these settings cannot be opened; null: it can. */
   refusal(http: HttpSettings): Promise<Fault | null>;

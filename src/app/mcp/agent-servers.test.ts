@@ -45,13 +45,13 @@ test('servers come from the grants, the home, the plugins of the owner and the p
   expect(written.shadowed).toEqual(['memory']);
 });
 
-test('a server with the value of a secret is left out, and the reason does not have it', () => {
+test('a server with the value of a secret is left out, and the reason does not contain the value', () => {
   put('volumes/home-ann', { leak: { command: 'x', env: { TOKEN: 's3cret' } }, fine: { command: 'x' } });
   expect(listed()).toEqual(['memory of carrel', 'fine of home']);
   expect(JSON.stringify(servers.of(sandbox()).skipped)).not.toContain('s3cret');
 });
 
-test('a file that is a link, too large or no JSON is left out, with the reason', () => {
+test('a file that is a link, too large or not JSON is left out, with the reason', () => {
   symlinkSync('/etc/passwd', join(folder, 'project/.mcp.json'));
   writeFileSync(join(folder, 'volumes/home-ann/.mcp.json'), 'x'.repeat(300_000));
   writeFileSync(join(folder, 'plugins/.mcp.json'), '{');

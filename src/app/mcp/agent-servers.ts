@@ -49,7 +49,7 @@ export class AgentServers {
     ]);
   }
 
-  /** Before each start: what the programs inside read. */
+  /** Called before each start: writes the list that the programs inside read. */
   provide(sandbox: Sandbox): void {
     const { servers, skipped } = this.of(sandbox);
     const shadowed = skipped.filter(({ from }) => from === 'project').map(({ name }) => name);
@@ -67,7 +67,7 @@ export class AgentServers {
     }
   }
 
-  /** Agents write all of these files but that of the owner: no link is followed, and sizes are limited. */
+  /** Agents can write all of these files except that of the owner, so no link is followed and sizes are limited. */
   #inFolder(user: string, folder: string, from: McpOrigin): McpServers {
     const none = { servers: [], skipped: [] };
     try {

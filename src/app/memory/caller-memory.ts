@@ -15,7 +15,7 @@ import type { ToolMemory } from '../hub/hub-memory.ts';
 
 /** What a caller may reach. */
 export interface Reach {
-  /** The scopes that it reads, all or those of one place; null: all of the user. */
+  /** The scopes that the caller reads, all or those of one place; null: all scopes of the user. */
   readable(place: string | undefined): readonly MemoryScope[] | null;
   /** The scope that a note goes to. `denied` if the caller may not write there. */
   writable(place: string | undefined): MemoryScope;
@@ -29,7 +29,7 @@ export interface CallerParts {
   readonly via: NoteVia;
   readonly reach: Reach;
   readonly nowMs: () => number;
-  /** A vector that could not be made. */
+  /** Called when a vector could not be made. */
   readonly report: (fault: unknown) => void;
 }
 
@@ -65,7 +65,7 @@ export class CallerMemory implements ToolMemory {
     return this.view(note);
   }
 
-  /** M4, M6: a note that the caller only reads stays. */
+  /** M4, M6: refuses to remove a note that the caller can only read. */
   async forget(id: string): Promise<NoteView> {
     const { reach, writer } = this.#parts;
     const { scope } = await this.get(id);
@@ -78,7 +78,7 @@ export class CallerMemory implements ToolMemory {
     return { ...note, foreign: isForeign(note, this.#parts.writer) };
   }
 
-  /** Without a vector of the caller, with one that the daemon makes. */
+  /** If the caller brings no vector, the daemon makes one. */
   async newNote(
     { text, collection, metadata = {}, vector, expiresIn, key }: NoteRequest,
     scope: MemoryScope,
@@ -94,7 +94,7 @@ export class CallerMemory implements ToolMemory {
     };
   }
 
-  /** Without an endpoint, or with one that fails, words are searched. */
+  /** Null: there is no embedder, or it failed; then only words are searched. */
   async #vectorOf(text: string): Promise<Vector | null> {
     const embedder = this.#parts.embedder();
     if (embedder === null) return null;

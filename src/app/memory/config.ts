@@ -1,4 +1,4 @@
-/** Of config.yaml: limits of the memory, and where vectors of texts come from. */
+/** Section `memory` of config.yaml: limits of the memory, and where vectors of texts come from. */
 import { z } from 'zod';
 import { type BankLimits, defaultBankLimits } from '../../model/bank.ts';
 import { Fault } from '../../model/fault.ts';
@@ -8,10 +8,10 @@ import { type At, bytes, section, sizeKey } from '../section.ts';
 
 const local = 'local';
 
-/** A server of ours or of others that a request is sent to. */
+/** A server, of the owner or of others, that gets requests. */
 export interface RemoteSettings {
   readonly url: string;
-  /** Of the owner; null: the server needs none. */
+  /** The name of a credential of the owner; null: the server needs none. */
   readonly credential: string | null;
 }
 

@@ -10,15 +10,15 @@ import type { EmbeddingSettings, MemorySettings, RemoteSettings } from './config
 
 export interface LiveMemoriesParts {
   readonly memories: Memories;
-  /** Has a folder for each user. */
+  /** The folder that has one folder per user. */
   readonly folder: string;
   readonly settings: () => MemorySettings;
   readonly users: () => readonly string[];
-  /** The header of a credential of the owner, for a host. */
+  /** The headers with the credential of the owner, for a host. */
   readonly headers: (settings: RemoteSettings) => Readonly<Record<string, string>>;
   /** The folder of the package with weights; null: it is not installed. */
   readonly weights: () => string | null;
-  /** Removes what the sandbox alone had in a Chroma server. */
+  /** Removes what only this sandbox had in a Chroma server. */
   readonly releaseChroma: (sandbox: Sandbox) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
 }
@@ -62,7 +62,7 @@ export class LiveMemories {
     this.#timer.unref();
   }
 
-  /** M15: a sandbox is removed. */
+  /** M15: called when a sandbox is removed; removes the notes and the Chroma database of its own scope. */
   async release(sandbox: Sandbox): Promise<void> {
     const { id, spec } = sandbox;
     if (!spec.memoryScopes?.some(({ scope }) => scope === 'sandbox')) return;
@@ -76,7 +76,7 @@ export class LiveMemories {
     await this.#parts.memories.close();
   }
 
-  /** A server that does not answer keeps a database that no sandbox reaches any more. */
+  /** If the server does not answer, the database stays there, but no sandbox reaches it any more. */
   async #releaseChroma(sandbox: Sandbox): Promise<void> {
     const { releaseChroma, report } = this.#parts;
     await releaseChroma(sandbox).catch((error: unknown) => report(sandbox.id, asFault(error)));

@@ -1,4 +1,4 @@
-/** What the doctor says about the memory. */
+/** The rows of `carrel doctor` about the memory. */
 import { expect, test } from 'vitest';
 import type { StatsView } from '../../api/memory.ts';
 import { memory } from './memory.ts';
@@ -9,7 +9,7 @@ const examined = (stats: Partial<StatsView>) =>
 const chroma = (rest: Partial<NonNullable<StatsView['chroma']>>) =>
   examined({ chroma: { state: 'failed', version: null, reason: null, setAside: [], ...rest } });
 
-test('nothing is said about a Chroma server that config.yaml does not ask for', async () => {
+test('a Chroma server that config.yaml does not ask for has no row', async () => {
   expect(await examined({})).toEqual([]);
 });
 

@@ -30,7 +30,7 @@ export const memory = noun({
       act: null,
       handle: ({ scope, query }) => scope.memory.list(query),
     }),
-    // The note itself is the record of its author and time.
+    // No audit act: the note itself is the record of its author and time.
     route('POST /v1/memory/notes', {
       id: 'saveNote',
       summary: 'Save a note as this user; it is on disk when the request is answered',
@@ -104,7 +104,7 @@ export const memory = noun({
   examine: async ({ memory: found }) => rowsOf(await found.stats()),
 });
 
-/** Of a server that was compiled for a newer system. */
+/** In the error of a server that was compiled for a newer system. */
 const newerSystem = /GLIBC_[0-9.]+/;
 
 function chromaRows(chroma: shape.StatsView['chroma']): ProbeRow[] {

@@ -16,7 +16,7 @@ export interface SandboxMemoryParts {
   readonly find: (id: string) => Sandbox | null;
   readonly tools: readonly MemoryTool[];
   readonly memoryOf: (sandbox: Sandbox, writer: Writer, reach: Reach) => ToolMemory;
-  /** The session whose turn runs in the sandbox, if there is one only. */
+  /** The session whose turn runs in the sandbox; null: there is none, or more than one. */
   readonly sessionOf: (sandbox: Sandbox) => Promise<string | null>;
 }
 
@@ -83,7 +83,7 @@ function reachOf(sandbox: Sandbox): Reach {
   };
 }
 
-/** As `tools/list` of MCP has it. */
+/** The tool in the form of `tools/list` of MCP. */
 function listedTool({ name, description, input, changes, destroys }: MemoryTool): object {
   const { $schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   return { name, description, inputSchema, annotations: { readOnlyHint: !changes, destructiveHint: destroys } };

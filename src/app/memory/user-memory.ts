@@ -80,7 +80,7 @@ export class UserMemory {
     return { removed: await (await this.#parts.open()).removeAll(this.#selection(request)) };
   }
 
-  /** What the sandboxes of the user have in a Chroma server. */
+  /** Erases what the sandboxes of the user have in a Chroma server. */
   async eraseChroma(): Promise<{ erased: true }> {
     if (this.#parts.chroma() === null) {
       throw new Fault('not_found', 'config.yaml asks for no Chroma server', { hint: 'See docs/memory.md.' });
@@ -89,7 +89,10 @@ export class UserMemory {
     return { erased: true };
   }
 
-  /** M7: the user is the writer, and what the file says is kept as the origin. A note that is imported twice is one note. */
+  /**
+   * M7: the user becomes the writer; the writer and time in the file are kept as the origin. A note that is imported
+   * twice is one note.
+   */
   async import({ project, sandboxName, notes }: ImportRequest): Promise<ImportView> {
     const memory = await this.#parts.open();
     const own = this.#parts.memoryOf('import', reach);
@@ -132,7 +135,7 @@ function importScope(scope: string): MemoryScope {
   return scope.startsWith('project:/') ? (scope as MemoryScope) : 'user';
 }
 
-/** As sandboxes name it. A folder that is gone keeps its notes. */
+/** The real path, as sandboxes name it. Notes of a folder that is gone are found by the given path. */
 function realFolder(path: string): string {
   try {
     return realpathSync(path);

@@ -1,4 +1,4 @@
-/** Of config.yaml: what sandboxes may reach. */
+/** Sections `network` and `services` of config.yaml: what sandboxes may reach. */
 import { z } from 'zod';
 import { defaultNetworkLimits, maxRules, type NetworkLimits, usableRule } from '../../model/network.ts';
 import { expandPresets, type NetworkPresets, presetsWith } from '../../model/network-preset.ts';

@@ -1,7 +1,7 @@
 /** A free port of this machine. */
 import { createServer } from 'node:net';
 
-/** The one that is wanted, or any where that one is taken or not for us. */
+/** The wanted port, or any free one if that is taken or not permitted. */
 export async function freePort(host: string, wanted: number): Promise<number> {
   return (await tryPort(host, wanted)) ?? (await tryPort(host, 0)) ?? wanted;
 }

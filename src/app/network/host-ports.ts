@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts';
 export const loopback = '127.0.0.1';
 /** How often another port is chosen for a request that names none. */
 const anyPortTries = 5;
-/** On Unix only root listens below. */
+/** Only root can listen on ports below this one. */
 const firstOpenPort = 1024;
 
 export class HostPorts {
@@ -23,7 +23,7 @@ export class HostPorts {
     this.#store = store;
   }
 
-  /** For a sandbox that does not exist yet. */
+  /** Chooses ports for a sandbox that does not exist yet. */
   async choose(asked: readonly PortRequest[]): Promise<PortForward[]> {
     const chosen: PortForward[] = [];
     for (const one of asked) {

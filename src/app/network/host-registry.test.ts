@@ -44,14 +44,14 @@ test('registries of npm, pip and cargo are found, and nothing but their hosts', 
   expect(JSON.stringify(found)).not.toContain('s3cret');
 });
 
-test('addresses that are none, other protocols and files that are too large name nothing', () => {
+test('invalid addresses, other protocols and files that are too large give no registries', () => {
   put('.npmrc', `registry=\${REGISTRY}\n@a:registry=file:///etc\nregistry=https://\n`);
   put('.config/pip/pip.conf', `index-url = https://x.example\n${'#'.repeat(300_000)}`);
   put('.cargo/config.toml', 'index = https://bare.example\n');
   expect(hostRegistries(home).filter(({ file }) => file.startsWith(home))).toEqual([]);
 });
 
-test('they join their preset and dev, unless config.yaml defines the preset', () => {
+test('registries join their preset and dev, unless config.yaml defines the preset', () => {
   const registries = [
     { preset: 'npm', rule: 'npm.corp.example', file: '.npmrc' },
     { preset: 'pypi', rule: 'pip.corp.example', file: 'pip.conf' },

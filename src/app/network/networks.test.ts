@@ -9,12 +9,12 @@ import type { Store } from '../../store/store.ts';
 import { Networks } from './networks.ts';
 
 const id = '0123456789abcdef';
-/** What the next attachments are refused with. */
+/** The codes of the Faults that the next attachments throw. */
 let refusals: FaultCode[];
 let attached: number;
 let networks: Networks;
 let store: Store;
-/** Of sandboxes without rules. */
+/** Whether the fake sandboxes require their services. */
 let requiresServices: boolean;
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 /**
- * The network of every running sandbox, as its record says. A sandbox is connected before its command begins, again by
- * the daemon that finds it running, and whenever its record changes.
+ * Keeps the network of every running sandbox as its record says. A sandbox is connected before its command begins, when
+ * a new daemon finds it running, and whenever its record changes.
  */
 import { join } from 'node:path';
 import type { EngineOf } from '../../engine/engine.ts';
@@ -21,32 +21,34 @@ export interface NetworkParts {
   readonly limits: NetworkLimits;
   /** The folder of a sandbox. */
   readonly folder: (id: string) => string;
-  /** With their values. */
+  /** The credentials of the sandbox, with their values. */
   readonly credentials: (sandbox: Sandbox) => readonly Credential[];
   readonly services: (sandbox: Sandbox) => readonly Service[];
-  /** False: its services only add to what it has as files, as the tools of the memory bank do. */
+  /**
+   * False: the sandbox works without its services, such as the tools of the memory bank, which it also has as files.
+   */
   readonly requiresServices: (sandbox: Sandbox) => boolean;
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** Between two attempts to listen on a port in use, or to start a proxy that fails. */
+/** The pause before the next attempt to listen on a port in use, or to start a proxy that fails. */
 const againMs = 500;
 
 export class Networks {
   readonly #parts: NetworkParts;
-  /** What they cannot have for now. */
+  /** Why networks are not as their records say, by sandbox. */
   readonly #troubles = new Map<string, Fault>();
   readonly #exclusive = new Exclusive();
   /** The orders that the proxy has carried out, as text: an order is repeated only if it differs. */
   readonly #attached = new Map<string, string>();
-  /** What is tried again in a moment. */
+  /** The sandboxes with a retry that is waiting. */
   readonly #again = new Set<string>();
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
   }
 
-  /** Where the record of its connections is. */
+  /** The folder with the record of the sandbox's connections. */
   folder(id: string): string {
     return join(this.#parts.folder(id), 'network');
   }
@@ -56,7 +58,10 @@ export class Networks {
     return this.#troubles.get(id)?.message ?? null;
   }
 
-  /** The proxy could not carry out an order; it is repeated. An agent can take a port while no proxy is there. */
+  /**
+   * Called when the proxy could not carry out an order, which is then retried. It can fail with `conflict` because an
+   * agent can take a port while no proxy is there.
+   */
   failed(id: string, fault: Fault): void {
     this.#attached.delete(id);
     if (isFault(fault, 'conflict')) {
@@ -71,25 +76,25 @@ export class Networks {
     }, againMs).unref();
   }
 
-  /** After a restart. Whatever was attached for others is not any more. */
+  /** Called after a restart. Detaches everything that does not belong to a sandbox of the store. */
   async start(): Promise<void> {
     const ids = this.#parts.store.list('sandbox').map(({ id }) => id);
     await this.#parts.network.keepOnly(ids);
     await Promise.all(ids.map((id) => this.tryRefresh(id)));
   }
 
-  /** Throws where it cannot be had, but for services that are not required. */
+  /** Throws if the network cannot be set up. Without visible processes it only throws if a network is required. */
   async connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void> {
     if (!this.#needs(sandbox)) return;
     await this.#exclusive.run(sandbox.id, () => this.#attachTo(sandbox, async () => init()));
   }
 
-  /** One whose proxy cannot be reached has no network either. */
+  /** Errors are only reported: a sandbox whose proxy cannot be reached has no network either. */
   async disconnect(id: string): Promise<void> {
     await this.#exclusive.run(id, () => this.#detach(id)).catch((error: unknown) => this.#report(id, error));
   }
 
-  /** After something about it changed. Throws where that cannot be had. */
+  /** Called after the record of the network has changed. Throws if the new network cannot be set up. */
   refresh(id: string): Promise<void> {
     return this.#exclusive.run(id, () => this.#refresh(id));
   }
@@ -108,7 +113,10 @@ export class Networks {
     await this.#attachTo(sandbox, () => this.#parts.engineOf(sandbox).network(id, sandbox.status.handle));
   }
 
-  /** An engine whose processes are not visible from here has no network for a sandbox. */
+  /**
+   * An engine whose processes are not visible from here cannot connect a sandbox; this throws only if a network is
+   * required.
+   */
   async #attachTo(sandbox: Sandbox, find: () => Promise<ProcessRef>): Promise<void> {
     const init = await find().catch((error: unknown) => {
       if (!isFault(error, 'unsupported') || this.#isRequired(sandbox)) throw error;

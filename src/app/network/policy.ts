@@ -1,4 +1,4 @@
-/** From what was asked for to the rules that are recorded. */
+/** Turns the rules that a request asks for into the rules that are recorded. */
 import { networkGrants } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';
 import { maxRules, ruleClass, usableRule } from '../../model/network.ts';
@@ -11,7 +11,7 @@ export interface PolicyParts {
   /** Names that stand for lists of rules, on the command line only: the lines of a project's file are trusted as they are. */
   readonly presets: NetworkPresets;
   readonly isOwner: boolean;
-  /** The project, where its own file has a say: null where an agent can write it. */
+  /** The project whose file is read; null: there is none, or an agent can write it. */
   readonly project: string | null;
   readonly readFile: (project: string) => ProjectFile | null;
   /** Refuses grants of a file that were not trusted. */
@@ -26,7 +26,8 @@ export function effectiveRules(asked: 'none' | readonly string[] | undefined, pa
   const ofProject = file?.content.network;
   if (file === null || ofProject === undefined) return [...parts.defaults];
   if (ofProject === 'none') return [];
-  // The file of a project may have any author: only the lines that the user trusted count, and they open nothing on this machine.
+  // The file of a project may have any author: only lines that the user trusted count, and they open nothing on this
+  // machine.
   const rules = checkedRules(ofProject, false);
   const usual = new Set(parts.defaults);
   const widening = rules.filter((rule) => !usual.has(rule));
@@ -34,7 +35,7 @@ export function effectiveRules(asked: 'none' | readonly string[] | undefined, pa
   return rules;
 }
 
-/** `others`: rules that are there already. */
+/** `others`: rules that the sandbox already has. */
 export function checkedRules(rules: readonly string[], isOwner: boolean, others: readonly string[] = []): string[] {
   const canonical = [...new Set(rules.map((rule) => usableRule(rule, [...rules, ...others])))];
   const near = isOwner ? undefined : canonical.find((rule) => ruleClass(rule) !== null);

@@ -1,4 +1,4 @@
-/** Of config.yaml: services that sandboxes can be granted. */
+/** Section `services` of config.yaml: services that sandboxes can be granted. */
 import { z } from 'zod';
 import { addressClass } from '../../model/address.ts';
 import { Fault } from '../../model/fault.ts';
@@ -8,7 +8,7 @@ import { printable } from '../../model/name.ts';
 import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../../model/service.ts';
 import { type At, section } from '../section.ts';
 
-/** The limit of the kernel. */
+/** The limit of the kernel for the path of a unix socket. */
 const maxSocketPath = 107;
 
 const services = z
@@ -62,7 +62,7 @@ function checkService({ name, port, to }: DeclaredService, services: readonly De
     throw wrong(`to: ${printable(to)} is no such place`, 'The path of a unix socket, or 127.0.0.1:PORT.');
 }
 
-/** An address of this machine: no other machine hears who calls. */
+/** Whether the address is on this machine: no other machine may learn which sandbox calls. */
 function isNear(to: string): boolean {
   if (to.startsWith('/')) return Buffer.byteLength(to) <= maxSocketPath && !to.includes('\0');
   try {

@@ -40,7 +40,7 @@ function userNetworks(): UserNetworks {
   });
 }
 
-it('chooses another port if the first was taken meanwhile, unless the request names one', async () => {
+it('another port is chosen if the first was taken meanwhile, unless the request names one', async () => {
   const tried: number[] = [];
   taken = (port) => tried.push(port) === 1;
   const { hostPort } = await userNetworks().addPort('one', { port: 47_801 });
@@ -56,12 +56,12 @@ it('chooses another port if the first was taken meanwhile, unless the request na
   expect(portsOf(store.find('sandbox', 'ann', 'two')!.id)).toEqual([]);
 });
 
-it('chooses another port where the first is kept for a sandbox that does not listen on it now', async () => {
+it('another port is chosen if the first is recorded for a sandbox that does not listen on it now', async () => {
   await userNetworks().addPort('one', { port: 47_803, hostPort: 47_803 });
   expect((await userNetworks().addPort('two', { port: 47_803 })).hostPort).not.toBe(47_803);
 });
 
-it('chooses ports for a sandbox that does not exist yet, each once', async () => {
+it('the ports for a sandbox that does not exist yet are free and distinct', async () => {
   await userNetworks().addPort('one', { port: 47_804, hostPort: 47_804 });
   const ports = new HostPorts(owner, store);
   const [named, other, third] = await ports.choose([
@@ -79,7 +79,7 @@ it('chooses ports for a sandbox that does not exist yet, each once', async () =>
   await expect(bob.choose([{ port: 80, hostPort: 80 }])).rejects.toMatchObject({ code: 'denied' });
 });
 
-it('explains a host without a sandbox, with the presets that allow it', async () => {
+it('the rules of new sandboxes are explained for a host, with the presets that allow it', async () => {
   const refused = await call('POST', '/v1/network/explain', { asked: 'registry.npmjs.org' });
   expect(refused).toMatchObject({
     status: 200,

@@ -39,11 +39,11 @@ export interface NetworkParts {
   readonly store: Store;
   readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
-  /** Hosts that it has credentials for. */
+  /** Hosts that the sandbox has credentials for. */
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
   readonly hostPorts: HostPorts;
   readonly presets: NetworkPresets;
-  /** Of `presets`, the rules that come from configuration files of the owner's tools. */
+  /** Those rules of `presets` that come from configuration files of the owner's tools. */
   readonly registries: () => readonly HostRegistry[];
   /** Rules of sandboxes for which neither the command nor the project names any. */
   readonly defaults: readonly string[];
@@ -53,7 +53,7 @@ export interface NetworkParts {
 
 const httpsPort = 443;
 
-/** Printed at the end of a run. */
+/** At most this many refused hosts are printed at the end of a run. */
 const maxRefused = 5;
 
 function isForRules(refusal: Refusal | null): boolean {
@@ -69,7 +69,7 @@ export class UserNetworks {
     this.#parts = parts;
   }
 
-  /** By name; a preset stands for its hosts. */
+  /** All presets with their hosts. */
   presets(): PresetView[] {
     const registries = this.#parts.registries();
     return Object.entries(this.#parts.presets).map(([name, hosts]) => {
@@ -92,7 +92,7 @@ export class UserNetworks {
     return { allow: rules, ports: [...network.ports] };
   }
 
-  /** For a sandbox that neither the command nor the project gives rules to, and which presets would allow it. */
+  /** Whether a sandbox without rules of its own may reach a place, and which presets would allow it. */
   async explainDefault(text: string): Promise<PresetExplainView> {
     const asked = parseEndpoint(text, httpsPort);
     const { defaults, presets } = this.#parts;
@@ -123,7 +123,7 @@ export class UserNetworks {
     return decided(policy, asked, credential && `the credential ${credential.name}, which is added outside`);
   }
 
-  /** Hosts that a rule would have opened, in the order in which its present start asked for them, each once. */
+  /** Refused hosts that a rule would have opened, each once, in the order in which the current start asked for them. */
   async refusedBy({ id, spec, status }: Sandbox): Promise<string[]> {
     if ((spec.network ?? noNetwork).allow.length === 0) return [];
     const places = new Set<string>();
@@ -148,7 +148,7 @@ export class UserNetworks {
       );
   }
 
-  /** Recorded when it listens; where it cannot, nothing stays. */
+  /** Records the port and opens it; if it cannot be opened, it is not recorded. */
   async addPort(name: string, asked: PortRequest): Promise<PortView> {
     const row = await this.#parts.sandboxes.current(name);
     const network = networkOf(row);
@@ -178,7 +178,7 @@ export class UserNetworks {
     return limits.totalBytes !== null && new UsageFile(networks.folder(id)).read() >= limits.totalBytes;
   }
 
-  /** Recorded, and so for a sandbox that runs; what cannot be had is not recorded either. */
+  /** Records the network and applies it to a running sandbox; if that fails, the old network is recorded again. */
   async #write(row: Row<'sandbox'>, network: NetworkSpec): Promise<void> {
     const before = networkOf(row);
     this.#record(row.id, network);
@@ -194,7 +194,7 @@ export class UserNetworks {
     }
   }
 
-  /** The rest of the record may have changed meanwhile. */
+  /** Reads the row again: the rest of the record may have changed meanwhile. */
   #record(id: string, network: NetworkSpec): void {
     const { store, now } = this.#parts;
     const row = store.get('sandbox', id);

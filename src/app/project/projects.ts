@@ -12,14 +12,14 @@ export interface ProjectParts {
   readonly store: Store;
   readonly user: string;
   readonly now: () => string;
-  /** Of language servers in config.yaml. */
+  /** The names of language servers in config.yaml. */
   serverNames(): readonly string[];
   readonly sandboxes: {
     /** The real folder, if this user may use it. */
     project(path: string): string;
     remove(name: string, removal: { readonly force?: boolean }): Promise<unknown>;
   };
-  /** Takes back or finishes an edit that was cut short. */
+  /** Reverts or finishes an edit that was cut short. */
   settle(id: string): Promise<void>;
   readonly spokes: {
     isHealthy(id: string): boolean;
@@ -95,7 +95,7 @@ export class Projects {
     return this.#view(row.value);
   }
 
-  /** Records a change of the state of its spoke; a project that was removed meanwhile has none. */
+  /** Records a change of the state of the project's spoke, unless the project was removed meanwhile. */
   observed({ id, createdAt }: Project, state: SpokeState, reason: string | null): void {
     const { store, user, now } = this.#parts;
     const row = store.find('project', user, id);

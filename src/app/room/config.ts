@@ -1,4 +1,4 @@
-/** Of config.yaml: limits of rooms. */
+/** Sections `rooms` and `webhooks` of config.yaml. */
 import { z } from 'zod';
 import { Fault } from '../../model/fault.ts';
 import { defaultRoomLimits as defaults, type RoomLimits, roomNamePattern, roomNameRule } from '../../model/room.ts';

@@ -1,6 +1,6 @@
 /**
- * The rooms of all users that this daemon has open. All are opened after the start, because files may lie in their inboxes; one that cannot
- * be opened then is tried again when it is used.
+ * The rooms of all users that this daemon has open. All are opened after the start, because files may lie in their
+ * inboxes; a room that cannot be opened then is opened when it is used.
  */
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { RoomLimits, RoomRecord } from '../../model/room.ts';
@@ -29,7 +29,7 @@ export class LiveRooms {
     return this.#parts.rooms.open(folder, { name, createdBy: owner, createdAt, retention, limits });
   }
 
-  /** Before the folder is removed. */
+  /** Called before the folder is removed. */
   async close(record: RoomRecord): Promise<void> {
     const room = await this.open(record).catch(() => null);
     await room?.close();
@@ -46,7 +46,7 @@ export class LiveRooms {
     await this.#parts.rooms.close();
   }
 
-  /** One after the other: none of them is urgent. */
+  /** Archives the rooms one after the other: none of them is urgent. */
   async #archive(): Promise<void> {
     for (const { id, value } of this.#parts.store.list('room')) {
       try {

@@ -1,4 +1,4 @@
-/** Where a room may be. The daemon writes there with its own rights, so no other account may change the folder. */
+/** Checks the folder of a room. The daemon writes there with its own rights, so no other account may change it. */
 import { mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
@@ -6,7 +6,10 @@ import { isInside } from '../../lib/host-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 
-/** A folder of the owner, made if only it is missing. Empty, or a room that was there before. */
+/**
+ * Checks that the owner's folder can be a room: it is empty, or a room that existed before. Creates it if only its last
+ * name is missing.
+ */
 export function ownFolder(path: string, home: string): string {
   const folder = join(real(dirname(path)), basename(path));
   if (isInside(folder, home) || isInside(home, folder)) {

@@ -25,7 +25,7 @@ export class SandboxRooms {
     });
   }
 
-  /** Before each start: the sandbox is a participant with an inbox. Repeat-safe. */
+  /** Called before each start: makes the sandbox a participant with an inbox. Idempotent. */
   async provide(sandbox: Sandbox): Promise<void> {
     for (const { name } of writable(sandbox)) {
       const room = await this.#parts.open(this.#find(sandbox.spec.user, name));
@@ -34,7 +34,7 @@ export class SandboxRooms {
     }
   }
 
-  /** After its end: the inboxes are removed when their files are messages. */
+  /** Called after the end: removes the inboxes once their files have become messages. */
   async release(sandbox: Sandbox): Promise<void> {
     for (const { name } of writable(sandbox)) {
       const record = this.#parts.find(sandbox.spec.user, name);

@@ -26,10 +26,10 @@ export interface UserRoomsParts {
   readonly store: Store;
   readonly live: Pick<LiveRooms, 'open' | 'close'>;
   readonly home: string;
-  /** Where the rooms of this user are. */
+  /** The folder for rooms of this user. */
   readonly folder: string;
   readonly now: () => string;
-  /** A new folder for files on their way. */
+  /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
   /** The sandboxes that have a room. */
   readonly usedBy: (room: string) => readonly string[];
@@ -117,7 +117,7 @@ export class UserRooms {
     }
   }
 
-  /** Without a start the newest, otherwise the first after it. */
+  /** By default the newest messages; with `after` or `unread` the first ones after that position. */
   async read(name: string, { after, unread, search, archived, ...asked }: Reading): Promise<readonly MessageView[]> {
     const room = await this.open(name);
     const limit = Math.min(asked.limit ?? defaultLimit, maxLimit);
@@ -127,7 +127,7 @@ export class UserRooms {
     return room.read({ after: start, limit, newest: !unread && after === undefined });
   }
 
-  /** Without a start new messages only. */
+  /** Without `after` only new messages. */
   async *follow(name: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<Message> {
     const room = await this.open(name);
     const start = after ?? (await room.status()).lastId;

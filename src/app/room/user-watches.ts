@@ -13,7 +13,7 @@ export interface UserWatchesParts {
   readonly store: Store;
   readonly watchers: Pick<Watchers, 'watch' | 'unwatch'>;
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
-  /** `not_found` where there is none. */
+  /** Throws `not_found` if there is no such sandbox. */
   readonly requireSandbox: (name: string) => Promise<void>;
   readonly requireSecret: (name: string) => void;
   readonly now: () => string;
@@ -36,7 +36,7 @@ export class UserWatches {
     return this.#rows(room).map(({ value }) => viewOf(value));
   }
 
-  /** Of all rooms of the user. */
+  /** The watchers of all rooms of the user. */
   all(): { room: string; who: string; action: WatchAction; isForAll: boolean; fleet: string | null }[] {
     const { store } = this.#parts;
     return store
@@ -47,7 +47,9 @@ export class UserWatches {
       });
   }
 
-  /** It handles what is posted from now on. One that the same fleet has added is changed. */
+  /**
+   * The watcher handles messages that are posted from now on. A watcher that the same fleet added before is changed.
+   */
   async add(room: Row<'room'>, request: WatchRequest): Promise<WatchView> {
     const who = checkParticipantName(request.who);
     const fleet = request.fleet ?? null;
@@ -74,7 +76,7 @@ export class UserWatches {
     return viewOf(value);
   }
 
-  /** The message that it handles now is handled again, in the new way. */
+  /** The message that is being handled is handled again, with the new action. */
   async #change(id: string, said: Said): Promise<WatchView> {
     const { store, watchers } = this.#parts;
     await watchers.unwatch(id);
@@ -102,7 +104,7 @@ export class UserWatches {
     return viewOf(value);
   }
 
-  /** The first two act on the machine itself, with the rights of the daemon. */
+  /** `run` and `webhook` act on the machine itself, with the rights of the daemon, so they are for the owner. */
   async #action({ who, run, webhook, secret, wake }: WatchRequest): Promise<WatchAction> {
     if (run !== undefined) {
       requireOwner(this.#actor);

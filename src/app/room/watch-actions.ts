@@ -1,4 +1,4 @@
-/** What watchers do with a message. Each either has done it when it resolves, or rejects with a Fault that says why not. */
+/** What watchers do with a message. Each action resolves when it is done, or rejects with a Fault that says why not. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,9 @@ const webhookMs = 15_000;
 const maxOutputBytes = 64 * 1024;
 const maxReasonLength = 300;
 
-/** The program reads the message as its file has it. The environment is small: the daemon's own is not passed on. */
+/**
+ * The program reads the message from stdin, as its file has it. It gets a small environment, not that of the daemon.
+ */
 export async function runProgram(
   argv: readonly string[],
   scratch: string,
@@ -54,7 +56,7 @@ export async function runProgram(
   }
 }
 
-/** A file that has no name any more. Pipes of Node are sockets, which programs cannot open as /dev/stdin. */
+/** Opens a file and removes its name. Pipes of Node are sockets, which programs cannot open as /dev/stdin. */
 function inputFile(scratch: string, text: string): number {
   const path = join(scratch, 'message');
   writeFileSync(path, text, { mode: 0o600 });
@@ -70,13 +72,13 @@ function exitOf(child: ChildProcess, file: string): Promise<number> {
   });
 }
 
-/** With everything that it started. */
+/** Kills the program with everything that it started. */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of it has ended, ignoring.
+    // The process group has ended already, ignoring.
   }
 }
 
@@ -114,7 +116,7 @@ function causeOf(error: unknown): string {
   return asFault(error instanceof Error && error.cause ? error.cause : error).message;
 }
 
-/** Answers with what it printed. */
+/** Returns what the agent printed. */
 export async function wakeAgent(program: Process, delivered: Delivered, signal: AbortSignal): Promise<string> {
   const { room, who, message } = delivered;
   const end = () => void program.signal('SIGKILL').catch(() => {});

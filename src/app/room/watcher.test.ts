@@ -40,14 +40,14 @@ class Scene {
         return act(watch, owner, message, signal);
       },
       now: () => at,
-      // Every look at the clock is a minute later, so that no attempt waits.
+      // Each call returns a time one minute later, so that no attempt waits.
       nowMs: () => (nowMs += 60_000),
       report: () => {},
     });
     return this.watcher;
   }
 
-  /** Until the row of the watcher says so. */
+  /** Waits until the row of the watcher meets a condition. */
   async until(isSo: (watch: RoomWatch) => boolean): Promise<void> {
     if (isSo(this.watch)) return;
     await new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ class Scene {
     this.store.update(row, { ...row.value, ...change }, { at, type: 'room.watched', subject: 'bot', data: {} });
   }
 
-  /** The first message is 1. */
+  /** The id of a message; the first message has number 1. */
   id(number: number): string {
     return this.board.messages[number - 1]!.id;
   }
@@ -133,7 +133,7 @@ test('a failure is tried again, and a message that keeps failing goes to dead/ w
   await scene.end();
 });
 
-test('after a restart attempts go on counting, and messages that came meanwhile are handled once', async () => {
+test('after a restart attempts are counted further, and messages that came meanwhile are handled once', async () => {
   const scene = new Scene();
   await scene.say('@bot old');
   await scene.say('@bot failing');
@@ -173,7 +173,7 @@ test('a watcher that is woken too often within an hour is paused', async () => {
   await scene.watcher!.ended;
 });
 
-test('the end of a watcher ends what it does, and the message stays to be handled', async () => {
+test('the end of a watcher aborts its action, and the record keeps the message as not handled', async () => {
   const scene = new Scene();
   await scene.say('@bot one');
   let began = () => {};

@@ -20,14 +20,14 @@ export interface WatcherParts {
   readonly store: Pick<Store, 'get' | 'update' | 'remove'>;
   /** The room of a row's id; null: it was removed. */
   open(room: string): Promise<Room | null>;
-  /** What it answers is posted to the room; null: nothing. */
+  /** The text that it returns is posted to the room; null: nothing is posted. */
   act(watch: RoomWatch, owner: string, message: Message, signal: AbortSignal): Promise<string | null>;
   readonly now: () => string;
   readonly nowMs: () => number;
   readonly report: (subject: string, fault: Fault) => void;
 }
 
-/** Rows are written at least after so many messages that were passed over. */
+/** The position is written at least once after so many messages that were passed over. */
 const passedOver = 200;
 const reopenMs = 5000;
 const sampleBytes = 64 * 1024;
@@ -101,7 +101,7 @@ export class Watcher {
     }
   }
 
-  /** Whether the message is done with. */
+  /** Whether the message needs no further attempt. */
   async #attempt(room: Room, message: Message): Promise<boolean> {
     const { delivery, wakes } = this.#row()!.value;
     const attempts = (delivery?.id === message.id ? delivery.attempts : 0) + 1;
@@ -137,7 +137,7 @@ export class Watcher {
     return true;
   }
 
-  /** Two agents that mention each other would go on for ever. */
+  /** Why the watcher has to pause: two agents that mention each other would go on for ever. Null: it goes on. */
   async #loopReason(room: Room, message: Message): Promise<string | null> {
     const watch = this.#row()!.value;
     if (recentWakes(watch, this.#parts.now()).length >= maxWakesPerHour) {
@@ -152,7 +152,7 @@ export class Watcher {
     return null;
   }
 
-  /** The message counts as passed over, so that `resume` does not stop at it again. */
+  /** Records the message as passed over, so that `resume` does not stop at it again. */
   async #stop(room: Room, message: Message, reason: string): Promise<void> {
     const { who } = this.#row()!.value;
     await this.#answer(
@@ -179,7 +179,7 @@ export class Watcher {
     return this.#parts.store.get('roomWatch', this.#id);
   }
 
-  /** A row that was changed meanwhile, by `resume` for example, is read again. */
+  /** Reads the row again, because it may have changed meanwhile, by `resume` for example. */
   #change(change: Partial<RoomWatch>, options = {}): void {
     const row = this.#row();
     if (row === null) return;
@@ -188,7 +188,7 @@ export class Watcher {
   }
 
   async #pause(ms: number): Promise<void> {
-    // It ends early with the watcher, ignoring.
+    // The pause ends early when the watcher ends, ignoring.
     await pause(ms, undefined, { signal: this.#signal, ref: false }).catch(() => {});
   }
 }

@@ -20,7 +20,7 @@ export interface WatchersParts {
     sandbox: string,
     argv: readonly string[],
   ) => Promise<{ readonly program: Process; settled(): Promise<void> }>;
-  /** A new folder for files on their way. */
+  /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
   readonly now: () => string;
   readonly report: (subject: string, fault: FaultType) => void;
@@ -38,7 +38,7 @@ export class Watchers {
     for (const { id, value } of this.#parts.store.list('roomWatch')) if (value.paused === null) this.watch(id);
   }
 
-  /** Repeat-safe. */
+  /** Idempotent. */
   watch(id: string): void {
     if (this.#active.has(id)) return;
     const { store, now, report } = this.#parts;
@@ -54,7 +54,7 @@ export class Watchers {
     });
   }
 
-  /** Ends what it does now. */
+  /** Ends the watcher, and what it does now. */
   async unwatch(id: string): Promise<void> {
     const watcher = this.#active.get(id);
     watcher?.end();

@@ -25,7 +25,7 @@ export class Webhooks {
     this.#parts = parts;
   }
 
-  /** `not_found` for a name that is not declared. A refusal of a declared one is counted. */
+  /** Throws `not_found` for a name that is not declared. Refused requests to declared webhooks are counted. */
   async answer(name: string, request: WebhookRequest): Promise<Response> {
     const hook = this.#parts.hooks().find((one) => one.name === name);
     if (hook === undefined) throw new Fault('not_found', 'there is no such webhook');
@@ -42,7 +42,7 @@ export class Webhooks {
     }
   }
 
-  /** Those of a room. */
+  /** The webhooks of a room. */
   of(room: string): WebhookView[] {
     const own = this.#parts.hooks().filter((hook) => hook.room === room);
     return own.map(({ name, verify }) => ({ path: `/hooks/${name}`, verify, ...(this.#row(name)?.value ?? none) }));

@@ -15,7 +15,7 @@ export interface AttachScope {
   readonly network: { refusedBy(sandbox: Sandbox): Promise<unknown> };
 }
 
-/** Of a sandbox whose exit code is unknown. */
+/** The exit code for a sandbox whose own is unknown. */
 const unknownExit = 255;
 
 export async function attach({ name, scope, accept, openAct }: Upgrade<AttachScope>): Promise<void> {
@@ -82,14 +82,14 @@ async function exitOfLine(
   return exit;
 }
 
-/** Over a new console; its output is read from the log. */
+/** Passes input to a new console; its output is read from the log. */
 async function takeInputAgain(
   connection: FramedConnection,
   engine: Engine,
   { id, spec, status }: Sandbox,
 ): Promise<void> {
   if (!spec.stdin) return;
-  // It may have ended since, ignoring.
+  // The command may have ended since, ignoring.
   const console = await engine.attach(id, status.handle).catch(() => null);
   if (console === null) return;
   console.stdout.resume();

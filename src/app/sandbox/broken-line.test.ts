@@ -9,7 +9,7 @@ const running = { kind: 'running', started: { handle: {}, runtime: 'runc', advis
 const ended = { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: false } } as const;
 
 interface Story {
-  /** What the engine says, one after another. */
+  /** What the engine answers, one after another. */
   readonly looks: readonly (Observed | Fault)[];
   readonly log?: readonly (LogLine | Fault)[];
   readonly got?: string;
@@ -52,7 +52,7 @@ async function mend({ looks, log = [], got = '', quiet = true }: Story) {
   return { whole, said: said.join(''), notes };
 }
 
-test('a command that has ended needs nothing more', async () => {
+test('nothing more is passed on for a command that has ended', async () => {
   expect(await mend({ looks: [ended] })).toEqual({ whole: true, said: '', notes: [] });
 });
 
@@ -71,7 +71,7 @@ test('output in the log that the client has not received is passed on', async ()
   expect((await mend({ looks: [away, running], log, got: 'one\n' })).said).toBe('two\n');
 });
 
-test('a line that was not finished at the break is not taken for part of the next', async () => {
+test('a line that was unfinished at the break is not taken for a part of the next', async () => {
   const log = [logged('one\n', -9000), logged('end\n', 9000)];
   expect((await mend({ looks: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
 });
@@ -81,6 +81,6 @@ test.each<[string, Story]>([
   ['it wrote just before the break', { looks: [away, running], got: 'x', quiet: false }],
   ['the log has dropped its beginning', { looks: [away, running], got: 'x'.repeat(1e6) }],
   ['the engine goes away again', { looks: [away, running, running], log: [logged('x\n', 9000), away] }],
-])('something may be missing when %s', async (_, story) => {
+])('output may be missing when %s', async (_, story) => {
   expect((await mend({ ...story, looks: [...story.looks, ended] })).whole).toBe(false);
 });

@@ -1,9 +1,9 @@
 /**
- * The line to a command whose engine went away while it ran. The client gets a notice at once. When the engine answers again, the rest of
- * what the command wrote is read from its log: records from before the break are passed on as far as the client does not have
- * them, later ones all. An engine that is killed takes along what it had read from the command and not yet passed on, and what a command
- * writes in its absence is kept only as long as the command runs. So the rest is certain to be whole only where nothing was written just
- * before the break and the command ran on after it.
+ * The connection to a command whose engine went away while it ran. The client gets a notice at once. When the engine
+ * answers again, the rest of the output is read from its log: of records from before the break only what the client
+ * does not have, of later ones everything. A killed engine loses output that it had read from the command and not
+ * passed on, and what a command writes in its absence is kept only as long as the command runs. So the output is
+ * certain to be complete only if nothing was written just before the break and the command ran on after it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine, LogLine, Observed } from '../../engine/engine.ts';
@@ -12,7 +12,7 @@ import type { Sandbox } from '../../model/sandbox.ts';
 
 type Stream = LogLine['stream'];
 
-/** What the client has got so far. */
+/** Counts what the client has got so far. */
 export class Passed {
   readonly bytes = { stdout: 0, stderr: 0 };
   #lastAtMs = 0;
@@ -22,7 +22,7 @@ export class Passed {
     this.#lastAtMs = Date.now();
   }
 
-  /** Whether nothing came for a while before. */
+  /** Whether nothing was passed on for a while before that time. */
   wasQuiet(atMs: number): boolean {
     return atMs - this.#lastAtMs > quietMs;
   }
@@ -32,24 +32,26 @@ export interface Line {
   readonly engine: Pick<Engine, 'inspect' | 'logs'>;
   readonly sandbox: Sandbox;
   readonly passed: Passed;
-  /** To the client, at its pace. */
+  /** Sends to the client, at the client's pace. */
   readonly send: (stream: Stream, bytes: Buffer) => Promise<void>;
   readonly note: (message: string) => void;
-  /** The engine answers again and the command runs. */
+  /** Called when the engine answers again and the command still runs. */
   readonly onReturn: () => Promise<void>;
-  /** The client has gone. */
+  /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }
 
 const quietMs = 1000;
 const firstLookMs = 100;
 const longestLookMs = 1000;
-/** How long an engine may take to know of the end that it has just told. */
+/** How long an engine may still report a command as running after its streams have ended. */
 const settleMs = 2000;
-/** A line of a log that was never finished is not in it. */
+/** The log lacks a line that was never finished, so fewer missing bytes than this are no loss. */
 const unfinishedBytes = 64 * 1024;
 
-/** After the streams of a console have ended. Settles when there is nothing more to pass on; false when something may be missing. */
+/**
+ * Called after the streams of a console have ended. Resolves when all output was passed on; false: some may be missing.
+ */
 export async function mendLine(line: Line): Promise<boolean> {
   let brokeAtMs = Date.now();
   let whole = true;
@@ -77,7 +79,10 @@ export function outputMissing(name: string): Fault {
   );
 }
 
-/** Null where the command has ended. The embedded engine has no process between it and the daemon. */
+/**
+ * Null: the command has ended. The embedded engine has no process between the command and the daemon that could go
+ * away.
+ */
 async function troubleOf(line: Line): Promise<Fault | null> {
   const { engine, sandbox, signal } = line;
   if (sandbox.spec.engine === 'local') return null;
@@ -123,7 +128,7 @@ async function passRest(line: Line, follow: boolean, brokeAtMs: number) {
     if (!isAway(error)) throw error;
     return { isWhole: false, trouble: error };
   }
-  // What was passed on and is not in the log any more, the log has dropped, and perhaps more.
+  // Output that the client got and the log does not have any more was dropped from the log, perhaps with more.
   return { isWhole: Math.max(skip.stdout, skip.stderr) < unfinishedBytes, trouble: null };
 }
 

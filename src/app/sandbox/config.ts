@@ -1,4 +1,4 @@
-/** Of config.yaml: what sandboxes get where a request does not say. */
+/** Sections `runtime`, `limits` and `logs` of config.yaml: what sandboxes get if a request does not say. */
 import { z } from 'zod';
 import { defaultLimits, type Limits, resolveLimits } from '../../model/limits.ts';
 import { runtimeNames } from '../../model/sandbox.ts';

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Whose jobs all fail. */
+/** Sandbox data with threads whose jobs all fail. */
 function data() {
   const parts: DataParts = {
     home: openHome(join(folder, 'home'), false),
@@ -60,7 +60,7 @@ function record(store: Store, value: Sandbox): void {
 
 describe('an end', () => {
   it.each([true, false])(
-    'is concluded though its changes cannot be listed; one that removes itself (%j) is kept',
+    'is concluded although the changes cannot be listed, and keeps a sandbox with autoRemove (%j)',
     async (autoRemove) => {
       const { conclude, home } = data();
       mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
@@ -69,7 +69,7 @@ describe('an end', () => {
     },
   );
 
-  it('is concluded though its folder cannot be read', async () => {
+  it('is concluded although the folder of the sandbox cannot be read', async () => {
     const { conclude, home } = data();
     mkdirSync(join(home.state(id), 'workspace'), { recursive: true });
     writeFileSync(join(home.state(id), 'workspace/upper'), 'no folder');
@@ -77,7 +77,7 @@ describe('an end', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('of what is to be removed needs no look', async () => {
+  it('does not look at the changes of a sandbox that is being removed', async () => {
     const { conclude, home } = data();
     mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
     expect(await conclude(sandbox({ autoRemove: true, desired: 'removed' }))).toBe(false);

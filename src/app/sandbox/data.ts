@@ -1,4 +1,4 @@
-/** What sandboxes keep on the host: made before a start, looked after at an end, gone with the sandbox. */
+/** The data of sandboxes on the host: prepared before a start, checked at an end, removed with the sandbox. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogLimits } from '../../engine/engine.ts';
@@ -35,22 +35,22 @@ export interface DataParts {
   readonly log: LogLimits;
   readonly secrets: Secrets;
   readonly sandboxSecrets: SandboxSecrets;
-  /** Makes its volumes, where they are not there yet, and notes that they are used. */
+  /** Makes missing volumes of the sandbox, and records that its volumes are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
   readonly nouns: readonly NounData[];
-  /** Writes which MCP servers its agents get. */
+  /** Writes the list of MCP servers that its agents get. */
   readonly agentServers: { provide(sandbox: Sandbox): void };
-  /** Whom it is to trust for the hosts of its credentials. */
+  /** Writes the certificates that the sandbox trusts for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
   readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
-  /** The work in a sandbox, whose folder is open, that was not applied or fetched. */
+  /** The work in a sandbox that was not applied or fetched; the caller has opened its folder. */
   readonly unappliedIn: (sandbox: Sandbox) => Promise<Unapplied | null>;
-  /** Forgets applies whose sandboxes are all gone, with this one. */
+  /** Forgets applies whose sandboxes are all gone; the sandbox `going` counts as gone. */
   readonly forgetApplies: (going: string) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** What a noun does before each start of a sandbox, at its end, and when it is removed. Repeat-safe. */
+/** What a noun does before each start of a sandbox, at its end, and when it is removed. Each is idempotent. */
 export interface NounData {
   provide?(sandbox: Sandbox): Promise<void>;
   conclude?(sandbox: Sandbox): Promise<void>;
@@ -59,7 +59,7 @@ export interface NounData {
 
 export interface KeptData extends SandboxData {
   unapplied(sandbox: Sandbox): Promise<Unapplied | null>;
-  /** The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. */
+  /** Opens the folder of a sandbox and restores its state, whatever a crash or another daemon left of it. */
   openFolder(id: string): Promise<void>;
 }
 
@@ -88,11 +88,11 @@ export function sandboxData(parts: DataParts): KeptData {
       if (place === null) return held;
       await provideBase(sandbox, place, parts.threads);
       await parts.locks.run(sandbox.id, async () => {
-        // Slow only where it has something to do.
+        // Only with an index this is slow, so that goes to a thread.
         if (hasIndex(place)) await parts.threads.run({ user: sandbox.spec.user }, 'foldIndex', place);
         else foldIndex(place);
       });
-      // What the owner did until now came before anything that the agent is about to do.
+      // Records what the owner changed until now, before the agent can change anything.
       if (existsSync(join(place.folder, 'upper'))) await parts.watch.keep(sandbox);
       if (place.kind === 'copy')
         await parts.threads.run({ user: sandbox.spec.user }, 'copyTree', place.base, join(place.folder, 'tree'));
@@ -124,7 +124,10 @@ export function sandboxData(parts: DataParts): KeptData {
   };
 }
 
-/** An end is recorded whatever is found here, and what cannot be looked at is kept. What is to go needs no look. */
+/**
+ * True: the sandbox is kept in spite of `autoRemove`, because some of its work was not applied. An error is only
+ * reported and keeps it, too. A sandbox that is being removed is not examined.
+ */
 async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   const { id, spec } = sandbox;
   await parts.networks.disconnect(id);
@@ -138,7 +141,7 @@ async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   return spec.autoRemove && (await parts.unappliedIn(sandbox)) !== null;
 }
 
-/** A limit that was asked for is held where that can be done. */
+/** Returns the limits that are enforced: the disk limit, if it was asked for and can be enforced. */
 async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(keyof Limits)[]> {
   const { home } = parts;
   await openFolder(parts, id);
@@ -154,7 +157,7 @@ function putSecrets({ id, spec }: Sandbox, { secrets, sandboxSecrets }: DataPart
   sandboxSecrets.put(id, values);
 }
 
-/** Waits for the code that is at work there: a snapshot that is being taken looks like one that was never finished. */
+/** Waits for other work on the folder: a snapshot that is being taken looks like one that was never finished. */
 function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {
   return locks.run(id, async () => {
     const folder = home.sandbox(id);
@@ -175,7 +178,10 @@ async function provideBase(
     await threads.run({ user: spec.user }, 'cloneRepository', place.project, place.base, `carrel/${name}`);
 }
 
-/** A fork, or what it was forked from, still works on the same base. Of several that go at once the last takes it along. */
+/**
+ * Whether a fork, or the sandbox that it was forked from, still uses the same base. If several are removed at once, the
+ * last one removes the base.
+ */
 function isShared({ store, home }: DataParts, id: string, { base }: SandboxSpec): boolean {
   const others = store.list('sandbox').filter((row) => row.id !== id && row.value.spec.base?.id === base?.id);
   return others.some((row) => existsSync(home.sandbox(row.id)));

@@ -1,6 +1,7 @@
 /**
- * What a sandbox wrote in earlier starts. An engine has the output of the last start only, so before the next one that is
- * copied into the folder of the sandbox, one file a start. The oldest go when there is too much.
+ * The output of earlier starts of a sandbox. An engine has the output of the last start only, so before the next start
+ * that is copied into the folder of the sandbox, one file per start. The oldest files are removed when there is too
+ * much.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -28,7 +29,7 @@ export class EarlierOutput {
     return this.#names().length === 0;
   }
 
-  /** Whole or not at all, and once for each attempt. */
+  /** Keeps the output of an attempt once, and completely or not at all. */
   async keep(attempt: number, lines: AsyncIterable<LogLine>): Promise<void> {
     const name = String(attempt).padStart(8, '0');
     if (this.#names().includes(name)) return;
@@ -48,7 +49,7 @@ export class EarlierOutput {
     this.#prune();
   }
 
-  /** What was just kept stays, however large. */
+  /** The newest file stays, however large. */
   #prune(): void {
     let bytes = 0;
     this.#names()
@@ -59,7 +60,7 @@ export class EarlierOutput {
       });
   }
 
-  /** All of it, or the last lines. A line that a start left unfinished ends where the next begins. */
+  /** All output, or its last lines. If a start left its last line unfinished, a newline is added. */
   async *read(tail: number | null): AsyncGenerator<LogLine> {
     if (tail === null) return yield* this.#pieces();
     const last = new Tail(tail);

@@ -1,4 +1,4 @@
-/** Doctor: what is left of sandboxes that have no record. */
+/** For `carrel doctor`: what is left of sandboxes that have no record. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Engine, ProbeRow } from '../../engine/engine.ts';

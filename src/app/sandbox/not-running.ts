@@ -2,7 +2,7 @@ import { notStarted } from '../../engine/exit.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 
-/** A command that could not be started fails again if it is started again. */
+/** Does not suggest a start if the command could not be started: it would fail again. */
 export function notRunning({ name, status }: Sandbox): Fault {
   const hint =
     status.exitCode === notStarted

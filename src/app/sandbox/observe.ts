@@ -20,10 +20,10 @@ export async function observe(reconciler: Reconciler, row: Row<'sandbox'>): Prom
   }
 }
 
-/** With why it could not be looked at. */
+/** A sandbox, and why its engine could not be asked; null: it could. */
 export type Looked = readonly [sandbox: Sandbox, unseen: string | null];
 
-/** The same for many, and what is recorded then. */
+/** Observes many sandboxes, and returns what is recorded afterwards. */
 export async function lookAtAll(
   { store, reconciler }: { readonly store: Store; readonly reconciler: Reconciler },
   list: () => readonly Row<'sandbox'>[],
@@ -36,7 +36,7 @@ export async function lookAtAll(
       (error: unknown) => unseen.set(row.id, asFault(error).message),
     ),
   );
-  // One timer: hundreds of them would cost more than the looks.
+  // One timer for all: hundreds of timers would cost more than the observations.
   await inTime<unknown>(silentMs, Promise.all(looks), () => null);
   const now = store.lastSeq() === before ? rows : list();
   return now.map(({ id, value }) => [value, unseen.get(id) ?? null]);
@@ -61,7 +61,7 @@ async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView 
     const { cpus, memoryBytes, pids } = spec.limits;
     return { name, ...stats, cpus, memoryLimitBytes: memoryBytes, pidsLimit: pids, advisory: [...status.advisory] };
   } catch (error) {
-    // It ended meanwhile, ignoring.
+    // The sandbox ended meanwhile, ignoring.
     if (isFault(error)) return null;
     throw error;
   }

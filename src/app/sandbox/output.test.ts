@@ -29,7 +29,7 @@ const text = async (lines: AsyncIterable<{ bytes: Buffer }>) => {
 };
 
 describe('the output of earlier starts', () => {
-  it('is kept byte for byte, and closed to others', async () => {
+  it('is kept byte for byte, and other accounts cannot read it', async () => {
     const bytes = Buffer.from([0, 0xff, 0x80, 0x20, 0x0d, 0x0a]);
     await earlier().keep(1, many(line(bytes), line('oops\n', 'stderr'), line('in '), line('pieces\n'), line('\n')));
     const found: LogLine[] = [];
@@ -42,7 +42,7 @@ describe('the output of earlier starts', () => {
     expect(statSync(join(folder, 'output/00000001')).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept once for each start, whatever is repeated after a crash', async () => {
+  it('is kept once for each start, even if that is repeated after a crash', async () => {
     await earlier().keep(1, many(line('first\n')));
     await earlier().keep(1, many(line('first\n')));
     writeFileSync(join(folder, 'output/00000002.new'), 'half a rec');
@@ -52,13 +52,13 @@ describe('the output of earlier starts', () => {
     expect(readdirSync(join(folder, 'output'))).toEqual(['00000001', '00000002']);
   });
 
-  it('ends a line that was left unfinished, where the next start begins', async () => {
+  it('gets a newline where a start left its last line unfinished', async () => {
     await earlier().keep(1, many(line('no end')));
     await earlier().keep(2, many(line('next\n')));
     expect(await text(earlier().read(null))).toBe('no end\nnext\n');
   });
 
-  it('loses the oldest starts when there is too much or too many', async () => {
+  it('loses the oldest starts when it is too large or has too many', async () => {
     for (let start = 1; start <= 9; start += 1)
       await earlier(100, 2).keep(start, many(line(`${start}\n`.padStart(40))));
     expect((await text(earlier().read(null))).trim().split(/\s+/)).toEqual(['8', '9']);
@@ -68,7 +68,7 @@ describe('the output of earlier starts', () => {
     expect(readdirSync(join(folder, 'output'))).toHaveLength(100);
   });
 
-  it('of a sandbox that never started is nothing', async () => {
+  it('is empty for a sandbox that never started', async () => {
     expect(await text(earlier().read(null))).toBe('');
     expect(await text(earlier().read(5))).toBe('');
   });
@@ -101,7 +101,7 @@ describe('the whole output', () => {
 });
 
 describe('the gathered output', () => {
-  it('keeps the order of the streams, and brings what is there without waiting for more', async () => {
+  it('keeps the order of the streams, and has what is available without waiting for more', async () => {
     let more = () => {};
     async function* source() {
       yield* [line('a'), line('b'), line('c', 'stderr'), line('d'), line('e')];
@@ -118,7 +118,7 @@ describe('the gathered output', () => {
     expect(found).toEqual(['stdout ab', 'stderr c', 'stdout de', 'stdout f']);
   });
 
-  it('is bounded', async () => {
+  it('comes in pieces of bounded size', async () => {
     const sizes: number[] = [];
     const big = Array.from({ length: 100 }, () => line('x'.repeat(10_000)));
     for await (const { bytes } of gathered(many(...big))) sizes.push(bytes.length);
@@ -126,7 +126,7 @@ describe('the gathered output', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(1_000_000);
   });
 
-  it('passes on what goes wrong, and ends the source when the reader stops', async () => {
+  it('passes errors on, and ends the source when the reader stops', async () => {
     let ended = false;
     async function* source(fails: boolean) {
       try {

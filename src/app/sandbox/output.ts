@@ -1,4 +1,4 @@
-/** What a sandbox wrote, from its first start on. */
+/** The output of a sandbox, from its first start on. */
 import type { Engine, LogLine, LogOptions } from '../../engine/engine.ts';
 import type { EarlierOutput } from './earlier-output.ts';
 
@@ -15,7 +15,7 @@ export async function* outputOf(
   yield* engine.logs(id, { ...options, tail: null });
 }
 
-/** How many lines short of the tail the engine's own log is. */
+/** How many lines of the tail the engine's own log lacks. */
 async function linesMissing(engine: Pick<Engine, 'logs'>, id: string, tail: number): Promise<number> {
   let found = 0;
   let open = false;
@@ -28,7 +28,7 @@ async function linesMissing(engine: Pick<Engine, 'logs'>, id: string, tail: numb
 
 const maxBytes = 64 * 1024;
 
-/** Lines of one stream that are there already come together, so that many short ones cost little. */
+/** Joins lines of one stream that are available already, so that many short lines cost little. */
 export async function* gathered(lines: AsyncIterable<LogLine>): AsyncGenerator<Pick<LogLine, 'stream' | 'bytes'>> {
   const source = lines[Symbol.asyncIterator]();
   let next = source.next();

@@ -1,4 +1,4 @@
-/** Records of new sandboxes, each under a name that none of their owner has. */
+/** Records of new sandboxes. A name is unique among the sandboxes of a user. */
 import type { NewEvent } from '../../model/event.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
@@ -7,14 +7,14 @@ import type { Unapplied } from '../workspace/unapplied.ts';
 import { suggestName } from './suggest-name.ts';
 
 export interface Removal {
-  /** Whether it runs or has changes that are not applied. */
+  /** Removes the sandbox even if it runs or has changes that are not applied. */
   readonly force?: boolean | undefined;
-  /** Also if it runs, but not if it has changes that are not applied. */
+  /** Removes the sandbox even if it runs, but not if it has changes that are not applied. */
   readonly running?: boolean | undefined;
-  /** Only if it ended so long ago, forced or not. */
+  /** Removes the sandbox only if it ended at least so long ago, forced or not. */
   readonly staleMs?: number | undefined;
   readonly dryRun?: boolean | undefined;
-  /** Only the sandbox with this id, even if another one has the name by now. */
+  /** Removes only the sandbox with this id, even if another one has the name by now. */
   readonly id?: string | undefined;
 }
 
@@ -70,13 +70,13 @@ function nameTaken(name: string): Fault {
   });
 }
 
-/** Whether it is gone, or about to be. */
+/** Whether the sandbox is gone or about to be removed. */
 export function isLeaving(store: Store, id: string): boolean {
   const row = store.get('sandbox', id);
   return row === null || row.value.spec.desired === 'removed';
 }
 
-/** Of a command that was brought into a sandbox and failed for want of memory. The sandbox goes on. */
+/** Records that a command of `exec` was killed for lack of memory. The sandbox goes on. */
 export function noteMemoryKill(store: Store, id: string, program: string): void {
   const row = store.get('sandbox', id);
   if (row === null) return;
@@ -89,7 +89,7 @@ export function requireStartable({ name, value: { status, spec } }: Row<'sandbox
   if (spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
 }
 
-/** Why a sandbox that has these is not removed. */
+/** Why a sandbox with this work is not removed. */
 export function wouldLose(name: string, lost: Unapplied): Fault {
   const give = `give them up: carrel rm --force ${name}`;
   return lost === 'commits'

@@ -1,4 +1,4 @@
-/** What an earlier daemon left of sandboxes. */
+/** Cleans up what an earlier daemon left of sandboxes. */
 import type { Engines } from '../../engine/engines.ts';
 import { sweepTools } from '../../launch/tools.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
@@ -14,7 +14,7 @@ export interface SandboxRecovery {
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** Orphans go before a sandbox can be started in the place of one. */
+/** Orphans are removed before a sandbox can be started in their place. */
 export async function recoverSandboxes({ home, store, engines, report }: SandboxRecovery): Promise<void> {
   if (!store.list('sandbox').some(({ value }) => !hasEnded(value.status))) sweepTools(home.tools);
   await removeOrphans(store, engines, report).catch((error: unknown) => report('sweep', asFault(error)));

@@ -19,7 +19,7 @@ import type { Sandboxes } from './sandboxes.ts';
 
 export interface SandboxScope extends AttachScope, ExecScope, SandboxRecovery, LeftoverScope {
   readonly sandboxes: Sandboxes;
-  /** Those of a user that the actor may act for. */
+  /** The sandboxes of a user for whom the actor may act. */
   sandboxesFor(actor: Actor, user: string | undefined): Sandboxes;
   /** The output of a sandbox, earlier starts included. */
   output(sandbox: Sandbox, options: LogOptions): AsyncIterable<LogLine>;

@@ -1,4 +1,4 @@
-/** What users ask about sandboxes. Writes specs and leaves the doing to the reconciler. */
+/** Answers requests of users about sandboxes. Writes specs and leaves the work to the reconciler. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
@@ -35,31 +35,31 @@ export interface SandboxParts {
   readonly reconciler: Reconciler;
   readonly places: Places;
   readonly config: SpecConfig;
-  /** Whose sandboxes these are. */
+  /** The user whose sandboxes these are. */
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
   readonly now: () => string;
-  /** The time, for ages: a clock that is set ahead makes nothing older. */
+  /** The clock for ages: if the system clock is set ahead, nothing gets older. */
   readonly steadyMs: () => number;
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
-  /** Its changes and commits that are not on the host yet. */
+  /** Changes and commits of the sandbox that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly granting: SpecParts['granting'];
   /** Refuses shares that were revoked since the spec was made. */
   readonly requireShares: (spec: SandboxSpec) => void;
   readonly requireHome: () => void;
-  /** What names of images stand for, where this user may use them. */
+  /** Resolves the names of images that this user may use. */
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   readonly networkRules: SpecParts['networkRules'];
   readonly hostPorts: Pick<HostPorts, 'choose'>;
-  /** Refuses what has no place in a spec. */
+  /** Refuses a spec whose texts contain the value of a secret. */
   readonly checkSpec: (spec: SpecTexts) => void;
-  /** Why the network of one is not as it should be. */
+  /** Why the network of a sandbox is not as its record says. */
   readonly networkTrouble: (id: string) => string | null;
-  /** Wakes the reconciler for a sandbox; that reports errors. */
+  /** Wakes the reconciler for a sandbox; the reconciler reports errors. */
   readonly wake: (id: string) => void;
 }
 
@@ -82,7 +82,9 @@ export class Sandboxes {
     return this.#parts.owner;
   }
 
-  /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
+  /**
+   * Records and starts the sandbox; returns when it runs or has ended. If it cannot be started, its record is removed.
+   */
   async create(request: SandboxRequest, id = randomBytes(8).toString('hex')): Promise<SandboxView> {
     const { store, wake } = this.#parts;
     const asked = imageAsked(request);
@@ -96,7 +98,7 @@ export class Sandboxes {
     return this.view(store.get('sandbox', id)?.value ?? row.value);
   }
 
-  /** No turn of another caller comes between the record and the start: that caller would get the Fault of a failed one. */
+  /** Record and start are one turn of the reconciler: a caller in between would get the Fault of a failed start. */
   async #launch(request: SandboxRequest, spec: SandboxSpec, id: string) {
     let isRecorded = false;
     try {
@@ -104,7 +106,7 @@ export class Sandboxes {
         const row = this.#insert(request.name, spec, id);
         isRecorded = true;
         const flushed = this.#parts.store.flushed();
-        flushed.catch(() => {}); // A start that fails is answered without it.
+        flushed.catch(() => {}); // A failed start is answered without waiting for the flush.
         if (request.console) this.#expectClient(id);
         this.#parts.engineOf(row.value).expect();
         return { row, flushed };
@@ -122,7 +124,7 @@ export class Sandboxes {
     return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
   }
 
-  /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */
+  /** The client that sent the request attaches next; a sandbox that ends before waits for it, at most `clientMs`. */
   #expectClient(id: string): void {
     const { reconciler } = this.#parts;
     reconciler.wantConsole(id);
@@ -187,7 +189,7 @@ export class Sandboxes {
     return (await this.#looked(allUsers)).map(([sandbox, unseen]) => this.view(sandbox, unseen));
   }
 
-  /** The same as JSON. */
+  /** The same list as JSON. */
   async listJson(allUsers = false): Promise<MadeJson> {
     const looked = await this.#looked(allUsers);
     const texts = looked.map(([sandbox, unseen]) => viewText(sandbox, this.#parts.places, this.#seen(sandbox, unseen)));
@@ -208,19 +210,19 @@ export class Sandboxes {
     return this.view(row.value, unseen);
   }
 
-  /** For who only reads: as it was last seen, where its engine cannot be asked, and why. */
+  /** For callers that only read: if the engine cannot be asked, the last recorded state, and why. */
   async seen(name: string): Promise<{ row: SandboxRow; unseen: string | null }> {
     const unseen = await observe(this.#parts.reconciler, this.#find(name));
     return { row: this.#find(name), unseen };
   }
 
-  /** The row with the observed state; with an id, only if it is that one. */
+  /** The row with the observed state; with an id, only if the name belongs to that sandbox. */
   async current(name: string, id?: string): Promise<SandboxRow> {
     await this.#parts.reconciler.refresh(this.#find(name, id));
     return this.#find(name, id);
   }
 
-  /** For those who work with what a sandbox keeps: an end that is recorded is final, whether or not its engine answers. */
+  /** For callers that use the data of a sandbox: a recorded end is final, whether or not the engine answers. */
   async kept(name: string): Promise<SandboxRow> {
     const { row, unseen } = await this.seen(name);
     return unseen === null || hasEnded(row.value.status) ? row : this.current(name);
@@ -233,7 +235,7 @@ export class Sandboxes {
     return row;
   }
 
-  /** With `console`, for a client that attaches next. */
+  /** `console`: a client attaches next. */
   async start(name: string, console = false): Promise<SandboxView> {
     const { store, reconciler } = this.#parts;
     const row = await this.current(name);
@@ -250,7 +252,7 @@ export class Sandboxes {
     this.#ask(row, { desired: 'running', stopReason: null, attempt }, 'sandbox.start_requested');
   }
 
-  /** For its next start: what it has around it, and not what it is made of. */
+  /** Changes the spec for the next start: what surrounds the sandbox, not what it is made of. */
   change(name: string, id: string, change: Partial<SandboxSpec>): void {
     const row = this.#find(name, id);
     if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state}`);
@@ -274,7 +276,7 @@ export class Sandboxes {
     if (lost !== null) throw wouldLose(name, lost);
     if (dryRun) return this.view(row.value);
     if (!hasEnded(row.value.status) && !force) {
-      // It may have changed something since that was checked.
+      // The sandbox may have changed something since the check.
       await this.stop(name, undefined, row.id);
       return this.remove(name, { ...removal, id: row.id });
     }
@@ -283,7 +285,7 @@ export class Sandboxes {
     return this.settled(row);
   }
 
-  /** A stop that is under way already does not wait longer than the newer one asks for. */
+  /** A stop in progress does not wait longer than the newer request asks for. */
   async #hurry(row: SandboxRow, graceMs: number): Promise<void> {
     const { spec } = row.value;
     if (spec.desired !== 'running' && graceMs < spec.graceMs) await this.#parts.reconciler.hurry(row, graceMs);
@@ -294,7 +296,7 @@ export class Sandboxes {
     this.#parts.store.update(row, withSpec(row.value, change), event);
   }
 
-  /** Looked after until there is nothing left to do about it. */
+  /** Waits until the reconciler has nothing left to do for the sandbox. */
   async settled(row: SandboxRow): Promise<SandboxView> {
     const { store, reconciler } = this.#parts;
     await reconciler.settle(row.id);
@@ -305,7 +307,7 @@ export class Sandboxes {
     return this.ended((await this.current(name)).value, signal);
   }
 
-  /** Settles when this very sandbox has ended or is gone. */
+  /** Resolves when this very sandbox has ended or is gone. */
   async ended(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxView> {
     const { store } = this.#parts;
     let last = sandbox;
@@ -323,12 +325,12 @@ export class Sandboxes {
     }
   }
 
-  /** Variables and arguments of a program can be read by others on the machine. */
+  /** Refuses values of secrets: other programs on the machine can read variables and arguments. */
   checkCommand(env: Readonly<Record<string, string>>, command: readonly string[]): void {
     this.#parts.checkSpec({ env, command, labels: {} });
   }
 
-  /** Where commands run that do not say where. */
+  /** The folder in which commands run that name none. */
   cwd(sandbox: Sandbox): string {
     return surroundingsOf(sandbox, this.#parts.places).cwd;
   }

@@ -1,4 +1,4 @@
-/** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
+/** Turns a request into the spec that is recorded: everything is resolved and checked, nothing is done yet. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
@@ -14,7 +14,7 @@ import type { PortForward } from '../../model/network.ts';
 import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
 
-/** What is recorded for a request, where this user may have it. */
+/** For each kind of grant, what is recorded for a request. Throws if this user may not have it. */
 export type Granting = {
   readonly [F in GrantField]: (request: SandboxRequest, project: string | null) => NonNullable<Granted[F]>;
 };
@@ -29,15 +29,15 @@ export interface SpecConfig {
 
 export interface SpecParts {
   readonly config: SpecConfig;
-  /** The rules to record; `project`: the folder whose own file has a say, null where an agent can write it. */
+  /** The rules to record; `project`: the folder whose file is read, null if an agent can write it. */
   readonly networkRules: (asked: SandboxRequest['network'], project: string | null) => string[];
-  /** Its ports of this machine, chosen already. */
+  /** The ports of this machine for the sandbox, chosen already. */
   readonly ports: readonly PortForward[];
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
   readonly home: string;
-  /** What the image that is asked for stands for. */
+  /** The image that the request names, resolved. */
   readonly image: Allowed | null;
   readonly granting: Granting;
   /** Refuses a user whose home cannot be given to a sandbox itself. */
@@ -92,7 +92,7 @@ function grantedTo(request: SandboxRequest, { project }: WorkspaceSpec, { granti
   return Object.fromEntries(grantTable.map(([field]) => [field, granting[field](request, project)]));
 }
 
-/** Only where nothing but the home is at stake: what a project brings along must not reach all later sandboxes. */
+/** Only for a sandbox without a project: what a project brings along must not reach all later sandboxes. */
 function sharedHome({ project, mode = 'none' }: SandboxRequest, { requireHome }: SpecParts): { sharedHome: true } {
   if (project !== undefined || mode !== 'none')
     throw new Fault('invalid', 'a sandbox with a project has a home of its own', {
@@ -112,7 +112,7 @@ function serviceGrants(names: readonly string[], declared: SpecConfig['services'
   });
 }
 
-/** A project that an agent can write, or could, has no say. */
+/** The file of a project is not read if an agent can write it, now or once this sandbox runs. */
 function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
   const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
   return parts.networkRules(asked, isWritable ? null : project);
@@ -134,7 +134,10 @@ function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceS
   return { project, mode, workspace, base: mode === 'clone' ? newBase('clone') : frozen ? newBase('copy') : null };
 }
 
-/** What was mounted since we were started may be hidden from us; then this is another folder, or none. */
+/**
+ * A filesystem that was mounted after the daemon started may be hidden from it; then the path is another folder for the
+ * daemon, or none.
+ */
 function seenProject({ project: path, projectSeen }: SandboxRequest, parts: SpecParts): string {
   try {
     const project = ownProject(path!, parts);
@@ -149,7 +152,7 @@ function seenProject({ project: path, projectSeen }: SandboxRequest, parts: Spec
   });
 }
 
-/** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */
+/** A user can neither give folders of others to a sandbox nor learn whether they exist. */
 export function ownProject(
   path: string,
   { account, owner, home, open, config }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open' | 'config'>,
@@ -171,7 +174,7 @@ export function ownProject(
   });
 }
 
-/** The image that is asked for, if any. What runs inside is the owner's choice, so it has to be resolved. */
+/** The image that the request names, if any. The owner chooses what may run inside, so the name has to be resolved. */
 export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | null {
   if (image === undefined) return null;
   if (rootfs !== undefined)
@@ -188,14 +191,14 @@ function rootfsOf(path: string, parts: SpecParts): string {
   return realHostPath(path, parts.open());
 }
 
-/** What the owner can read, others of this machine may not. */
+/** Only for the owner: the daemon can read files that other users may not. */
 function programOf(path: string, parts: SpecParts): string {
   if (parts.account !== 'any')
     throw new Fault('denied', 'only the owner of this installation may mount a program of this machine');
   return realHostPath(path, parts.open());
 }
 
-/** Where the kernel cannot keep changes apart, a whole second tree does, and needs a base to compare with. */
+/** Without overlays, the working copy is a second tree, which needs a base to compare with. */
 function workspaceKind(lower: string, { overlayRefusal }: SpecParts): WorkspaceKind {
   return overlayRefusal(lower) === null ? 'overlay' : 'copy';
 }

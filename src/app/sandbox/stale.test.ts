@@ -22,7 +22,7 @@ const isStale = (sandbox: Sandbox, days = 7, at = now) => {
   }
 };
 
-it('a sandbox that ended that long ago is stale, to the millisecond', () => {
+it('a sandbox is stale exactly when it ended that long ago, to the millisecond', () => {
   expect(isStale(ended({ finishedAt: ago(7) }))).toBe(true);
   expect(isStale(ended({ finishedAt: new Date(now - 7 * day + 1).toISOString() }))).toBe(false);
 });
@@ -39,7 +39,7 @@ it('a sandbox that ended before it was created or in the future is not stale', (
   expect(isStale(ended({ finishedAt: ago(-400) }))).toBe(false);
 });
 
-it('a clock that jumps ahead makes no sandbox stale, and time asleep counts', () => {
+it('a clock that is set ahead makes no sandbox stale, and time in which the machine sleeps counts', () => {
   let [wall, passed] = [now, 0];
   const clock = steadyClock(
     () => wall,

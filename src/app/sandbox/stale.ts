@@ -3,7 +3,7 @@ import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Removal } from './record.ts';
 
-/** Refuses a sandbox that runs, that ended less than so long ago, or whose end is not known. */
+/** Refuses a sandbox that runs, that ended less than `staleMs` ago, or whose end is not known. */
 export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {
   const { name, status } = sandbox;
   if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state}`);
@@ -12,7 +12,7 @@ export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): 
   if (nowMs - ended < staleMs) throw new Fault('conflict', `${name} ended less than that ago`);
 }
 
-/** A sandbox that ended before it began did so by a clock that was set back: the latest time it bears counts. */
+/** If the clock was set back, a sandbox may end before it began; so the latest time in its record counts. */
 function endMs({ createdAt, status: { startedAt, finishedAt } }: Sandbox): number | null {
   if (finishedAt === null) return null;
   const times = [createdAt, startedAt, finishedAt].filter((at) => at !== null).map((at) => Date.parse(at));
@@ -20,7 +20,7 @@ function endMs({ createdAt, status: { startedAt, finishedAt } }: Sandbox): numbe
   return Number.isNaN(latest) ? null : latest;
 }
 
-/** Before it is known whether changes would be lost. */
+/** Called before it is known whether changes would be lost. */
 export function requireRemovable(sandbox: Sandbox, { force, running, staleMs }: Removal, nowMs: number): void {
   const { name, status } = sandbox;
   if (staleMs !== undefined) requireStale(sandbox, staleMs, nowMs);

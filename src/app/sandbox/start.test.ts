@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => app.dispose());
 
-/** As the loop does when an engine reports a change. */
+/** Settles the sandbox as the loop does when an engine reports a change. */
 function settleAt(type: string): void {
   const { store, reconciler } = app;
   store.subscribe((event) => {

@@ -9,7 +9,7 @@ const second =
     ' ',
   );
 
-/** A name that people can say, with a number once the plain ones are rare. */
+/** A name that people can say, with a number after three tries. */
 export function suggestName(isTaken: (name: string) => boolean): string {
   for (let tries = 0; ; tries += 1) {
     const name = `${first[randomInt(first.length)]}-${second[randomInt(second.length)]}`;

@@ -43,15 +43,15 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },
     image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
     labels: spec.labels,
-    // Nothing that ended begins again by itself.
+    // A sandbox that has ended does not start again by itself.
     unseen: hasEnded(status) ? null : unseen,
   };
 }
 
-/** By record: one that changes is another object. */
+/** Texts by record: a changed record is another object. */
 const texts = new WeakMap<Sandbox, string>();
 
-/** The JSON of a view, made once for a record: to make that of hundreds takes longer than to look at them. */
+/** The JSON of a view, made once per record: making hundreds of them takes longer than observing the sandboxes. */
 export function viewText(sandbox: Sandbox, places: Places, seen: Seen): string {
   if (seen.unseen !== null || seen.trouble !== null) return JSON.stringify(viewOf(sandbox, places, seen));
   const text = texts.get(sandbox) ?? JSON.stringify(viewOf(sandbox, places, seen));

@@ -10,12 +10,12 @@ export interface SecretParts {
   readonly store: Store;
   readonly secrets: Secrets;
   readonly sandboxSecrets: SandboxSecrets;
-  /** A credential of this sandbox has another key now. */
+  /** Called for a sandbox with a credential whose key has changed. */
   readonly refresh: (id: string) => Promise<void>;
   readonly now: () => string;
 }
 
-/** What is said of a sandbox when it is made. */
+/** The texts of a spec, which must not contain secrets. */
 export type SpecTexts = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
   readonly name?: string | undefined;
 };
@@ -42,7 +42,7 @@ export class UserSecrets {
     return this.#parts.secrets.list(this.#user);
   }
 
-  /** Sandboxes that run have the new value at once, and so have those whose requests carry it. */
+  /** Running sandboxes get the new value at once, also those with a credential that carries it. */
   async set(name: string, value: Buffer): Promise<SecretView> {
     const { secrets, sandboxSecrets, refresh } = this.#parts;
     const credentials = this.#credentials(name);
@@ -82,7 +82,7 @@ export class UserSecrets {
     return rows.map(({ value }) => value).filter(({ secret }) => secret === name);
   }
 
-  /** Ids of sandboxes that were given one of these. */
+  /** Ids of sandboxes that have one of these credentials. */
   #users(credentials: readonly Credential[]): string[] {
     const names = new Set(credentials.map(({ name }) => name));
     const rows = this.#sandboxes().filter(({ value }) => value.spec.credentials?.some(({ name }) => names.has(name)));
@@ -97,7 +97,7 @@ export class UserSecrets {
     return this.#sandboxes().filter(({ value }) => value.spec.secrets?.includes(name));
   }
 
-  /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
+  /** Refuses values of secrets in a spec, because all of it is stored, shown and passed to programs. */
   refuseIn(spec: SpecTexts): void {
     for (const name of spec.secrets ?? []) this.#find(name);
     this.#refuseName(spec.name ?? '');
@@ -111,14 +111,14 @@ export class UserSecrets {
     for (const [where, texts] of places) this.refuseText(where, ...texts);
   }
 
-  /** Refused as an invalid name is: such names are not logged. */
+  /** Throws `invalid`, because invalid names are not logged. */
   #refuseName(text: string): void {
     const name = this.#parts.secrets.containing(this.#user, text);
     if (name === null) return;
     throw new Fault('invalid', `--name is the value of the secret ${name}`, { hint: 'Choose another name.' });
   }
 
-  /** The same for any text that is kept or shown. */
+  /** Refuses values of secrets in any text that is stored or shown. */
   refuseText(where: string, ...texts: readonly string[]): void {
     const name = this.#parts.secrets.containing(this.#user, ...texts);
     if (name === null) return;

@@ -1,4 +1,4 @@
-/** The agents of sessions, and what a sandbox must have for one. */
+/** The agents of sessions, and what a sandbox needs for each of them. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AcpSpec, type AgentSpec, sessionAgentLabel } from '../../model/agent.ts';
 import { sessionAgents } from '../../model/agent-table.ts';
@@ -35,7 +35,7 @@ function agentOf(name: string, config: AgentParts['config']): AcpSpec {
   });
 }
 
-/** What a sandbox for sessions with this agent is created of. */
+/** The request that creates a sandbox for sessions with this agent. */
 export function requestFor(
   name: string | undefined,
   asked: Partial<SandboxRequest>,
@@ -54,7 +54,7 @@ export function requestFor(
   return request;
 }
 
-/** A sandbox that exists keeps what it has: it is refused here where an agent would fail inside. */
+/** An existing sandbox gets no new grants, so the agent is refused here if it would fail inside. */
 export function requireIn({ name, spec }: Sandbox, agentName: string, parts: AgentParts): void {
   const agent = agentOf(agentName, parts.config);
   const has = asRequest(spec);

@@ -1,10 +1,11 @@
 /**
  * The connection to the agent API of one running sandbox, which keeps the host's copy complete.
  *
- * Life cycle: `open` connects in the background: it starts the program inside if none answers with the token of this sandbox, removes there
- * what was removed here, replaces logs that are shorter than the copy or differ from it (S7), and follows all events. When the connection
- * ends, the link connects again, after a wait that doubles; it stops when the sandbox does not run or lacks the program, until the next `open`. What comes from inside and does
- * not fit ends the connection and is reported (S8).
+ * Life cycle: `open` connects in the background: it starts the program inside if none answers with the token of this
+ * sandbox, removes inside what was removed on the host, replaces logs that are shorter than the copy or differ from it
+ * (S7), and follows all events. When the connection ends, the link connects again, after a wait that doubles; it stops
+ * when the sandbox does not run or lacks the program, until the next `open`. Invalid data from inside ends the
+ * connection and is reported (S8).
  */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
 import { Backoff } from '../../lib/backoff.ts';
@@ -21,25 +22,25 @@ export interface LinkParts {
   readonly api: Pick<AgentApi, 'call' | 'restore' | 'events'>;
   readonly copies: SessionCopies;
   isRunning(): boolean;
-  /** Starts the program inside, or gives the one that runs its settings. */
+  /** Starts the program inside, or sends the settings to the program that runs. */
   startProgram(): Promise<void>;
-  /** Whether the program that answered so has the settings that it should have. */
+  /** Whether the program that gave this answer has the current settings. */
   isCurrent(health: unknown): boolean;
-  /** These events are on disk. */
+  /** Called when these events are on disk. */
   copied(events: readonly SessionEvent[]): void;
   report(fault: Fault): void;
   nowMs(): number;
 }
 
 const sessionsInside = list(open({ sessionId, seq: whole(0, Number.MAX_SAFE_INTEGER) }), 1000);
-/** A connection that lasted as long is no failed attempt. */
+/** A connection that lasted at least this long does not count as a failed attempt. */
 const stableMs = 10_000;
 const readyMs = 60_000;
-/** Then the wait is a second, shorter than the patience of a request. */
+/** After so many ends the wait stays at a second, which is less than `patienceMs`. */
 const mostEnds = 3;
-/** A request makes an attempt so long after one that failed: the person may have removed the cause. */
+/** A request starts a new attempt if the last failure was longer ago: the person may have removed the cause. */
 const againMs = 1000;
-/** A request waits as long for the next attempt. */
+/** A request waits at most this long for the next attempt. */
 const patienceMs = 5000;
 
 export class Link {
@@ -49,11 +50,11 @@ export class Link {
   #ending = new AbortController();
   #running: Promise<void> | null = null;
   #connection: AbortController | null = null;
-  /** Before the next attempt. */
+  /** Ends the wait before the next attempt. */
   #wait = new AbortController();
-  /** Requests can be made. */
+  /** Whether requests can be made. */
   #isConnected = false;
-  /** This attempt has succeeded. */
+  /** Whether this attempt has succeeded. */
   #isFollowing = false;
   #failedMs = 0;
   /** Why the last connection ended. */
@@ -75,7 +76,7 @@ export class Link {
     });
   }
 
-  /** A request found the connection broken before the stream of events has ended. */
+  /** Called when a request found the connection broken before the stream of events has ended. */
   renew(): void {
     this.#isConnected = false;
     this.#connection?.abort();
@@ -91,7 +92,7 @@ export class Link {
   connected(): Promise<void> {
     this.open();
     if (this.#isConnected) return Promise.resolve();
-    // A program that was killed is started at once for a request; one that failed to start, when that was a while ago.
+    // For a request, a program that was killed is started at once, and one that failed to start only after a while.
     if (this.#isFollowing || this.#parts.nowMs() - this.#failedMs > againMs) this.#wait.abort();
     else if (this.trouble && this.#backoff.waitMs(this.#parts.nowMs()) > patienceMs)
       return Promise.reject(this.trouble);
@@ -125,7 +126,7 @@ export class Link {
   }
 
   #failed(fault: Fault, startedMs: number): void {
-    // Only another start of the sandbox changes that; the next request tries again.
+    // Only another start of the sandbox changes that, so the link stops; the next request tries again.
     if (lacksProgram(fault)) {
       this.trouble = fault;
       return;
@@ -133,13 +134,13 @@ export class Link {
     const nowMs = this.#parts.nowMs();
     this.#failedMs = nowMs;
     if (this.#isFollowing && nowMs - startedMs > stableMs) this.#backoff.succeeded();
-    // One that worked and ended is started again soon, however often it ends.
+    // A program that worked and ended is started again soon, however often it ends.
     this.#backoff.failed(nowMs, this.#isFollowing && fault.code === 'unavailable' ? mostEnds : undefined);
     if (this.#ending.signal.aborted || !this.#parts.isRunning()) return;
     this.trouble = named(fault);
-    // The end of the program is not worth a line; it is started again.
+    // One end of the program is not reported; it is started again.
     if (this.#backoff.failures > 1 || fault.code !== 'unavailable') this.#parts.report(this.trouble);
-    // The end of a connection is no reason to refuse a request: the next attempt may succeed.
+    // The end of a connection does not refuse waiting requests: the next attempt may succeed.
     if (this.#backoff.failures > 1 && !this.#isFollowing) this.#settle(this.trouble);
   }
 
@@ -204,7 +205,9 @@ export class Link {
     return (answer as { readonly digest?: unknown } | null)?.digest === (await copies.find(id)?.digest(seq));
   }
 
-  /** Events that came together become durable together. Reading goes on after that, so a flood waits inside. */
+  /**
+   * Events that came together become durable together. The next ones are read after that, which gives back-pressure.
+   */
   async #keep(batch: readonly SentEvent[]): Promise<void> {
     const { copies } = this.#parts;
     const refusal = batch.find(({ event }) => event === 'fault');
@@ -222,7 +225,7 @@ export class Link {
   }
 }
 
-/** What answers inside can say this too, so its refusals do not count. */
+/** A program inside can answer with `conflict`, too, so its refusals do not count. */
 function lacksProgram(fault: Fault | null): boolean {
   return fault?.code === 'conflict' && !(fault instanceof Refusal);
 }
@@ -231,7 +234,7 @@ function notReady(): Fault {
   return new Fault('timeout', 'the agent API of the sandbox does not answer');
 }
 
-/** What a program inside made up is not a fault of this installation. */
+/** Invalid answers of a program inside are not a fault of this installation. */
 function named(fault: Fault): Fault {
   if (fault.code !== 'corrupt' && fault.code !== 'internal') return fault;
   return new Fault('unavailable', `what answers at port 3002 in the sandbox is not the agent API: ${fault.message}`, {

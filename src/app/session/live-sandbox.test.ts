@@ -78,7 +78,7 @@ async function begin(): Promise<void> {
   port = (server.address() as AddressInfo).port;
 }
 
-/** As if it was killed. */
+/** Ends the program inside as if it was killed. */
 function end(): void {
   server?.close();
   server?.closeAllConnections();
@@ -106,7 +106,7 @@ async function prompt(id: string, text: string): Promise<void> {
   await live.reached(id, seq);
 }
 
-test('S6 the program is started when no one answers, and every event reaches the copy', async () => {
+test('S6 the program is started if none answers, and every event reaches the copy', async () => {
   const id = await create();
   await prompt(id, 'one');
   await soon(async () => expect(live.copies.find(id)!.fold.state).toBe('idle'));
@@ -114,7 +114,7 @@ test('S6 the program is started when no one answers, and every event reaches the
   expect(starts).toBe(1);
 });
 
-test('S4 what happened while the connection was lost is copied after it is back, each event once', async () => {
+test('S4 events that happened while the connection was lost are copied when it is back, each once', async () => {
   const id = await create();
   for (const text of ['one', 'two', 'three']) {
     end();
@@ -125,7 +125,7 @@ test('S4 what happened while the connection was lost is copied after it is back,
   }
 });
 
-test('S7 a log that is shorter than the copy, or another one, is replaced by the copy', async () => {
+test('S7 a log that is shorter than the copy, or differs from it, is replaced by the copy', async () => {
   const id = await create();
   await prompt(id, 'one');
   await soon(async () => expect(live.copies.find(id)!.fold.state).toBe('idle'));
@@ -163,7 +163,7 @@ test('a sandbox without the programs is refused at once, and tried again by the 
   await create();
 });
 
-test('a program that runs with other settings gets the new ones, before requests are made', async () => {
+test('a program that runs with outdated settings gets the current ones before requests are made', async () => {
   await create();
   isCurrent = false;
   end();
@@ -173,7 +173,7 @@ test('a program that runs with other settings gets the new ones, before requests
   isCurrent = true;
 });
 
-/** A program that took the port. `events` is what it sends as events; everything else is answered as the agent API does. */
+/** A program that took the port. `events` writes the stream of events, `answers` gives the bodies of other answers. */
 async function impostor(answers: (path: string) => string | null, events: (socket: Socket) => void): Promise<void> {
   const listening = createServer((socket) => {
     socket.on('error', () => {});
@@ -218,7 +218,7 @@ test.each<[string, (path: string) => string | null]>([
   ['answers with other JSON', () => '"hello"'],
   ['lists sessions that have no id', (path) => (path === '/sessions' ? '[{"sessionId":"x","seq":1}]' : '{}')],
   ['answers with gigabytes', () => 'x'.repeat(9 * 1024 ** 2)],
-])('S8 a program in place of the agent API that %s is a fault with a hint', async (_what, answers) => {
+])('S8 a program in place of the agent API that %s is reported as a Fault', async (_what, answers) => {
   await live.close();
   live = await opened(200);
   await impostor(answers, () => {});
@@ -226,7 +226,7 @@ test.each<[string, (path: string) => string | null]>([
   expect(reports.length).toBeGreaterThan(0);
 });
 
-test('S8 a flood of events waits inside while the copy is written', async () => {
+test('S8 a flood of events is slowed by back-pressure while the copy is written', async () => {
   let sent = 0;
   await impostor(usual, (socket) => {
     socket.write(`${head}event: ${id}\nid: 1\ndata: ${event(1)}\n\n`);

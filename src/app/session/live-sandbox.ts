@@ -8,7 +8,7 @@ import { Link, type LinkParts } from './link.ts';
 export interface LiveParts extends Omit<LinkParts, 'copied'> {
   readonly api: Pick<AgentApi, 'call' | 'restore' | 'events' | 'close'>;
   readonly copies: SessionCopies;
-  /** A turn has ended. */
+  /** Called when a turn has ended. */
   turnEnded(): void;
 }
 
@@ -42,7 +42,7 @@ export class LiveSandbox {
     throw new Fault('not_found', `no session ${id}`, { hint: 'See: carrel session ls' });
   }
 
-  /** `isDone`: whether an earlier attempt, whose answer was lost, has done it; then it is no conflict. */
+  /** `isDone`: whether an earlier attempt, whose answer was lost, has done it; then `conflict` is not an error. */
   async call(call: Call, isDone: () => boolean = () => false): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       await this.link.connected();

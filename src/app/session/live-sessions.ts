@@ -12,12 +12,12 @@ import { LiveSandbox } from './live-sandbox.ts';
 
 export interface LiveSessionsParts {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>;
-  /** Where the copies of a sandbox are. */
+  /** The folder with the copies of a sandbox. */
   folder(id: string): string;
   api(sandbox: Sandbox): AgentApi;
   startProgram(sandbox: Sandbox): Promise<void>;
   isCurrent(sandbox: Sandbox, health: unknown): boolean;
-  /** Clients outside may use its agent API without a session that this daemon knows. */
+  /** Whether clients outside may use its agent API, even without a session that this daemon knows. */
   hasTokens(id: string): boolean;
   turnEnded(sandbox: Sandbox): void;
   report(id: string, fault: Fault): void;
@@ -32,7 +32,7 @@ export class LiveSessions {
     this.#parts = parts;
   }
 
-  /** Catches up with what happened while no daemon ran. */
+  /** Connects to running sandboxes, to catch up with what happened while no daemon ran. */
   start(): void {
     const { store } = this.#parts;
     this.#unsubscribe = store.subscribe(({ subject, type }) => {
@@ -46,7 +46,7 @@ export class LiveSessions {
     await Promise.allSettled([...this.#live.values()].map(async (live) => (await live).close()));
   }
 
-  /** Whether it ever had a session. */
+  /** Whether the sandbox ever had a session. */
   has({ id }: Sandbox): boolean {
     return this.#live.has(id) || existsSync(this.#parts.folder(id));
   }

@@ -1,6 +1,7 @@
 /**
- * A sandbox and a session in it, by one request. The id of the sandbox is a hash of the session's, so a repeated request finds what
- * an earlier one made whose answer was lost: it goes on from there, and no second sandbox is created.
+ * Creates a sandbox and a session in it, by one request. The id of the sandbox is a hash of the session's. So a
+ * repeated request finds the sandbox of an earlier one whose answer was lost, continues with it, and creates no second
+ * sandbox.
  */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
@@ -18,7 +19,7 @@ export interface CreationParts extends AgentParts {
   readonly sandboxes: Pick<Sandboxes, 'owner' | 'records' | 'project' | 'create' | 'check' | 'remove' | 'settled'>;
 }
 
-/** The sandbox for it, and whether this call made it. */
+/** The sandbox for the session; `undo` is set if this call created it. */
 export async function sandboxFor(
   wanted: Wanted,
   parts: CreationParts,

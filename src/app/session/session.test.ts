@@ -61,7 +61,7 @@ test('a session is created, prompted, read, renamed, forked, closed and removed,
   expect(log).not.toContain(text);
 });
 
-test('S11 events are replayed after a position, and each has its number', async () => {
+test('S11 events are replayed after a position, each with its number', async () => {
   const { sessionId } = await ok<SessionView>('POST', at, demo);
   await prompted(sessionId);
   const events = async (search: string, headers = {}) => {
@@ -74,7 +74,7 @@ test('S11 events are replayed after a position, and each has its number', async 
   expect((await call('GET', `${at}/${sessionId}/events?after=99`)).status).toBe(400);
 });
 
-test('S2 a prompt that is repeated with its turn is the same prompt', async () => {
+test('S2 a prompt that is repeated with the same turn id is taken once', async () => {
   const { sessionId } = await ok<SessionView>('POST', at, demo);
   await prompted(sessionId, { turnId: 'mine' });
   await prompted(sessionId, { turnId: 'mine' });
@@ -105,7 +105,7 @@ test('sessions of another user are not found, whatever the route', async () => {
   expect((await bob('POST', `${at}/${sessionId}/prompt`, { text })).status).toBe(404);
 });
 
-test('a request for sandbox and session that is repeated has one sandbox, one session and the same answer', async () => {
+test('a repeated request for a sandbox and a session makes one of each and has the same answer', async () => {
   const project = mkdtempSync(join(tmpdir(), 'carrel-sessions-'));
   const body = { ...demo, project, sessionId: '01ARZ3NDEKTSV4RRFFQ69G5FAV', sandbox: { mode: 'bind' } };
   const answers = await Promise.all([1, 2].map(() => ok<SessionView>('POST', '/v1/sessions', body)));

@@ -77,7 +77,7 @@ export const session = noun({
       act: (asked) => ({ ...acted('session.remove')(asked), frees: true }),
       handle: ({ scope, name, path }) => scope.sessions.remove(name, checkId(path.id)),
     }),
-    // The log of the session has the text.
+    // The audit log does not have the text, which is in the log of the session.
     route('POST /v1/sandboxes/{name}/sessions/{id}/prompt', {
       id: 'promptSession',
       summary: 'Give the agent something to do; a repeated request with the same `turnId` is the same prompt',
@@ -193,7 +193,7 @@ async function* sent(events: AsyncIterable<CopiedEvent>): AsyncGenerator<Sent> {
 
 const breatheBytes = 256 * 1024;
 
-/** Together they can be large: other requests are answered in between. */
+/** The messages can be large together, so other requests are answered in between. */
 async function madeList(values: readonly object[]): Promise<MadeJson> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -21,7 +21,7 @@ import { UserTokens, type UserTokensParts } from './user-tokens.ts';
 export interface UserSessionsParts extends CreationParts, UserTokensParts {
   readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
-  /** Records soon what the project has when the agent begins to change its copy. */
+  /** Soon records what the project has, because the agent begins to change its copy. */
   turnStarts(sandbox: Sandbox): void;
   /** Null: there is no working copy. */
   countChanges(sandbox: Sandbox): Promise<number | null>;
@@ -41,7 +41,7 @@ interface Found {
 
 export class UserSessions {
   readonly #parts: UserSessionsParts;
-  /** By the id of the session. */
+  /** Locks by the id of the session. */
   readonly #creations = new Exclusive();
   readonly tokens: UserTokens;
 
@@ -55,7 +55,7 @@ export class UserSessions {
     return this.#listOf(row.value);
   }
 
-  /** Of all sandboxes. */
+  /** The sessions of all sandboxes. */
   async all(): Promise<SessionSummary[]> {
     const found: SessionSummary[] = [];
     for (const { value } of this.#parts.sandboxes.rows())
@@ -93,7 +93,7 @@ export class UserSessions {
     return this.#change(name, id, { method: 'POST', path: '/sessions', body }, (live) => live.copies.find(id) !== null);
   }
 
-  /** The sandbox and the session, or neither. A repeated request has the same answer. */
+  /** Creates the sandbox and the session, or neither. A repeated request has the same answer. */
   createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<Shown> {
     const sessionId = asked.sessionId ?? this.#newId();
     return this.#creations.run(sessionId, async () => {
@@ -145,7 +145,7 @@ export class UserSessions {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/mode`, body });
   }
 
-  /** Of another one: what is answered is the new session. */
+  /** Forks a session and returns the new one. */
   async fork(name: string, id: string, asked: Asked<typeof shape.forkRequest>): Promise<Shown> {
     const { live, sandbox } = await this.#running(name, id);
     const forked = asked.sessionId ?? this.#newId();
@@ -154,7 +154,7 @@ export class UserSessions {
     return shownIn(sandbox, await live.caughtUp(forked));
   }
 
-  /** A sandbox that is stopped removes its log when it runs again. */
+  /** A stopped sandbox removes the log inside when it runs again. */
   async remove(name: string, id: string): Promise<Shown> {
     const { sandbox, live } = await this.#found(name);
     const summary = shownIn(sandbox, live.find(id));
@@ -163,7 +163,7 @@ export class UserSessions {
     if (hasEnded(sandbox.status) || !live.link.isOpen) return summary;
     await live.call({ method: 'DELETE', path: `/sessions/${id}` }).then(
       () => live.copies.forget(id),
-      // The next connection tries it again, ignoring.
+      // The next connection tries again, ignoring.
       () => {},
     );
     return summary;
@@ -191,7 +191,7 @@ export class UserSessions {
     return { sandbox: row.value, live: await this.#parts.live.of(row.value) };
   }
 
-  /** With the session, null: with none yet; a sandbox that has ended is started. */
+  /** Starts a sandbox that has ended. `id`: the session, which has to exist; null: there is none yet. */
   async #running(name: string, id: string | null): Promise<Found> {
     const { sandboxes, live } = this.#parts;
     const { value: found } = await sandboxes.current(name);
@@ -209,7 +209,7 @@ export class UserSessions {
   }
 }
 
-/** What the log of a sandbox that does not run says is as it was when it ended. */
+/** A session that was working when its sandbox ended gets a reason that says how it goes on. */
 function shownIn({ name, status }: Sandbox, { id, fold }: CopiedSession): SessionSummary {
   const summary = summaryOf(id, name, fold);
   if (summary.state !== 'working' || !hasEnded(status)) return summary;
@@ -232,7 +232,7 @@ export function positionOf(lastEventId: string | undefined, after: number | unde
   throw new Fault('invalid', 'Last-Event-ID is not the number of an event');
 }
 
-/** Ids that no session can have are not found. */
+/** Throws `not_found` for ids that no session can have. */
 export function checkId(id: string): string {
   if (ulidPattern.test(id)) return id;
   throw new Fault('not_found', 'no such session', { hint: 'See: carrel session ls' });

@@ -13,7 +13,7 @@ import type { LiveSessions } from './live-sessions.ts';
 export interface UserTokensParts {
   readonly sandboxes: Pick<Sandboxes, 'current' | 'seen'>;
   readonly live: LiveSessions;
-  /** Of the sandbox with this id. */
+  /** The tokens of the sandbox with this id. */
   tokensOf(id: string): SessionTokens;
   nowMs(): number;
 }
@@ -48,7 +48,7 @@ export class UserTokens {
     return { ...made, url: urlOf(sandbox) };
   }
 
-  /** A sandbox that does not run gets the remaining ones at its next start. */
+  /** A sandbox that does not run gets the remaining tokens at its next start. */
   async remove(name: string, id: string): Promise<SessionToken> {
     const { value: sandbox } = await this.#parts.sandboxes.current(name);
     const removed = this.#parts.tokensOf(sandbox.id).remove(id);

@@ -17,7 +17,7 @@ export async function accountOf(login: string): Promise<{ readonly uid: number; 
   throw new Fault('not_found', `this machine has no account ${login}`, { hint: 'Write the login name: person:LOGIN' });
 }
 
-/** Where Proxmox and LXC keep the settings of a guest. */
+/** The settings of a guest, from where Proxmox or LXC keep them. */
 export function guestSettings(guest: string): string | null {
   return readIfThere(`/etc/pve/lxc/${guest}.conf`) ?? readIfThere(`/var/lib/lxc/${guest}/config`);
 }
@@ -27,7 +27,7 @@ export function takenPoints(guest: string): number[] {
   return [...(guestSettings(guest) ?? '').matchAll(/^mp(\d+):/gm)].map(([, number]) => Number(number));
 }
 
-/** What unprivileged guests get if no other range is named. */
+/** The first host id of unprivileged guests whose settings name no other range. */
 const usualRoot = 100_000;
 
 export function guestRoot(guest: string, settings = guestSettings(guest)): number {

@@ -18,7 +18,7 @@ function isOf(store: Store, owner: string, { kind, name }: Consumer, sandbox: Sa
   return Boolean(folder) && sandbox.project === folder;
 }
 
-/** A consumer that names the sandbox itself decides, before one that names its project. */
+/** A consumer that names the sandbox itself takes precedence over one that names its project. */
 export function consumerOf(
   store: Store,
   owner: string,
@@ -29,7 +29,7 @@ export function consumerOf(
   return all.find(({ kind }) => kind === 'sandbox') ?? all[0] ?? null;
 }
 
-/** Without those that another consumer of the share names itself. */
+/** The sandboxes of a consumer, without those that another consumer of the share names itself. */
 export function sandboxesOf(
   store: Store,
   owner: string,

@@ -8,7 +8,7 @@ import { type Consumer, consumerText, isOutside, type Share } from '../../model/
 import { cannotGrant, changeGrants, type Grant } from '../../share/acl.ts';
 import { openFolder } from '../../share/folder.ts';
 
-/** Repeat-safe. Changes nothing where only sandboxes are concerned: to these the folder's owner is `agent`. */
+/** Idempotent. Changes nothing if only sandboxes are consumers: inside, `agent` owns the folder. */
 export function grantAccess(share: Share): void {
   const granted = grantsOf(share, share.consumers);
   if (granted.length > 0) within(openFolder(share), ({ fd }) => change(share, fd, granted, []));
@@ -19,7 +19,9 @@ export function checkGrants(share: Share): void {
   grantsOf(share, share.consumers);
 }
 
-/** Repeat-safe. `share` is without that consumer. False: the folder is not there any more, so it gives access to none. */
+/**
+ * Idempotent. `share` is without that consumer. False: the folder is not there any more, so it gives access to none.
+ */
 export function takeAccess(share: Share, revoked: Consumer): boolean {
   try {
     const [left, gone] = [share.consumers, [revoked]].map((some) => grantsOf(share, some.filter(isKnown)));
@@ -39,12 +41,15 @@ function change(share: Share, fd: number, granted: readonly Grant[], gone: reado
   }
 }
 
-/** Whether the daemon can name the account in an ACL; access was never granted to another. */
+/** Whether the daemon can name the account in an ACL; no other account ever got access. */
 function isKnown({ uid }: Consumer): boolean {
   return uid === null || insideId(readIdMap('uid'), uid) !== null;
 }
 
-/** One for each id: containers have the group in common, and guests often the same user. The one that may write decides. */
+/**
+ * One grant per id: containers have the group in common, and guests often the same user. It may write if one of them
+ * may.
+ */
 function grantsOf({ groupId }: Share, consumers: readonly Consumer[]): Grant[] {
   const all = consumers.filter((one) => isOutside(one) && one.uid !== 0).map((one) => grantOf(one, groupId));
   const isSame = (one: Grant, other: Grant) => one.kind === other.kind && one.id === other.id;
@@ -66,7 +71,7 @@ function userGrant(consumer: Consumer): Grant {
   });
 }
 
-/** Such an id is in the range of the daemon. */
+/** The id inside the user namespace for an id of the host in the range of the daemon. */
 function own(kind: 'uid' | 'gid', id: number): number {
   const inside = insideId(readIdMap(kind), id);
   if (inside !== null) return inside;

@@ -35,7 +35,7 @@ export class Observer {
     return { name, folder, groupId, createdAt, consumers, warnings: this.warnings(row.value) };
   }
 
-  /** Those of the record, and sandboxes that were created with the share. */
+  /** Consumers in the record, and sandboxes that were created with the share. */
   consumers({ id, owner, value }: ShareRow): Consumer[] {
     const { store } = this.#parts;
     const others = store.list('sandbox', owner).flatMap((row): Consumer[] => {
@@ -77,7 +77,10 @@ export class Observer {
     return consumer.kind === 'lxc' ? inGuest(row.value, consumer) : granted;
   }
 
-  /** Of a project, those that run without it count more than those that have it, and these more than those that do not run. */
+  /**
+   * The state of a project: `missing` if one of its running sandboxes lacks the share, else `mounted` if one has it,
+   * else that of a sandbox that does not run.
+   */
   async #inSandboxes(row: ShareRow, consumer: Consumer): Promise<State> {
     const all = this.sandboxes(row, consumer);
     if (all.length === 0) return waiting(`there is no sandbox ${noneOf(consumer)} yet`);
@@ -95,8 +98,9 @@ export class Observer {
   }
 
   /**
-   * A process in the mount namespace of a sandbox; null: it does not run. The engine is asked, as a crash may have kept a start from being
-   * recorded; one that was created and has not begun is removed, and created again by its next start. The caller holds the sandbox by `alone`.
+   * A process in the mount namespace of a sandbox; null: it does not run. Asks the engine, because a crash may have
+   * kept a start from being recorded. A sandbox that was created and not started is removed; its next start creates it
+   * again. The caller holds the sandbox by `alone`.
    */
   async runningPid(sandbox: Sandbox): Promise<number | null> {
     const { id, spec, status } = sandbox;
@@ -130,7 +134,7 @@ async function inContainer({ name, folder }: Share, consumer: Consumer, socket: 
   return found.isRunning ? mounted : waiting('it does not run');
 }
 
-/** Settings name the mount; whether the guest has been started with them, only a probe can say. */
+/** Checks the settings of the guest; only a probe can say whether the guest was started with them. */
 function inGuest({ name, folder }: Share, { name: guest, path }: Consumer): State {
   const settings = guestSettings(guest);
   if (settings === null) return { state: 'unknown', detail: 'its settings are not on this machine' };

@@ -55,7 +55,7 @@ export class Revocations {
     this.#parts = parts;
   }
 
-  /** Finishes those of all users that an earlier daemon began. */
+  /** Finishes the revocations of all users that an earlier daemon began. */
   async recover(): Promise<void> {
     const { store, report } = this.#parts;
     for (const { id, name, value } of store.list('share')) {
@@ -91,7 +91,7 @@ export class Revocations {
     return this.#carryOut(row.id, revoking);
   }
 
-  /** Until no consumer that is concerned is left, since a fork or a new sandbox may get the share meanwhile. */
+  /** Repeats until no such consumer is left, because a fork or a new sandbox may get the share meanwhile. */
   async #carryOut(id: string, revoking: Revoking): Promise<Outcome> {
     const { store, observer } = this.#parts;
     const outcome: Outcome = { revoked: [], stopped: [], notes: [], refusals: [] };
@@ -144,7 +144,7 @@ export class Revocations {
     crashPoint('revoke:forgotten');
   }
 
-  /** Without its entry in the ACL the folder is closed to it, whatever it has mounted. */
+  /** Removes the consumer's entry from the ACL: the folder is then closed to it, whatever it has mounted. */
   #takeOutside(share: Share, consumer: Consumer): string {
     const consumers = share.consumers.filter((one) => one !== consumer && consumerText(one) !== consumerText(consumer));
     const isDone = takeAccess({ ...share, consumers }, consumer);
@@ -164,7 +164,7 @@ export class Revocations {
     }
   }
 
-  /** True: the sandbox is to be stopped. */
+  /** True: the sandbox has to be stopped. */
   async #takeMount(row: ShareRow, sandboxId: string, consumer: Consumer, force: boolean): Promise<boolean> {
     const found = this.#parts.store.get('sandbox', sandboxId);
     const mount = found?.value.spec.shares?.find(({ id }) => id === row.id);
@@ -177,7 +177,7 @@ export class Revocations {
     return refusal !== null;
   }
 
-  /** Why the sandbox still has it; null: it has not. */
+  /** Why the sandbox still has the mount; null: it does not have it. */
   async #detach(sandbox: Sandbox, { name, target }: ShareMount, consumer: Consumer): Promise<Fault | null> {
     const hint = `Stop the sandbox and take it: carrel share revoke ${name} ${consumerText(consumer).replace(/^sandbox:/, '')} --force`;
     try {
@@ -193,7 +193,7 @@ export class Revocations {
     }
   }
 
-  /** One write: a sandbox that is to be stopped does not start with the share again. */
+  /** One write, so that a sandbox that has to stop does not start with the share again. */
   #change({ id, name }: ShareRow, sandboxId: string, stops: boolean): void {
     const { store, now } = this.#parts;
     const found = store.get('sandbox', sandboxId);
@@ -220,7 +220,9 @@ export class Revocations {
   }
 }
 
-/** A program that opens and closes files all the time uses the mount at most instants, but not at all of them. */
+/**
+ * Tries for a while, because a program that opens and closes files all the time uses the mount often, but not always.
+ */
 async function isTaken(pid: number, target: string): Promise<boolean> {
   const end = performance.now() + tryMs;
   while (takeAway(pid, target) === 'busy') {

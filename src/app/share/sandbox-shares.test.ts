@@ -53,7 +53,7 @@ const targets = (request: Parameters<SandboxShares['mounts']>[1], project: strin
     .map(({ name, target, readonly }) => `${name} ${target}${readonly ? ' ro' : ''}`);
 
 describe('a new sandbox', () => {
-  it('gets the shares that name it, and those that it asks for at the path that is named first', () => {
+  it('gets the shares that name it and those that it asks for, whose path in the request takes precedence', () => {
     share('one', ['box=/one:ro']);
     share('two');
     share('three', ['box=/three:ro']);
@@ -66,7 +66,7 @@ describe('a new sandbox', () => {
     expect(targets({})).toEqual([]);
   });
 
-  it('gets the shares of its project, at the path that is named for the sandbox itself if one is', () => {
+  it('gets the shares of its project, where a path for the sandbox itself takes precedence', () => {
     const value = { ...{ id: 'web', folder: '/src/web', mode: 'bind' as const, test: null }, createdAt: '' };
     store.insert({ kind: 'project', id: 'p1', owner: 'ann', name: 'web', value }, event);
     share('in', ['project:web=/in', 'box=/own:ro']);
@@ -77,7 +77,7 @@ describe('a new sandbox', () => {
     expect(targets({ name: 'other' })).toEqual([]);
   });
 
-  it('is refused a share that is not there, is being revoked, or belongs to another user', () => {
+  it('is refused a share that does not exist, is being revoked, or belongs to another user', () => {
     share('gone', ['box=/gone'], { revoking: { consumer: null, force: false } });
     expect(() => targets({ shares: [{ share: 'none' }] })).toThrow('no share "none"');
     expect(() => targets({ shares: [{ share: 'gone' }] })).toThrow('is being revoked');
@@ -117,7 +117,7 @@ describe('an existing sandbox', () => {
     expect(store.find('sandbox', 'ann', 'box')!.revision).toBe(revision);
   });
 
-  it('has a share mounted at once, also after a crash between record and mount', async () => {
+  it('gets a share mounted at once, or by the next grant if the first one could not mount it', async () => {
     sandbox('box');
     const row = share('in', ['box=/in']);
     mountNow = async () => {
@@ -130,7 +130,7 @@ describe('an existing sandbox', () => {
     expect(mounted).toEqual(['box /in']);
   });
 
-  it('does not get what was changed or revoked since', async () => {
+  it('does not get a share that was changed or revoked meanwhile', async () => {
     sandbox('box');
     const row = share('in', ['box=/in']);
     store.update(row, { ...row.value, revoking: { consumer: null, force: false } }, event);
@@ -138,7 +138,7 @@ describe('an existing sandbox', () => {
     expect([specOf('box'), mounted]).toEqual([undefined, []]);
   });
 
-  it('keeps the path of a share while it runs or is about to', async () => {
+  it('is refused another path of a share while it runs or is about to', async () => {
     share('in', ['box=/new']);
     const { value } = store.find('share', 'ann', 'in')!;
     const old = { ...sandboxShares().mounts('ann', { name: 'box' }, null)[0]!, target: '/old' };
@@ -146,7 +146,7 @@ describe('an existing sandbox', () => {
     expect(() => sandboxShares().check('ann', value)).toThrow('at another path');
   });
 
-  it('is refused a share where agent would get another id', () => {
+  it('is refused a share if agent would get another id', () => {
     canAdd = false;
     sandbox('box');
     const { value } = share('in', ['box=/in']);

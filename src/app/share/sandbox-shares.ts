@@ -17,7 +17,10 @@ export interface SandboxSharesParts {
   readonly reconciler: Pick<Reconciler, 'alone'>;
   /** Whether an existing sandbox can get a share: its files stay the agent's own. */
   readonly canAdd: (sandbox: Sandbox) => boolean;
-  /** Mounts a share in a sandbox that runs without it. Fails where that needs a start. The caller holds the sandbox by `alone`. */
+  /**
+   * Mounts a share in a sandbox that runs without it. Fails if that needs a start. The caller holds the sandbox by
+   * `alone`.
+   */
   readonly mountNow: (sandbox: Sandbox, mount: ShareMount) => Promise<void>;
 }
 
@@ -28,7 +31,7 @@ export class SandboxShares {
     this.#parts = parts;
   }
 
-  /** Refuses before anything is recorded what an existing sandbox cannot get. */
+  /** Refuses a share that an existing sandbox cannot get, before anything is recorded. */
   check(owner: string, value: Share): void {
     for (const row of this.#named(owner, value))
       this.#checkOne(row.value, this.#mountFor({ id: '', owner, value }, keyOf(row))!);
@@ -46,10 +49,10 @@ export class SandboxShares {
     if (old && !isSame(old, mount) && isLive(sandbox)) throw cannotMove(sandbox.name, mount.name);
   }
 
-  /** Repeat-safe. Returns which running sandboxes get it only at their next start, and why. */
+  /** Idempotent. Returns which running sandboxes get it only at their next start, and why. */
   async grant(row: ShareRow): Promise<string[]> {
     const late: (string | null)[] = [];
-    // The spec of a start that is under way does not change meanwhile.
+    // Under the lock of the sandbox, so that its spec does not change during a start.
     for (const { id } of this.#named(row.owner, row.value))
       late.push(await this.#parts.reconciler.alone(id, () => this.#grantOne(id, row)));
     return late.filter((one) => one !== null);
@@ -89,7 +92,7 @@ export class SandboxShares {
     return store.list('sandbox', owner).filter((row) => consumerOf(store, owner, consumers, keyOf(row)) !== null);
   }
 
-  /** What a new sandbox of a user gets. `project`: the folder that it works on. */
+  /** The shares that a new sandbox of a user gets. `project`: the folder that it works on. */
   mounts(owner: string, request: SandboxRequest, project: string | null): ShareMount[] {
     const { shares: asked = [], volumes = [] } = request;
     const sandbox = { name: request.name, project };
@@ -135,7 +138,7 @@ function isSame(one: ShareMount, other: ShareMount): boolean {
   return one.name === other.name && one.target === other.target && one.readonly === other.readonly;
 }
 
-/** It runs, or is about to. */
+/** Whether the sandbox runs, or is about to. */
 function isLive({ spec, status }: Sandbox): boolean {
   return !hasEnded(status) || spec.attempt !== status.attempt;
 }
@@ -148,7 +151,7 @@ function refuseOverlap(target: string, taken: readonly string[]): void {
   throw new Fault('invalid', message, { hint: 'Choose a path of its own: --share NAME:PATH' });
 }
 
-/** Without root, agent would get another id, and its own files would be those of another. */
+/** Without root, `agent` would get another id, and would not own its existing files any more. */
 function cannotAdd(sandbox: string, share: string): Fault {
   const message = `without root, ${sandbox} cannot get a share later: it was created without a folder of the host`;
   return new Fault('unsupported', message, { hint: `Create a sandbox with it: carrel create --share ${share}` });

@@ -30,14 +30,14 @@ export interface ShareParts {
   readonly report: (subject: string, fault: Fault) => void;
   /** Which folders this user may share. */
   readonly rules: () => Omit<FolderRules, 'shares'>;
-  /** The first of the ids of groups for shares of this user, as the host has them. */
+  /** The first group id for shares of this user, on the host. */
   readonly firstGroupId: () => number;
   readonly observer: Observer;
   readonly sandboxShares: SandboxShares;
 }
 
 const maxPerUser = 100;
-/** How many ids of groups there are for shares of a user. */
+/** How many group ids there are for shares of a user. */
 export const groupIds = 1000;
 
 export class Shares {
@@ -49,7 +49,7 @@ export class Shares {
     this.#parts = parts;
   }
 
-  /** Gives every user's sandboxes and consumers what an earlier daemon had recorded and not given yet. */
+  /** Gives the sandboxes and consumers of all users the access that an earlier daemon recorded but did not give. */
   async recover(): Promise<void> {
     const { store, report } = this.#parts;
     for (const row of store.list('share').filter(({ value }) => !value.revoking))
@@ -146,7 +146,7 @@ export class Shares {
     });
   }
 
-  /** Access that cannot be granted leaves the share as it was. */
+  /** If the access cannot be granted, the share is restored as it was. */
   async #giveOrUndo(row: ShareRow, before: ShareRow | null): Promise<string[]> {
     const { store, now } = this.#parts;
     try {
@@ -159,7 +159,7 @@ export class Shares {
     }
   }
 
-  /** Repeat-safe. */
+  /** Idempotent. */
   async #grant(row: ShareRow): Promise<string[]> {
     grantAccess(row.value);
     crashPoint('share:granted');
@@ -174,7 +174,7 @@ export class Shares {
     return findShare(this.#parts.store, this.#actor.name, name);
   }
 
-  /** Not that of a share that exists, nor of one that was just revoked: at random. */
+  /** Not the id of an existing share. It is random, so that it is hardly that of a share that was just revoked. */
   #freeGroup(): number {
     const first = this.#parts.firstGroupId();
     const taken = this.#parts.store.list('share').map(({ value }) => value.groupId);
@@ -185,12 +185,12 @@ export class Shares {
   }
 }
 
-/** People see the folder itself. */
+/** People see the folder at its own path. */
 function placed(consumers: readonly Consumer[], folder: string): Consumer[] {
   return consumers.map((one) => (one.kind === 'person' ? { ...one, path: folder } : one));
 }
 
-/** The entry of the account that it has would stay in the ACL. */
+/** Refuses another uid, because the ACL would keep the entry of the old one. */
 function refuseOtherUid({ name, consumers }: Share, fresh: Consumer): void {
   const known = consumers.find((one) => consumerText(one) === consumerText(fresh));
   if (known === undefined || known.uid === fresh.uid) return;

@@ -1,4 +1,4 @@
-/** Proves each consumer of a share by a probe through it, and names the side that fails and the hint. */
+/** Probes whether each consumer of a share sees the folder, and names the side that fails and a hint. */
 import type { VerdictView } from '../../api/share.ts';
 import { ForeignContainer } from '../../engine/docker/foreign-container.ts';
 import type { EngineOf, Process } from '../../engine/engine.ts';
@@ -47,7 +47,7 @@ export async function verify(parts: VerifyParts, name: string, asked: string | u
   return verdicts;
 }
 
-/** A consumer, and which sandbox it is or has; null: none yet, or it is outside of Carrel. */
+/** A consumer and one of its sandboxes; null: it has none yet, or it is outside of Carrel. */
 interface Probed {
   readonly consumer: Consumer;
   readonly sandbox: Sandbox | null;
@@ -110,7 +110,7 @@ async function inContainer(share: Share, { name }: Consumer, socket: string | nu
   return async (command) => outcome(await container.exec(command));
 }
 
-/** As root of the guest. */
+/** Runs commands as root of the guest. */
 export function inGuest(
   { folder }: Pick<Share, 'folder'>,
   { name, path }: Pick<Consumer, 'name' | 'path'>,
@@ -165,7 +165,7 @@ function mountHint(share: Share, consumer: Consumer, sandbox: Sandbox | null): s
   return renderHint(share, consumer) ?? `ls -ld ${share.folder}`;
 }
 
-/** The lines to mount it with. */
+/** The command that prints how to mount the share. */
 function renderHint({ name }: Share, { kind }: Consumer): string | null {
   return kind === 'docker' || kind === 'lxc' ? `carrel share render ${name} --for ${kind}` : null;
 }

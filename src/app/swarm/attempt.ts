@@ -1,4 +1,7 @@
-/** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
+/**
+ * Another attempt at a task file: its options take effect in the existing sandbox, or are refused before anything
+ * begins.
+ */
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Granted } from '../../model/grant-table.ts';
@@ -21,17 +24,17 @@ import {
 
 export interface Entry {
   readonly work: NewWork;
-  /** The container that has the file already. */
+  /** The container that already has the file. */
   readonly before: SwarmContainer | null;
 }
 
-/** Checked, and not begun. */
+/** An attempt that was checked and has not begun. */
 export interface Attempt {
   readonly container: SwarmContainer;
   readonly file: TaskFile;
   readonly choice: RunChoice;
   readonly request: SandboxRequest;
-  /** For the sandbox that it has already. */
+  /** The change of the existing sandbox; null: there is no sandbox. */
   readonly change: Partial<SandboxSpec> | null;
 }
 
@@ -65,7 +68,7 @@ export function checkRoute(
   requireRoute(agent, agentOf(agent, parts.config), request, network?.allow ?? [], parts);
 }
 
-/** Null: it has no sandbox yet. What a sandbox is made of stays for its life; rules that were changed meanwhile stay, too. */
+/** Null: it has no sandbox yet. What a sandbox is made of cannot change; rules that were changed meanwhile stay. */
 function specChange(
   { containerId, containerName }: SwarmContainer,
   after: SandboxSpec,
@@ -94,7 +97,7 @@ function beganOtherwise(containerName: string, field: string, before: string | n
   });
 }
 
-/** What a script looks after, or what is at work, is not begun again. */
+/** Refuses a container that a script manages or that is at work. */
 export function refuseAgain({ containerName, taskFilePath, work, status }: SwarmContainer): void {
   if (work === null) {
     throw new Fault('conflict', `a script looks after ${containerName}, which has ${taskFilePath}`, {

@@ -1,4 +1,4 @@
-/** Of config.yaml: agents, and the time-outs of swarms. */
+/** Sections `agents` and `swarm` of config.yaml: agents, and the time-outs of swarms. */
 import { z } from 'zod';
 import { type AgentSpec, agentSpec } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';

@@ -1,6 +1,6 @@
 /**
- * What the worker of a container does outside of the store: to its sandbox, its commits and its task file. Each action is
- * repeat-safe and may be interrupted anywhere.
+ * What the worker of a container does outside of the store: to its sandbox, its commits and its task file. Each action
+ * is idempotent and may be interrupted anywhere.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Outcome } from '../../model/outcome.ts';
@@ -10,7 +10,7 @@ import type { FetchedTip, ObservedContainer, SwarmContainer } from '../../model/
 export interface AdapterConnection {
   readonly input: Writable;
   readonly output: Readable;
-  /** The adapter goes on. */
+  /** Disconnects; the adapter goes on. */
   close(): void;
 }
 
@@ -36,12 +36,14 @@ export interface ContainerActions {
   connect(container: SwarmContainer): Promise<AdapterConnection>;
   /** Null: there is none, or it is not valid. */
   record(container: SwarmContainer): Promise<RecordedOutcome | null>;
-  /** SIGTERM and then SIGKILL; returns when no process of it runs. */
+  /** Sends SIGTERM, then SIGKILL; returns when no process of the sandbox runs. */
   stop(container: SwarmContainer): Promise<void>;
-  /** Returns when no process of it runs, or after the time-out. */
+  /** Returns when no process of the sandbox runs, or after the time-out. */
   ended(container: SwarmContainer, timeoutMs: number): Promise<void>;
   /** Brings its commits to the host. */
   fetch(container: SwarmContainer): Promise<Fetched>;
-  /** Writes the status of its stories into the task file of the project; completed only with the commit on the host. */
+  /**
+   * Writes the status of its stories into the task file of the project; `completed` only if the commit is on the host.
+   */
   note(container: SwarmContainer): Promise<void>;
 }

@@ -65,7 +65,7 @@ describe('a container has failed', () => {
 
 describe('a heartbeat', () => {
   const silenceMs = 200;
-  /** Sends it for longer than an adapter may be silent, and then the completion. */
+  /** Sends heartbeats for longer than an adapter may be silent, and then the completion. */
   const beats = (beat: (adapter: FakeAdapter) => void) => (adapter: FakeAdapter) => {
     let count = 0;
     const timer = setInterval(() => {

@@ -5,7 +5,7 @@ export class Deadlines {
   readonly #onLate: () => void;
   #all: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
-  /** The first that has passed, in words. */
+  /** The time-out that passed first, in words; null: none has. */
   late: string | null = null;
 
   constructor(allMs: number, silenceMs: number, onLate: () => void) {

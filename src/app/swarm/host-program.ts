@@ -1,4 +1,4 @@
-/** Whether a program of this machine is where sandboxes find it: they have what is below /usr, and the home of their user. */
+/** Whether sandboxes find a program of this machine: they have the folder /usr and the home of their user. */
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemFolders } from '../../launch/system.ts';
@@ -10,7 +10,7 @@ export function hasHostProgram(program: string, home: string): boolean {
   return systemFolders.some((folder) => runs(join(folder, program))) || isInHome(program, home);
 }
 
-/** Other places, as /workspace, are there only inside. */
+/** Other paths, such as /workspace, may exist only inside. */
 function isOfSystem(path: string): boolean {
   return ['/usr/', '/bin/', '/sbin/'].some((folder) => path.startsWith(folder));
 }
@@ -26,7 +26,7 @@ function runs(path: string): boolean {
   }
 }
 
-/** Users write there: no link on the way is followed, and where the entry itself leads is for the sandbox to find out. */
+/** Users can write there, so no link on the way is followed; the sandbox resolves the last part itself. */
 function isInHome(program: string, home: string): boolean {
   try {
     return within(Anchor.reach(home), (top) =>

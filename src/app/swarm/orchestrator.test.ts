@@ -76,7 +76,7 @@ async function finish(name: string, status: 'completed' | 'failed' = 'completed'
   adapter.completion(status);
 }
 
-describe('of a swarm', () => {
+describe('in a swarm with a limit of two', () => {
   beforeEach(() => {
     for (const name of ['a', 'b', 'c']) add(name);
     state.setMax(swarm, 2);
@@ -84,7 +84,7 @@ describe('of a swarm', () => {
     orchestrator.advance('/p');
   });
 
-  test('as many containers work at once as the limit says, and one that fails frees its place', async () => {
+  test('two containers work at once, and one that fails frees its place', async () => {
     await until('a running, b running, c pending');
     await finish('a', 'failed');
     await until('a failed, b running, c running');
@@ -94,7 +94,7 @@ describe('of a swarm', () => {
     expect(actions.calls.filter((call) => call.startsWith('begin'))).toEqual(['begin a', 'begin b', 'begin c']);
   });
 
-  test('a stopped container frees its place, and one that waits leaves the queue', async () => {
+  test('a stopped container frees its place, and a waiting one leaves the queue', async () => {
     await until('a running, b running, c pending');
     await orchestrator.stop(container('c'));
     await until('a running, b running, c stopped');
@@ -106,7 +106,7 @@ describe('of a swarm', () => {
     expect(actions.calls).not.toContain('begin c');
   });
 
-  test('containers that worked go on with the next daemon and are not begun again', async () => {
+  test('running containers go on with the next daemon and are not begun again', async () => {
     await until('a running, b running, c pending');
     await connected('b');
     orchestrator.dispose();

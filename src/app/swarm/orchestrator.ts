@@ -1,4 +1,6 @@
-/** Runs the containers of one user's swarms: in each swarm as many at once as it may have, the others wait in a queue. */
+/**
+ * Runs the containers of one user's swarms: in each swarm as many at once as it may have; the others wait in a queue.
+ */
 import { asFault, Fault } from '../../model/fault.ts';
 import { isActive, type Swarm, type SwarmContainer } from '../../model/swarm.ts';
 import { Worker, type WorkerParts } from './worker.ts';
@@ -21,7 +23,7 @@ export class Orchestrator {
     this.#parts = parts;
   }
 
-  /** After a restart: containers that run get a worker again, then those that wait. */
+  /** Called after a restart: running containers get a worker again, then waiting ones. */
   recover(): void {
     for (const swarm of this.#parts.state.swarms()) {
       for (const container of this.#active(swarm)) if (container.status === 'running') this.#begin(swarm, container);

@@ -23,8 +23,8 @@ const mine = { kind: 'command', command: ['mine'], key: { variable: 'MY_KEY', se
 const parts = partsWith(['GEMINI_API_KEY'], { anthropic: ['mine', 'theirs'] });
 const asked = (agent: string, sandbox: object = {}, given = parts) => requestFor('/p', { agent, sandbox }, given);
 
-describe('an agent gets its key besides what is asked for:', () => {
-  test('a credential that is there', () => {
+describe('an agent gets its key in addition to the requested grants:', () => {
+  test('as a credential that exists', () => {
     expect(asked('claude')).toMatchObject({ credentials: ['mine'], project: '/p', mode: 'overlay', stdin: true });
     expect(asked('claude', { credentials: ['github'] })).toMatchObject({ credentials: ['github', 'mine'] });
     expect(asked('claude', { credentials: ['theirs'] })).toMatchObject({ credentials: ['theirs'] });
@@ -41,16 +41,16 @@ describe('an agent gets its key besides what is asked for:', () => {
     expect(request).toMatchObject({ secrets: ['OTHER'], credentials: [`${preset} of ${secret}`] });
   });
 
-  test('all that an agent of many services can use', () => {
+  test('as credentials for all services that the agent can use', () => {
     const request = asked('opencode', {}, partsWith(['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'], { openai: ['work'] }));
     expect(request.credentials).toEqual(['anthropic of ANTHROPIC_API_KEY', 'work', 'gemini of GEMINI_API_KEY']);
   });
 
-  test('the secret itself where no preset knows the service', () => {
+  test('as the secret itself if no preset knows the service', () => {
     expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
   });
 
-  test('or it is refused with the command that keeps one', () => {
+  test('or is refused with the command that stores the key', () => {
     const nothing = partsWith([]);
     for (const [agent, secret] of [
       ['claude', 'ANTHROPIC_API_KEY'],
@@ -65,7 +65,7 @@ describe('an agent gets its key besides what is asked for:', () => {
     }
   });
 
-  test('unless the environment brings one, or says how to do without', () => {
+  test('unless the environment has a key or settings without one, or the agent needs none', () => {
     const nothing = partsWith([]);
     expect(asked('codex', { env: { OPENAI_API_KEY: 'placeholder' } }, nothing)).not.toHaveProperty('credentials');
     expect(asked('opencode', { env: { OPENCODE_CONFIG_CONTENT: '{}' } }, nothing)).not.toHaveProperty('credentials');
@@ -85,21 +85,21 @@ test('an agent whose program is missing is refused with the command that install
     expect.objectContaining({ hint: expect.stringContaining(': sudo npm install -g') }),
   );
   uid.mockRestore();
-  // What an image or another root filesystem has is not looked at from here.
+  // Programs in an image, in another root filesystem or on another PATH are not checked.
   for (const sandbox of [{ engine: 'docker', image: 'x' }, { rootfs: '/r' }, { env: { PATH: '/workspace/bin' } }])
     expect(asked('claude', sandbox, gone)).toMatchObject(sandbox);
 });
 
-describe('the way to the service', () => {
+describe('the route to the service', () => {
   const route = (sandbox: object, allow: readonly string[], given = partsWith(['ANTHROPIC_API_KEY'])) =>
     requireRoute('claude', agentOf('claude', given.config), sandbox, allow, given);
   const secret = { secrets: ['ANTHROPIC_API_KEY'] };
 
-  test('is the credential', () => {
+  test('is open with a credential', () => {
     expect(() => route({ credentials: ['mine'] }, [], parts)).not.toThrow();
   });
 
-  test('is a rule, without a credential, or the agent is refused with what allows it', () => {
+  test('needs a rule without a credential, or the agent is refused with the rule that allows it', () => {
     expect(() => route(secret, ['api.anthropic.com'])).not.toThrow();
     for (const allow of [[], ['example.org'], ['api.anthropic.com:80']])
       expect(() => route(secret, allow)).toThrow(
@@ -110,7 +110,7 @@ describe('the way to the service', () => {
       );
   });
 
-  test('is that of the base URL, where one is named', () => {
+  test('leads to the base URL, if one is set, and needs no rule to the loopback', () => {
     const at = (url: string) => ({ ...secret, env: { ANTHROPIC_BASE_URL: url } });
     expect(() => route(at('https://gateway.example.org/v1'), ['gateway.example.org'])).not.toThrow();
     expect(() => route(at('https://gateway.example.org/v1'), ['api.anthropic.com'])).toThrow('gateway.example.org');
@@ -134,7 +134,7 @@ test('the adapter gets the agent, the author of commits, and the service that th
   expect(settings('claude').service).toEqual({ place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' });
 });
 
-test('another attempt keeps what was asked for, but for what is asked for now', () => {
+test('another attempt keeps the options of the attempt before, except those that are given again', () => {
   const author = { name: 'Ada', email: 'ada@example.org' };
   const sandbox = { env: { A: '1' }, services: ['notes'], network: ['a.org'], limits: { cpus: 1 } };
   const request = requestFor('/p', { agent: 'claude', author, sandbox }, parts);

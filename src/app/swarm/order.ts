@@ -1,4 +1,4 @@
-/** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
+/** Turns a request into containers of a swarm: everything is read and checked, nothing is done yet. */
 import { randomBytes } from 'node:crypto';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../model/agent.ts';
@@ -15,7 +15,7 @@ import type { SwarmConfig } from './config.ts';
 
 export interface RunChoice {
   readonly agent?: string | undefined;
-  /** Of the commits; without, it is the agent. */
+  /** The author of the commits; undefined: the agent. */
   readonly author?: { readonly name: string; readonly email: string } | undefined;
   readonly sandbox?: Partial<SandboxRequest> | undefined;
 }
@@ -35,8 +35,8 @@ export function agentOf(name: string, { agents }: OrderParts['config']): AgentSp
 }
 
 /**
- * What the sandbox of a task file is made of, its name aside. Refused when the agent would lack its program or its key; a key
- * whose service is known becomes a credential, which stays.
+ * The request for the sandbox of a task file, without its name. Refused if the agent would lack its program or its key;
+ * a key whose service is known becomes a credential, which stays.
  */
 export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
   const { agent: name = defaultAgent, author, sandbox: asked = {} } = choice;
@@ -57,7 +57,7 @@ export function requestFor(project: string, choice: RunChoice, parts: OrderParts
   return { ...picked, ...keyGrants(name, agent, asked, parts), project, mode: 'overlay', command, stdin: true };
 }
 
-/** What the adapter looks after: an agent whose service cannot be reached is ended. */
+/** The service that the adapter checks: it ends an agent whose service cannot be reached. */
 function serviceFor({ key }: AgentSpec): { readonly place: string; readonly base: string } | null {
   const preset = key === undefined ? null : presetOfKey(key.secret);
   if (preset === null) return null;
@@ -71,7 +71,7 @@ const surroundings = [
   ...agentGrantFields,
 ];
 
-/** For another attempt: what is asked for now goes before what was asked for then, option by option. */
+/** The choice for another attempt: each option that is given now overrides that of the attempt before. */
 export function choiceAgain(
   { agent, request }: ContainerWork,
   { agent: other, author, sandbox }: RunChoice,
@@ -96,7 +96,7 @@ export interface NewWork {
   readonly file: TaskFile;
 }
 
-/** Its name is taken from then on. */
+/** Adds the name of the container to `taken`. */
 export function containerFor(
   { place, file }: NewWork,
   request: SandboxRequest,
@@ -125,7 +125,7 @@ export function storiesOf({ userStories }: TaskFile): ContainerWork['stories'] {
   return Object.fromEntries(userStories.map(({ id, status }) => [id, { status, output: '' }]));
 }
 
-/** After the feature in the name of the file; with a number where that is taken. */
+/** The name is the feature in the name of the file, with a number if that is taken. */
 function nameFor(file: string, taken: ReadonlySet<string>): string {
   const feature = /^\d{4}-\d{2}-\d{2}-(.*)-tasks\.json$/.exec(file)?.[1] ?? '';
   const base = feature

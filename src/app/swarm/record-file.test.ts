@@ -25,7 +25,7 @@ test('a record is read, and has a digest', () => {
   expect(readRecord(state)).toEqual({ outcome, digest: expect.stringMatching(/^[0-9a-f]{16}$/) });
 });
 
-test('a link, a file that is too large and what is not a record are none', () => {
+test('a link, a file that is too large and a file with other content are not read as a record', () => {
   expect(readRecord(state)).toBeNull();
   const elsewhere = join(state, 'elsewhere.json');
   writeFileSync(elsewhere, JSON.stringify(outcome));
@@ -38,7 +38,7 @@ test('a link, a file that is too large and what is not a record are none', () =>
   expect(readRecord(state)).toBeNull();
 });
 
-test('a record in a folder that is a link is none', () => {
+test('a record in a folder that is a link is not read', () => {
   const folder = join(state, 'elsewhere');
   mkdirSync(folder);
   writeFileSync(join(folder, 'outcome.json'), JSON.stringify(outcome));

@@ -1,4 +1,4 @@
-/** The actions of containers on their sandboxes. */
+/** Carries out the actions of containers on their sandboxes. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
@@ -89,7 +89,7 @@ export function observedSandbox(sandbox: Sandbox | null, { work }: SwarmContaine
   return { kind: 'exited', exitCode, signal, outOfMemory: reason === 'oom' };
 }
 
-/** Only transitions that are allowed: edits of the owner to the file stay. */
+/** Only allowed transitions, so that edits of the owner to the file stay. */
 function storyChanges({ file }: TaskText, { work }: SwarmContainer): StoryChange[] {
   return file.userStories.flatMap(({ id, status }) => {
     const known = work?.stories[id];

@@ -12,7 +12,7 @@ export interface SeenEntry {
   readonly completion: Completion | null;
 }
 
-/** Null: it cannot be observed, and its record stays. */
+/** Null: the container cannot be observed, and its record stays. */
 export type SeeEntry = (entry: SwarmContainer) => Promise<SeenEntry | null>;
 
 /** `dockerSocket` undefined: this user may not see containers of the Docker Engine. */

@@ -37,7 +37,7 @@ export class StateFiles {
     this.#observing.unref();
   }
 
-  /** Throws where the file cannot be written, for the caller that asked for it. */
+  /** Throws if the file cannot be written, for the caller that asked for it. */
   async write(user: string, swarm: Swarm): Promise<void> {
     const { stateFile, project, swarmId } = swarm;
     if (!stateFile) return;

@@ -24,7 +24,7 @@ const entry = (containerName: string) => ({
 const work = freshWork({ agent: 'claude', request: {}, stories: {} });
 
 describe('init', () => {
-  test('makes a swarm, one for a project and a user', () => {
+  test('makes one swarm for a project and a user', () => {
     const swarm = state.init('/p', false);
     expect(state.current('/p')).toEqual(swarm);
     expect(() => state.current('/q')).toThrow('"/q" has no swarm');
@@ -68,7 +68,7 @@ describe('a container', () => {
     expect(types).toEqual(['swarm.created', 'swarm.added', 'swarm.updated', 'swarm.dropped', 'swarm.changed']);
   });
 
-  test('is added without a read of the others, up to ten thousand', () => {
+  test('is added without reading the others, up to ten thousand', () => {
     const swarm = state.init('/p', false);
     store.list = () => expect.unreachable();
     store.count = () => 9_999;
@@ -120,7 +120,7 @@ describe("the observed state of a script's container", () => {
     expect(state.container(swarm, 'a').status).toBe('failed');
   });
 
-  test('passes running on the way from pending to completed', () => {
+  test('goes through running on the way from pending to completed', () => {
     const { swarm, one } = seen('pending');
     state.settle(one, { status: 'completed', reason: null });
     expect(state.container(swarm, 'a').status).toBe('completed');
@@ -134,7 +134,7 @@ describe("the observed state of a script's container", () => {
     expect(() => state.update(swarm, 'a', { status: 'failed' })).toThrow('cannot become failed');
   });
 
-  test('stays failed where the script itself reported that', () => {
+  test('stays failed if the script itself reported that', () => {
     const { swarm } = seen('running');
     state.update(swarm, 'a', { status: 'failed' });
     expect(() => state.update(swarm, 'a', { status: 'completed' })).toThrow('cannot become completed');

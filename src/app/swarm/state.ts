@@ -28,7 +28,7 @@ export interface NewContainer {
   readonly branchName: string;
 }
 
-/** What a container that Carrel runs has besides. */
+/** Additional fields of a container that Carrel runs. */
 export type KnownWork = Pick<SwarmContainer, 'storyProgress' | 'work'>;
 
 export type ContainerChange = Partial<Pick<SwarmContainer, 'status' | 'prUrl' | 'storyProgress' | 'acpPid'>>;
@@ -55,7 +55,7 @@ export class SwarmState {
     return this.#store.find('swarm', this.#user, project)?.value ?? null;
   }
 
-  /** Refused with `not_found` where there is none. */
+  /** Throws `not_found` if the project has no swarm. */
   current(project: string): Swarm {
     const swarm = this.find(project);
     if (swarm) return swarm;
@@ -64,7 +64,7 @@ export class SwarmState {
     });
   }
 
-  /** In the order they were added. */
+  /** The containers in the order in which they were added. */
   containers({ swarmId }: Swarm): readonly SwarmContainer[] {
     return this.#store.list('container', swarmId).map(({ value }) => value);
   }
@@ -125,7 +125,7 @@ export class SwarmState {
     return container;
   }
 
-  /** For scripts. Of a container that Carrel runs they only set the pull request, once it has ended. */
+  /** For scripts: of a container that Carrel runs, they can only set the pull request, once it has ended. */
   update(swarm: Swarm, name: string, change: ContainerChange): SwarmContainer {
     const container = this.container(swarm, name);
     const fields = Object.keys(change).join();
@@ -207,7 +207,7 @@ export class SwarmState {
   }
 }
 
-/** A crash while a swarm is replaced leaves containers without a swarm. */
+/** Removes containers without a swarm, which a crash leaves while a swarm is replaced. */
 export function removeOrphans(store: Store, at: string): void {
   for (const row of store.list('container')) {
     if (store.get('swarm', row.owner) !== null) continue;
@@ -215,7 +215,7 @@ export function removeOrphans(store: Store, at: string): void {
   }
 }
 
-/** Carrel observed that the container ended; the script that read its messages knows how the work ended. */
+/** Whether a script corrects an end that Carrel observed: the script read the messages and knows how the work ended. */
 function correctsObserved({ work, status, reason }: SwarmContainer, change: ContainerChange): boolean {
   const isObserved = work === null && status === 'failed' && (reason ?? null) !== null;
   return isObserved && (change.status === 'completed' || change.status === 'stopped');

@@ -89,12 +89,12 @@ export class UserSwarms {
     return this.#parts.state;
   }
 
-  /** After a restart of the daemon. */
+  /** Called after a restart of the daemon. */
   recover(): void {
     this.#parts.orchestrator.recover();
   }
 
-  /** Reads and checks everything first: one bad file, and nothing begins. */
+  /** Reads and checks everything first: if one file is bad, nothing begins. */
   async run(order: RunOrder): Promise<BegunSwarmView> {
     const project = this.#sandboxes.project(order.project);
     const works = this.#open(await this.#read(this.#places(project, order.files)), order.files !== undefined);
@@ -147,7 +147,7 @@ export class UserSwarms {
     return readings.flatMap(({ place, reading }) => ('file' in reading ? [{ place, file: reading.file }] : []));
   }
 
-  /** Those with stories to do. */
+  /** The task files with stories to do. */
   #open(works: readonly NewWork[], named: boolean): NewWork[] {
     const open = works.filter(({ file }) => {
       const { total, completed, skipped } = progressOf(file.userStories);
@@ -194,7 +194,7 @@ export class UserSwarms {
     return { ...this.#view(this.#state.current(project)), begun: containers.map(({ containerName }) => containerName) };
   }
 
-  /** No agent works on this file: a story in progress there has failed. */
+  /** Marks stories in progress as failed, because no agent works on this file. */
   async #withoutOrphans({ project }: Swarm, { taskFilePath }: SwarmContainer): Promise<NewWork> {
     const place = this.#parts.userTasks.place(`${project}/${taskFilePath}`);
     const { file } = await this.#parts.tasks.change(
@@ -208,7 +208,7 @@ export class UserSwarms {
   async stop(project: string, names?: readonly string[]): Promise<SwarmView> {
     const swarm = this.#current(project);
     const active = this.#chosen(swarm, names).filter((one) => isActive(one) && one.work !== null);
-    // Those that wait first, so that none of them takes the place of one that was stopped.
+    // Waiting ones first, so that none of them takes the place of one that was stopped.
     const waiting = active.filter(({ status }) => status === 'pending');
     const working = active.filter(({ status }) => status === 'running');
     const stop = (one: SwarmContainer) => this.#parts.orchestrator.stop(one);
@@ -225,7 +225,7 @@ export class UserSwarms {
     return this.#view(await this.#settled(project));
   }
 
-  /** Records what has ended before the state is answered. */
+  /** Records which containers have ended, before the state is answered. */
   async #settled(project: string): Promise<Swarm> {
     const swarm = this.#current(project);
     const running = this.#state.containers(swarm).filter(({ status, work }) => status === 'running' && work !== null);
@@ -241,7 +241,7 @@ export class UserSwarms {
   }
 
   async #settleEntry(entry: SwarmContainer): Promise<void> {
-    // What cannot be observed now keeps its recorded state, ignoring.
+    // A container that cannot be observed now keeps its recorded state, ignoring.
     const seen = await this.#parts.seeEntry(entry).catch(() => null);
     const outcome = seen && reconciled({ status: entry.status, completion: seen.completion }, seen.observed);
     if (outcome) this.#state.settle(entry, outcome);
@@ -265,7 +265,7 @@ export class UserSwarms {
     return this.#export(await this.#settled(project));
   }
 
-  /** Writes the state into that file of the project now and after every change; null ends that. */
+  /** Writes the state into that file of the project now and after every change; null stops this. */
   async keepFile(project: string, file: string | null): Promise<SwarmExportView> {
     const swarm = await this.#settled(project);
     await this.#parts.files.write(this.#sandboxes.owner, { ...swarm, stateFile: file });
@@ -299,7 +299,7 @@ export class UserSwarms {
     return { removed: ended.length };
   }
 
-  /** The swarm of a project that is gone can still be cleaned up. */
+  /** Finds a swarm by the given path first, so that the swarm of a project that is gone can still be cleaned up. */
   #current(project: string): Swarm {
     return this.#state.find(project) ?? this.#state.current(this.#sandboxes.project(project));
   }

@@ -1,5 +1,5 @@
 /**
- * How messages, records and commits change what is known of a container's work. An adapter can claim anything: a story
+ * How messages, records and commits change the recorded work of a container. An adapter can claim anything: a story
  * changes only along the transitions that task files allow.
  */
 import type { Outcome } from '../../model/outcome.ts';
@@ -32,7 +32,7 @@ export function withMessage<T extends Progress>(known: T, message: MessageFromAd
   return withStory(known, storyId, status, output);
 }
 
-/** From the adapter's record on disk: what was lost with a broken connection. */
+/** Adds from the adapter's record on disk what was lost with a broken connection. */
 export function withOutcome<T extends Progress>(known: T, { stories, completion }: Outcome): T {
   const moved = Object.entries(stories).reduce(
     (all, [id, { status, output }]) => withStory(all, id, status, output),
@@ -66,7 +66,9 @@ export function withFetched<T extends Pick<ContainerWork, 'tips' | 'safe'>>(know
   return { ...known, tips, safe: [...new Set([...known.safe, ...stories])] };
 }
 
-/** The worker has ended: a story in progress has failed, and so has one whose commit is only in the sandbox. */
+/**
+ * Called when the worker has ended: a story in progress has failed, and so has one whose commit is only in the sandbox.
+ */
 export function withSettledStories<T extends Pick<ContainerWork, 'stories' | 'safe'>>(known: T): T {
   const lost = unsafeStories(known);
   const stories = Object.entries(known.stories).map(([id, story]) => {
@@ -83,7 +85,7 @@ export function unsafeStories({ stories, safe }: Pick<ContainerWork, 'stories' |
 
 type Judged = Pick<ContainerWork, 'completion' | 'stories' | 'safe'>;
 
-/** Why a completion that claims success is not believed; null where it is, or claims none. */
+/** Why a completion that claims success is wrong; null: it is right, or claims no success. */
 export function completionFlaw({ completion, stories, safe }: Judged): string | null {
   if (completion?.status !== 'completed') return null;
   const unsafe = unsafeStories({ stories, safe });

@@ -242,7 +242,7 @@ describe('a worker', () => {
     expect(ended.work?.stories['US-001']?.status).toBe('failed');
   });
 
-  test('asks an engine that does not answer again', async () => {
+  test('asks again when the engine does not answer', async () => {
     let asked = 0;
     actions.observe = async () => {
       if (asked++ < 1) throw engineAway;
@@ -283,7 +283,7 @@ describe('a worker', () => {
     expect(await setup.worked(finishes, between)).toMatchObject({ status: 'completed' });
   });
 
-  test('goes on from a recorded completion without another message', async () => {
+  test('continues from a recorded completion without another message', async () => {
     const completion = { status: 'completed', prUrl: null, errors: [] } as const;
     const stories = { 'US-001': { status: 'completed', output: '' } } as const;
     const container = state.change(setup.added({ completion, stories, startedAt: now() }), { status: 'running' }, 'x');

@@ -3,9 +3,10 @@
  *
  *   begin → read messages ⇄ connect again → completion → sandbox ended → commits fetched → task file → end recorded
  *
- * Commits are fetched while it works, too: a story counts as completed when its commit is on the host, whatever happens to
- * the sandbox then. Each result is recorded before the next step, so that after a crash another worker goes on from there.
- * When the connection breaks while the adapter lives, the worker connects again, and the adapter repeats its whole state.
+ * Commits are fetched during the work, too: a story counts as completed when its commit is on the host, whatever
+ * happens to the sandbox then. Each result is recorded before the next step, so that after a crash another worker
+ * continues. When the connection breaks while the adapter lives, the worker connects again, and the adapter repeats its
+ * whole state.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -33,9 +34,9 @@ import {
 } from './work-change.ts';
 
 export interface WorkerLimits {
-  /** For all stories of a task file together. */
+  /** Time-out for all stories of a task file together. */
   readonly taskMs: number;
-  /** Without a message of the adapter. */
+  /** Time-out without a message of the adapter. */
   readonly silenceMs: number;
 }
 
@@ -43,18 +44,18 @@ export interface WorkerParts {
   readonly state: SwarmState;
   readonly actions: ContainerActions;
   readonly limits: WorkerLimits;
-  /** Between two writes of progress. */
+  /** The time between two writes of progress. */
   readonly writeMs: number;
-  /** From the end of a story to the fetch of its commit; stories that end meanwhile are fetched with it. */
+  /** The time from the end of a story to the fetch of its commit; stories that end meanwhile are fetched with it. */
   readonly fetchMs: number;
-  /** Before an engine that does not answer is asked again. */
+  /** The pause before an engine that does not answer is asked again. */
   readonly retryMs: number;
   readonly now: () => string;
 }
 
 const reconnectMs = [0, 100, 500, 2000, 5000];
 const endMs = 15_000;
-/** Lines that are no message, before the adapter counts as broken. */
+/** The number of invalid lines after which the adapter counts as broken. */
 const maxFlaws = 1000;
 
 export class Worker {
@@ -68,7 +69,7 @@ export class Worker {
   #isFetchDue = false;
   #flaws = 0;
   #hasLeft = false;
-  /** Ends fetches in the background. */
+  /** Aborts fetches in the background. */
   readonly #ending = new AbortController();
 
   constructor(parts: WorkerParts, container: SwarmContainer) {
@@ -92,7 +93,7 @@ export class Worker {
     }
   }
 
-  /** `run` resolves soon afterwards. */
+  /** Stops the container; `run` resolves soon afterwards. */
   async stop(): Promise<void> {
     if (this.#work.desired !== 'stopped') this.#save({ work: { ...this.#work, desired: 'stopped' } }, 'swarm.stopping');
     await this.#parts.actions.stop(this.#container);
@@ -119,7 +120,7 @@ export class Worker {
     await this.#listen();
   }
 
-  /** Until there is a completion, or no adapter that could send one. */
+  /** Listens until there is a completion, or no adapter that could send one. */
   async #listen(): Promise<void> {
     this.#deadlines.start();
     for (let losses = 0; !this.#isOver; losses++) {
@@ -129,7 +130,8 @@ export class Worker {
       );
       if (this.#isOver) break;
       const lost = () => this.#note(`ACP_CONNECTION_LOST: ${broke}; connecting again`);
-      // Noted before the engine answers: by then the agent may be done, but it lived when the connection broke.
+      // The error is noted before the engine answers: by then the agent may be done, but it lived when the connection
+      // broke.
       if ((await this.#observe(lost)).kind !== 'running') break;
       lost();
       await pause(reconnectMs[Math.min(losses, reconnectMs.length - 1)]);
@@ -139,7 +141,7 @@ export class Worker {
     await this.#readRecord();
   }
 
-  /** What is missing because this worker left is not a failure: the next worker gets it. */
+  /** If this worker has left, missing results are no failure: the next worker gets them. */
   #throwIfLeft(): void {
     if (this.#hasLeft) throw new Error('left');
   }
@@ -148,12 +150,12 @@ export class Worker {
     return this.#work.completion !== null || this.#isBroken || this.#hasLeft;
   }
 
-  /** The adapter would never complete. */
+  /** Whether the adapter would never complete. */
   get #isBroken(): boolean {
     return this.#deadlines.late !== null || this.#flaws > maxFlaws;
   }
 
-  /** Asks an engine that does not answer again. */
+  /** Retries while the engine does not answer. */
   async #observe(onRetry: () => void = () => {}): Promise<ObservedContainer> {
     for (;;) {
       try {
@@ -173,7 +175,7 @@ export class Worker {
       // A deadline or `leave` during the connect had no connection to close.
       if (this.#isOver) return;
       connection.input.on('error', () => {});
-      // An empty line ends one that an earlier connection may have left unfinished.
+      // An empty line ends a line that an earlier connection may have left unfinished.
       connection.input.write(Buffer.concat([Buffer.from('\n'), this.#request()]));
       const reader = new MessageReader();
       for await (const chunk of connection.output) {
@@ -209,7 +211,7 @@ export class Worker {
     if (done) this.#fetchSoon();
   }
 
-  /** What this fetch misses comes with the next story, or at the end. */
+  /** A commit that this fetch misses is fetched with the next story, or at the end. */
   #fetchSoon(): void {
     this.#isFetchDue = true;
     this.#fetching ??= this.#fetchWhileDue().finally(() => {
@@ -232,7 +234,7 @@ export class Worker {
     if (!this.#isOver) this.#learn(withError(this.#work, text));
   }
 
-  /** Lazy: the adapter repeats its state after a power cut. */
+  /** The write is lazy, because the adapter repeats its state after a power cut. */
   #write(): void {
     this.#cancelWrite();
     if (this.#hasLeft) return;
@@ -279,7 +281,7 @@ export class Worker {
     this.#save({ ...changeOf(this.#container, this.#work), status, acpPid: null }, `swarm.${status}`);
   }
 
-  /** After its completion an adapter has nothing more to do. */
+  /** After its completion the adapter has nothing more to do: waits for its end, then stops the sandbox. */
   async #awaitEnd(): Promise<void> {
     const { actions } = this.#parts;
     await actions.ended(this.#container, endMs);

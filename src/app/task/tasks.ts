@@ -1,4 +1,4 @@
-/** The task files of one user's projects, as the API has them. */
+/** The task files of one user's projects, for the API. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import { asFault, Fault } from '../../model/fault.ts';
@@ -30,7 +30,7 @@ export interface MarkOrder {
   readonly story: string;
   readonly status: StoryStatus;
   readonly notes?: string | undefined;
-  /** Although stories it depends on are open. */
+  /** Marks the story although stories that it depends on are open. */
   readonly force?: boolean | undefined;
 }
 
@@ -53,7 +53,7 @@ export class UserTasks {
     return entries;
   }
 
-  /** One that cannot be read is listed as such, and the others are read. */
+  /** A file that cannot be read is listed with the reason, and the others are read. */
   #tryRead(place: TaskPlace): TaskReading {
     try {
       return this.#parts.tasks.tryRead(place, this.#sandboxes.account);
@@ -125,7 +125,7 @@ export class UserTasks {
   }
 }
 
-/** A story that failed has failed, whatever it depends on. */
+/** The statuses that need completed dependencies. A story can fail whatever it depends on. */
 const needsDependencies: readonly StoryStatus[] = ['in_progress', 'completed'];
 
 function refuseHeldUp(story: Story, stories: readonly Story[]): void {
@@ -140,7 +140,7 @@ function refuseHeldUp(story: Story, stories: readonly Story[]): void {
   );
 }
 
-/** The story itself must be one that can be skipped; what is behind it goes along. */
+/** The story itself must allow a skip; the pending stories that depend on it are skipped, too. */
 function skips(id: string, stories: readonly Story[], notes?: string): StoryChange[] {
   checkStoryTransition(id, stories.find((one) => one.id === id)!.status, 'skipped');
   return skippedWith(id, stories).map((one) => ({ id: one, status: 'skipped', ...(one === id ? { notes } : {}) }));

@@ -1,4 +1,4 @@
-/** Of config.yaml: where other users connect. */
+/** Section `share` of config.yaml: where other users connect. */
 import { z } from 'zod';
 import { path, section } from '../section.ts';
 

@@ -42,7 +42,7 @@ export const user = noun({
     route('POST /v1/users/token', {
       id: 'renewToken',
       summary: 'Replace a token: one’s own, or that of any user for the owner',
-      /** Without a name: the caller's own. */
+      /** Without a name: the caller's own token. */
       body: z.strictObject({ name: z.string().min(1).max(32).optional() }),
       answer: shape.admission,
       act: ({ body: { name } }) => ({ verb: 'user.token', names: name === undefined ? [] : [name] }),

@@ -1,4 +1,4 @@
-/** The users of an installation: its owner, and those the owner lets in. */
+/** The users of an installation: its owner, and the users whom the owner adds. */
 import type { Admission, UserView } from '../../api/user.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Actor, checkUserName, type User } from '../../model/user.ts';
@@ -8,10 +8,10 @@ import { newToken, nextSlot, tokenOf, userOf } from '../../user/user.ts';
 export interface UserParts {
   readonly store: Store;
   readonly owner: string;
-  /** Where those come in who show a token; null: nowhere. */
+  /** The socket for users with a token; null: there is none. */
   readonly sharedSocket: string | null;
   readonly now: () => string;
-  /** Closes what is open for a user who is removed. */
+  /** Closes what is open for a user who was removed. */
   readonly release: (user: string) => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class Users {
     });
   }
 
-  /** Acting as another user: for the owner only. */
+  /** Only the owner can act as another user. */
   actAs(actor: Actor, name: string | undefined): Actor {
     if (name === undefined || name === actor.name) return actor;
     if (!actor.isOwner || !this.find(name)) throw noUser(name);
@@ -79,7 +79,7 @@ export class Users {
     return { user: this.#view(value), token, socket: this.#parts.sharedSocket };
   }
 
-  /** The old token is refused from now on; everything else of the user stays as it is. */
+  /** The old token is refused from now on; nothing else of the user changes. */
   renewToken(actor: Actor, name: string): Admission {
     const { store, owner, now, sharedSocket } = this.#parts;
     if (!actor.isOwner && name !== actor.name) throw noUser(name);
@@ -95,7 +95,7 @@ export class Users {
     return { user: this.#view(row.value), token, socket: sharedSocket };
   }
 
-  /** Their sandboxes have to be gone; whatever else was theirs waits for them. */
+  /** Refused while the user has sandboxes. The other data of the user is kept in case the user is added again. */
   async remove(name: string): Promise<UserView> {
     const { store, owner, now, release } = this.#parts;
     const row = this.#row(name);

@@ -1,4 +1,4 @@
-/** Of config.yaml: names of volumes. */
+/** Section `volumes` of config.yaml: names of volumes. */
 import { z } from 'zod';
 import { checkVolumePrefix, defaultVolumePrefix } from '../../model/volume.ts';
 import { section } from '../section.ts';

@@ -1,4 +1,4 @@
-/** The volumes of one user, as the API has them. */
+/** The volumes of one user, for the API. */
 import { existsSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import type { SandboxRequest } from '../../api/sandbox.ts';
@@ -38,10 +38,10 @@ export interface VolumeParts {
   readonly volumes: Volumes;
   readonly home: Pick<Home, 'backups' | 'rootless'>;
   readonly prefix: string;
-  /** Everybody, the owner first. */
+  /** All users, the owner first. */
   readonly users: () => readonly { readonly name: string; readonly uid: number | null }[];
   readonly now: () => string;
-  /** Removes the history of the memory bank of a user, which has its contents. */
+  /** Removes the history of the memory bank of a user, because it contains the contents of the bank. */
   readonly eraseBank: (user: string) => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export class UserVolumes {
     return this.#parts.volumes.init(this.#actor.name, this.#parts.now()).map(view);
   }
 
-  /** The shared plugins come from a folder of the machine, which only the owner of the installation names. */
+  /** The shared plugins come from a folder of the machine, which only the owner of the installation can name. */
   async initWith(plugins: string | undefined, labels: readonly string[] = []): Promise<VolumeView[]> {
     const { user } = this.#acting;
     this.#parts.volumes.ensure(user, labels, this.#parts.now());
@@ -84,7 +84,7 @@ export class UserVolumes {
     return view(this.#parts.volumes.create(this.#actor.name, label, this.#parts.now()));
   }
 
-  /** Named ones alone: those of a type come back by themselves, empty, so `clean` is for them. */
+  /** Removes only named volumes: `clean` is for the others, which come back by themselves, empty. */
   async remove(asked: string, backup: boolean): Promise<RemovedVolumeView> {
     const { volumes, now } = this.#parts;
     const { name, type, label, user } = volumes.find(this.#acting, asked);
@@ -135,7 +135,7 @@ export class UserVolumes {
     };
   }
 
-  /** A bank that goes without a backup is to be gone, and so are the contents in its history. */
+  /** If the bank is removed without a backup, its history is removed, too, because it has the contents. */
   async #eraseBankIn(cleaned: readonly Cleaned[]): Promise<void> {
     const { prefix, eraseBank } = this.#parts;
     const bank = volumeName(prefix, 'memory-bank', this.#actor.name);
@@ -170,7 +170,7 @@ export class UserVolumes {
     });
   }
 
-  /** Only the owner of the installation names files of the machine; others name what was backed up here. */
+  /** Only the owner of the installation can name files of the machine; others name backups that were made here. */
   async restore(asked: string): Promise<RestoreVolumeView> {
     const { volumes, home, now } = this.#parts;
     const named = this.#actor.isOwner && asked.includes('/');
@@ -179,7 +179,7 @@ export class UserVolumes {
     return { volume: view(volume), notes: [...notes] };
   }
 
-  /** Those of everybody: each goes to the user whose hash it bears. */
+  /** Migrates the volumes of all users: each goes to the user whose hash is in its name. */
   async migrate(folder: string): Promise<MigrateView> {
     requireOwner(this.#actor);
     const { volumes, prefix, users, now } = this.#parts;
@@ -203,7 +203,7 @@ export class UserVolumes {
     };
   }
 
-  /** What a sandbox asks for, resolved to volumes that this user may have. */
+  /** Resolves the volumes that a sandbox asks for to volumes that this user may have. */
   mounts(asked: SandboxRequest['volumes'] = []): VolumeMount[] {
     this.check(asked);
     if (asked.length > 0) this.init();
@@ -225,7 +225,7 @@ export class UserVolumes {
     throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
   }
 
-  /** Refuses what can be seen to be refused without making any volume. */
+  /** Refuses what can be refused before any volume is made. */
   check(asked: SandboxRequest['volumes'] = []): void {
     if (asked.length > 0) this.requireMountable();
     for (const [index, { volume, target }] of asked.entries()) {
@@ -237,7 +237,7 @@ export class UserVolumes {
   }
 }
 
-/** Where sandboxes have what they are made of. */
+/** Paths that sandboxes need for their own files. */
 const reserved =
   /^\/($|\.|(bin|dev|etc|lib|lib32|lib64|opt\/carrel|proc|run|sbin|sys|tmp|usr|workspace)(\/|$)|home\/agent$|home$|opt$)/;
 
@@ -300,7 +300,7 @@ export function volumeRecords(store: Store): VolumeRecords {
   };
 }
 
-/** Sandboxes that have a volume now or may get it back: all of a user's have the home. */
+/** Sandboxes that have a volume now or may get it again: all sandboxes of a user have the home. */
 export function mountedBy(store: Store, prefix: string): (name: string) => string[] {
   return (name) =>
     store

@@ -1,4 +1,6 @@
-/** `fetch` and `log`: the commits of an agent as refs of the project's repository, while its files stay as they are. */
+/**
+ * `fetch` and `log`: the commits of an agent become refs of the project's repository, and its files stay as they are.
+ */
 import type { FetchView, LogView } from '../../api/workspace.ts';
 import { Fault } from '../../model/fault.ts';
 import { agentLog } from '../../workspace/git/agent-log.ts';
@@ -17,7 +19,7 @@ export class AgentCommits {
     return { commits: await this.#fetched(await this.#open(name)) };
   }
 
-  /** Of the agent as it is now: new commits are fetched first. */
+  /** The current commits of the agent: new ones are fetched first. */
   async log(name: string, limit: number): Promise<LogView> {
     const opened = await this.#open(name);
     await this.#fetched(opened);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../store/memory.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 
-test('kinds are kept for one user and one project, and can be taken back', () => {
+test('allowed gates are kept for one user and one project, and can be taken back', () => {
   const store = createMemoryStore();
   const [mine, theirs] = ['me', 'them'].map((owner) => ({ store, owner, now: () => 'now' })) as [
     Parameters<typeof allowAlways>[0],

@@ -1,6 +1,6 @@
 /**
- * What a user always allows for a project. Kept in the store, so in the home: nothing in the project, which agents have a
- * say in, can add to it.
+ * The gates that a user always allows for a project. They are kept in the store: nothing in the project, which agents
+ * can write, can add to them.
  */
 import { randomBytes } from 'node:crypto';
 import { type GateKind, gateKinds } from '../../model/change.ts';

@@ -1,4 +1,4 @@
-/** Taking changes over into projects, and back. One at a time per project; each is recorded before it begins. */
+/** Applies changes to projects, and undoes that. One apply at a time per project; each is recorded before it begins. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ interface Done {
   readonly branch: ApplyView['branch'];
 }
 
-/** The paths are JSON already. */
+/** A view whose paths are JSON already. */
 type Shown<T> = Omit<T, 'paths'> & { readonly paths: MadeJson };
 
 export class Applies {
@@ -51,7 +51,7 @@ export class Applies {
     }
   }
 
-  /** `pickScratch`: for the versions that are made of the picked parts. */
+  /** `pickScratch`: the folder for versions that are made of the picked parts. */
   async #apply(asked: ApplyRequest, pickScratch: string | undefined): Promise<Shown<ApplyView>> {
     const opened = await this.#open(asked.names);
     const project = opened[0]!.place.project;
@@ -69,7 +69,7 @@ export class Applies {
     return { apply, branch, always: [...always], ...planned, ...fetched };
   }
 
-  /** What is allowed without being said again; a change of that comes first. */
+  /** The gates that are allowed without being named again. If the request changes them, that is done first. */
   #always(project: string, { allow = [], always, ask, dryRun }: ApplyRequest): readonly GateKind[] {
     const { store, sandboxes, now } = this.#parts;
     const parts = { store, owner: sandboxes.owner, now };
@@ -133,7 +133,7 @@ export class Applies {
     }
   }
 
-  /** None of them changes anything while it is read. */
+  /** Runs a task while none of these sandboxes can change. */
   #still<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
     const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
     if (!first) return task();
@@ -159,7 +159,7 @@ export class Applies {
     return store.insert({ kind: 'apply', id, owner: sandboxes.owner, name: id, value }, event);
   }
 
-  /** One that changed nothing is forgotten. */
+  /** Records the end of an apply; an apply that changed nothing is removed. */
   async #end(row: ApplyRow, state: Apply['state']): Promise<void> {
     const { store, home, now } = this.#parts;
     if (state !== 'failed') return this.#mark(row, state);
@@ -199,7 +199,7 @@ export class Applies {
     return { commits, warnings };
   }
 
-  /** The last apply this sandbox took part in, and with it the others that did. */
+  /** Undoes the last apply of this sandbox, including the changes of other sandboxes in that apply. */
   async undo(name: string): Promise<Shown<UndoView>> {
     const { store, sandboxes, locks } = this.#parts;
     const { id } = await sandboxes.kept(name).catch((error: unknown) => {
@@ -272,7 +272,9 @@ export class Applies {
     return this.#parts.store.list('apply').filter(({ value }) => unfinished.includes(value.state));
   }
 
-  /** What could not be recovered when the daemon started comes first: later it would bring back what was undone. */
+  /**
+   * Finishes applies that could not be recovered when the daemon started: later that would bring back what was undone.
+   */
   async #finishEarlier(project: string): Promise<void> {
     for (const row of this.#unfinished().filter(({ value }) => value.project === project)) {
       await this.#finishOne(row).catch((error: unknown) => {
@@ -294,7 +296,7 @@ export class Applies {
     await this.#still(opened, () => this.#recoverOne(row, opened));
   }
 
-  /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
+  /** If something could not be put back, the journal stays: it has the only copy of the replaced files. */
   async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
     const { threads, home } = this.#parts;
     const journal = join(home.applies, row.id);

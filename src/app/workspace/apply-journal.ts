@@ -10,10 +10,10 @@ export interface JournalParts {
   readonly now: () => string;
 }
 
-/** Of the others the journal is needed: to finish them, or because it has the only copy of something. */
+/** In these states the journal can go; in others it is needed to finish the apply, or has the only copy of a file. */
 const over: readonly Apply['state'][] = ['done', 'undone'];
 
-/** An apply is undone by way of its sandboxes. Once all of these are gone, it cannot be reached any more. */
+/** Removes applies whose sandboxes are all gone: an apply can be undone only through one of its sandboxes. */
 export async function forgetApplies({ store, home, now }: JournalParts, going: string | null = null): Promise<void> {
   const stays = (id: string) => id !== going && isThere(store, id);
   const rows = store.list('apply').filter(({ value }) => over.includes(value.state));

@@ -1,4 +1,4 @@
-/** What a request to apply asks of the job that does it. */
+/** Turns a request to apply into the order for the job that does it. */
 import type { ApplyRequest } from '../../api/workspace.ts';
 import type { HunkEdit } from '../../model/hunk-edit.ts';
 import type { ApplyOptions } from '../../workspace/apply/apply.ts';
@@ -13,7 +13,7 @@ export function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
   return dryRun || ask !== undefined;
 }
 
-/** `pickScratch`: for the versions that are made of the picked parts. */
+/** `pickScratch`: the folder for versions that are made of the picked parts. */
 export type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
 
 export function orderOf(opened: readonly Opened[], project: string, request: Taking) {
@@ -22,7 +22,7 @@ export function orderOf(opened: readonly Opened[], project: string, request: Tak
   return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };
 }
 
-/** How many hunks have content of the client. */
+/** How many hunks have content from the client. */
 export function editedIn(pick: ApplyRequest['pick'] = []): number | undefined {
   return pick.flatMap(({ edits = [] }) => edits).length || undefined;
 }

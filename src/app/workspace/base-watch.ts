@@ -1,6 +1,7 @@
 /**
- * Keeps what agents' changes are based on while they work, so that a project which moves on under them can still be
- * merged with. Best done soon after each change: now and then for everybody, and whenever a command inside has ended.
+ * Records what agents' changes are based on while they work, so that they can be merged even if the project changes
+ * meanwhile. That is best done soon after each change: at intervals for all running sandboxes, and whenever a command
+ * inside has ended.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +27,9 @@ export interface BaseWatchParts {
 }
 
 const pauseMs = 3000;
-/** A command does not wait longer for a look at what was there before it. */
+/** A command waits at most this long for the record of the files before it. */
 const patienceMs = 50;
-/** Looking takes at most this share of the time. */
+/** Recording takes at most this share of the time. */
 const share = 0.02;
 
 export class BaseWatch {
@@ -59,7 +60,7 @@ export class BaseWatch {
     this.#timer.unref();
   }
 
-  /** Never fails: what could not be kept is a conflict at worst. */
+  /** Never fails: a base that could not be recorded is a conflict at worst. */
   async keep(sandbox: Sandbox): Promise<void> {
     const { home, locks, report } = this.#parts;
     const place = workspacePlace(sandbox, home);
@@ -69,7 +70,10 @@ export class BaseWatch {
       .catch((error: unknown) => report(sandbox.id, asFault(error)));
   }
 
-  /** Where it takes too long it goes on meanwhile: what could not be told in time is a conflict at worst. */
+  /**
+   * Waits at most `patienceMs`; the recording goes on meanwhile. A base that is recorded too late is a conflict at
+   * worst.
+   */
   async keepSoon(sandbox: Sandbox): Promise<void> {
     const patience = new AbortController();
     const enough = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => {});
@@ -81,7 +85,7 @@ export class BaseWatch {
     const { home, threads } = this.#parts;
     await openDisk(home.sandbox(id));
     if (!existsSync(join(place.folder, 'upper'))) return;
-    // That there is nothing yet is worth knowing, and quickly noted.
+    // If nothing is written yet, that is recorded without a thread, because it is quick.
     if (isUnwritten(place)) keepBases(place);
     else await threads.run({ user: spec.user }, 'keepBases', place);
   }

@@ -51,7 +51,7 @@ const launch: Launch = {
   },
 };
 
-/** What git inside does. */
+/** Runs a program in place of git inside. */
 async function git(...command: string[]): Promise<Process> {
   const engine = createFakeEngine({ programs });
   const { handle } = await engine.start(launch);
@@ -64,21 +64,21 @@ describe('a bundle', () => {
     expect(readFileSync(path, 'utf8')).toBe('a bundle');
   });
 
-  it('that never ends is given up, and git with it', async () => {
+  it('that never ends is aborted after a time-out, and git is killed', async () => {
     const process = await git('begins');
     await expect(saveBundle(process, path, { maxBytes: 100, withinMs: 20 })).rejects.toMatchObject({ code: 'timeout' });
     expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
   });
 
-  it('that is larger than its sandbox may be is given up, and git with it', async () => {
+  it('that is larger than allowed is aborted, and git is killed', async () => {
     const process = await git('floods');
     await expect(saveBundle(process, path, { maxBytes: 100 })).rejects.toMatchObject({ code: 'exhausted' });
     expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
-    // It may be given up before the file was made.
+    // The save may be aborted before the file was made.
     expect(statSync(path, { throwIfNoEntry: false })?.size ?? 0).toBeLessThanOrEqual(100);
   });
 
-  it('for which there is no room is a fault like any other', async () => {
+  it('for which the disk has no space is rejected with that error', async () => {
     await expect(saveBundle(await git('bundle'), '/dev/full', { maxBytes: 100 })).rejects.toMatchObject({
       code: 'ENOSPC',
     });
@@ -114,7 +114,7 @@ describe('a task inside', () => {
     return { engine, parts: { store, reconciler }, sandbox: store.get('sandbox', id)!.value };
   }
 
-  it('of a sandbox that ends meanwhile is done in one like it', async () => {
+  it('of a sandbox that ends meanwhile runs in one like it', async () => {
     const { engine, parts, sandbox } = await running();
     engine.end(id, { exitCode: 0 });
     const place = await inside(parts, sandbox, async (one, handle) => {

@@ -1,7 +1,7 @@
 /**
- * The commits an agent made, brought into the project's repository. Git runs inside the sandbox, where whatever the
- * agent configured can do no harm; only a bundle comes out, and it is checked before it is let in. An agent can keep git
- * waiting for ever, so there is a limit to that, and a sandbox that runs can be stopped and removed meanwhile.
+ * Brings the commits of an agent into the project's repository. Git runs inside the sandbox, where the agent's
+ * configuration can do no harm; only a bundle comes out, which is checked before it is taken. An agent can keep git
+ * waiting for ever, so there is a time-out, and a running sandbox can be stopped and removed meanwhile.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
   }
 }
 
-/** In the sandbox itself while it runs, else in one like it, which keeps it from starting. */
+/** Runs the task in the sandbox if it runs, otherwise in one like it; the sandbox cannot start during that. */
 export async function inside<T>(
   parts: Pick<WorkspaceParts, 'store' | 'reconciler'>,
   sandbox: Sandbox,
@@ -55,7 +55,7 @@ export async function inside<T>(
       return await task(id, status.handle);
     } catch (error) {
       await parts.reconciler.settle(id);
-      // One that has ended meanwhile took the task with it, or refused it.
+      // A sandbox that has ended meanwhile took the task with it, or refused it.
       if (!hasEnded(present(parts, sandbox).status)) throw error;
     }
   }
@@ -71,7 +71,7 @@ interface Save {
   readonly withinMs?: number;
 }
 
-/** What git writes, into a file. False when there is nothing that the project does not have. */
+/** Writes the output of git into a file. False: there is nothing that the project does not have. */
 export async function saveBundle(
   git: Process,
   path: string,
@@ -87,7 +87,7 @@ export async function saveBundle(
   }
 }
 
-/** Its children may hold its output open, so the end of the output is not awaited. */
+/** Kills git. Its children may hold its output open, so the end of the output is not awaited. */
 async function end(git: Process): Promise<void> {
   await git.signal('SIGKILL').catch(() => {});
   git.stdout.destroy();
@@ -111,7 +111,7 @@ async function lastWords(stderr: Readable): Promise<string> {
   return said;
 }
 
-/** An agent may write without end. */
+/** Limits the size, because an agent may write without end. */
 function atMost(maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({

@@ -1,4 +1,4 @@
-/** What an earlier daemon left unfinished of working copies. */
+/** Finishes or removes what an earlier daemon left of working copies. */
 import type { Fault } from '../../model/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { sweepScratch } from '../../workspace/scratch.ts';

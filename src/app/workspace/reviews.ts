@@ -13,10 +13,10 @@ import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
 import { bytePaths, openState, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
-/** So many lines are said about changes that are gated. */
+/** At most this many lines name gated changes. */
 const maxMarked = 20;
 
-/** A `ChangesView`. */
+/** A `ChangesView` whose list is JSON already. */
 export interface ShownChanges {
   readonly changes: MadeJson;
   readonly hiddenInGit: number;
@@ -33,7 +33,7 @@ export interface ReviewOrder {
   readonly ignored?: boolean | undefined;
 }
 
-/** The same of a snapshot, or the difference to another working copy. */
+/** The changes of a snapshot, or the difference to another working copy. */
 export interface CompareOrder extends ReviewOrder {
   readonly snapshot?: string | undefined;
   readonly against?: { readonly name: string; readonly snapshot?: string | undefined } | undefined;
@@ -85,7 +85,7 @@ export class Reviews {
     return { sandbox, input: { ...inputOf(place, asked), against: other.place } };
   }
 
-  /** What a patch cannot carry, and what `apply` would ask about, is said through `warn`. */
+  /** Calls `warn` for changes that a patch cannot carry, and for those that `apply` would ask about. */
   async *patch(
     name: string,
     order: PatchOrder,

@@ -1,4 +1,4 @@
-/** Snapshots, forks and what goes back to an earlier state. */
+/** Snapshots, forks, and the return to an earlier state. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
 
-/** Where there are any, the paths are JSON already. */
+/** The paths are JSON already, unless there are none. */
 type Discarded = Omit<DiscardView, 'paths'> & { readonly paths: DiscardView['paths'] | MadeJson };
 
 export class Snapshots {
@@ -78,7 +78,7 @@ export class Snapshots {
     return { restored, before };
   }
 
-  /** What is given up stays in a snapshot. */
+  /** The discarded changes stay in a snapshot. */
   async discard(name: string, asked: readonly string[] | undefined): Promise<Discarded> {
     const { sandboxes, threads } = this.#parts;
     const row = await sandboxes.current(name);
@@ -93,7 +93,7 @@ export class Snapshots {
     });
   }
 
-  /** A path where nothing changed is a slip of the pen. */
+  /** Refuses a path without changes, which is likely a typing error, if there are changes at other paths. */
   async #hasChangesAt(place: WorkspacePlace, paths: readonly BytePath[]): Promise<boolean> {
     try {
       const { threads, sandboxes } = this.#parts;
@@ -103,7 +103,7 @@ export class Snapshots {
       }
       return count > 0;
     } catch (error) {
-      // Too many to be listed, which discarding mends.
+      // There are too many changes to list, so there is something to discard.
       if (isFault(error, 'exhausted')) return true;
       throw error;
     }
@@ -115,7 +115,7 @@ export class Snapshots {
     return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await diskUsage(home.sandbox(id)) })));
   }
 
-  /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
+  /** Creates sandboxes that begin with the state of this one. They are stopped: running processes cannot be copied. */
   async fork(name: string, asked: readonly string[] = [], command?: readonly string[]): Promise<SandboxView[]> {
     const { sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
@@ -124,7 +124,7 @@ export class Snapshots {
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
     for (const one of names) sandboxes.records.refuseTaken(one);
     await this.#parts.keepBases(row.value);
-    // Recorded before what they share with the original can be removed.
+    // The forks are recorded before the base that they share with the original can be removed.
     const rows = await whileStill(this.#parts, row, async () => {
       return this.#recordForks(row, names, await this.#copies(row, names.length), command);
     });
@@ -151,7 +151,10 @@ export class Snapshots {
     return rows;
   }
 
-  /** Copied before they are recorded: a fork that exists is whole. What a crash leaves is marked as unfinished. */
+  /**
+   * The state is copied before a fork is recorded, so a recorded fork is complete. A folder that a crash leaves is
+   * marked as unfinished.
+   */
   async #copies({ id }: Row<'sandbox'>, count: number): Promise<string[]> {
     const { home } = this.#parts;
     const ids = Array.from({ length: count }, () => randomBytes(8).toString('hex'));
@@ -172,7 +175,7 @@ export class Snapshots {
   #insert(from: Sandbox, id: string, name: string, command: readonly string[] = from.spec.command): Row<'sandbox'> {
     const { store, sandboxes, now } = this.#parts;
     const at = now();
-    // A port of this machine leads to one sandbox.
+    // A fork gets no ports, because a port of this machine leads to one sandbox.
     const network = { ...(from.spec.network ?? noNetwork), ports: [] };
     // A share may have been revoked since the copy began.
     const { shares = [] } = store.get('sandbox', from.id)?.value.spec ?? {};

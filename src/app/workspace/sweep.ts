@@ -1,5 +1,5 @@
 /**
- * What a crash may have left on disk unfinished. Only what is marked as such: a folder that merely has no record may be
+ * Removes what a crash left unfinished on disk. Only what is marked as such: a folder that merely has no record may be
  * all that is left of a user's work.
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 import { removeTree } from '../../lib/file.ts';
 import type { Home } from '../home.ts';
 
-/** In the folder of a fork until it is recorded. */
+/** The name of a file that marks the folder of a fork until the fork is recorded. */
 export const forkingMark = 'forking';
 
-/** Before the daemon answers. */
+/** Called before the daemon answers. */
 export async function sweepFolders(home: Home, isRecorded: (id: string) => boolean): Promise<void> {
   // The folder itself stays, so that a start needs no space.
   await removeThose(home.scratch, () => true);

@@ -16,7 +16,7 @@ export interface UnappliedParts {
   readonly threads: Pick<Threads, 'run'>;
 }
 
-/** Its folder has been opened. */
+/** The caller has opened the folder of the sandbox. */
 export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sandbox): Promise<Unapplied | null> {
   const place = workspacePlace(sandbox, home);
   if (place === null || isUnwritten(place)) return null;

@@ -17,7 +17,7 @@ export interface WorkspaceScope extends WorkspaceRecovery {
   readonly applies: Applies;
   readonly agentCommits: AgentCommits;
   readonly snapshots: Snapshots;
-  /** A shutdown waits for it. */
+  /** Work that a shutdown waits for. */
   readonly work: Work;
 }
 

@@ -47,18 +47,18 @@ describe.each([
     expect(await hold(parts, row, async () => 'done')).toBe('done');
   });
 
-  it('refuses what was removed meanwhile', async () => {
+  it('refuses a sandbox that was removed meanwhile', async () => {
     store.remove(row, event);
     await expect(hold(parts, row, async () => 'done')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('refuses what is about to be removed', async () => {
+  it('refuses a sandbox that is about to be removed', async () => {
     store.update(row, withSpec(row.value, { desired: 'removed' }), event);
     await expect(hold(parts, row, async () => 'done')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
-describe('what was recorded as running', () => {
+describe('a sandbox that is recorded as running', () => {
   beforeEach(() => {
     row = store.update(row, { ...row.value, status: { ...row.value.status, state: 'running' } }, event);
   });

@@ -1,6 +1,6 @@
 /**
- * The way to a sandbox's working copy: found by name, one at a time. Code that reads or writes bases holds its lock,
- * and code that replaces the state of a sandbox holds the sandbox itself, so that it cannot start meanwhile.
+ * Finds and locks the working copies of sandboxes. Code that reads or writes bases holds the lock of the sandbox, and
+ * code that replaces the state of a sandbox holds the sandbox itself, so that it cannot start meanwhile.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export interface WorkspaceParts {
   readonly locks: Exclusive;
   /** Puts the folder of a sandbox in order after a crash. Required before the folder is read. */
   readonly openFolder: (id: string) => Promise<void>;
-  /** Keeps what the changes of a sandbox are based on. */
+  /** Records what the changes of a sandbox are based on. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
   readonly now: () => string;
 }
@@ -51,7 +51,7 @@ export async function openWorkspace(parts: WorkspaceParts, name: string): Promis
   return { sandbox, place };
 }
 
-/** The same of a snapshot, by its id or label; undefined: the present state. */
+/** The working copy in a snapshot, by its id or label; undefined: the present state. */
 export async function openState(parts: WorkspaceParts, name: string, snapshot: string | undefined): Promise<Opened> {
   const { sandbox, place } = await openWorkspace(parts, name);
   if (snapshot === undefined) return { sandbox, place };
@@ -65,7 +65,10 @@ export function placeIn(place: WorkspacePlace, state: string): WorkspacePlace {
   return { ...place, folder: join(state, 'workspace') };
 }
 
-/** What belongs to the owner may be moved or deleted at any time, or led elsewhere by a sandbox that shares it. */
+/**
+ * Refuses a folder that is gone or leads elsewhere: the owner may move or delete it at any time, and a sandbox that
+ * shares it may replace it with a link.
+ */
 export function requireFolder(path: string, { name, spec }: Sandbox): void {
   try {
     Anchor.reach(path).close();
@@ -89,7 +92,7 @@ function noWorkspace({ name, spec }: Sandbox): Fault {
   });
 }
 
-/** Holds a sandbox that has ended, so that it stays so. */
+/** Runs a task while a sandbox has ended and cannot start. */
 export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   return parts.reconciler.alone(row.id, async () => {
     const current = present(parts, row);
@@ -102,7 +105,7 @@ export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
   });
 }
 
-/** Holds what a sandbox is made of; a running one stands still meanwhile. */
+/** Runs a task while the state of a sandbox cannot change; a running sandbox is paused meanwhile. */
 export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row, task)));
 }
@@ -119,7 +122,7 @@ async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => 
   }
 }
 
-/** Pauses it, unless it has ended and the record does not say so yet: then nothing runs in it. */
+/** Pauses the sandbox. True: it has ended, which its record does not say yet, so nothing runs in it. */
 async function hasGone(engine: Engine, id: string, handle: Handle): Promise<boolean> {
   try {
     await engine.pause(id, handle);
@@ -131,14 +134,17 @@ async function hasGone(engine: Engine, id: string, handle: Handle): Promise<bool
   }
 }
 
-/** As it is now: it may have gone, or be about to go, since it was found by its name. */
+/** The sandbox as it is now. Throws if it was removed, or is about to be, since it was found by its name. */
 export function present({ store }: Pick<WorkspaceParts, 'store'>, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
   const current = store.get('sandbox', id)?.value;
   if (current && current.spec.desired !== 'removed') return current;
   throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);
 }
 
-/** As users name them: relative to the workspace, or absolute as seen inside, with the wildcards and words of git. */
+/**
+ * Converts paths as users name them: relative to the workspace, or absolute as seen inside, with the wildcards and
+ * words of git.
+ */
 export function bytePaths(paths: readonly string[] = []): BytePath[] {
   return paths.map((text) => {
     const { words, path } = parsePathspec(text);

@@ -10,7 +10,7 @@ import { dryRun, type HubTool, path, project, type ToolScope, tool } from './too
 import { inProject } from './view.ts';
 
 const timeoutMs = 60_000;
-/** A file is moved without its imports rather than not at all. */
+/** Short, because a file is moved without its imports rather than not at all. */
 const moveTimeoutMs = 10_000;
 const place = z.int().min(1);
 const output = z.object({ ...editOutput, server: z.string() });
@@ -107,7 +107,7 @@ interface Asked {
   readonly dry_run: boolean;
 }
 
-/** The hashes of the files that the edit was computed from go with it, so nothing stale is applied. */
+/** The edit carries the hashes of the files that it was computed from, so that no stale edit is applied. */
 export async function changed(asked: CodeEdit, input: Asked, scope: ToolScope, call: ToolCall) {
   return applied(await scope.call(input.project, 'code/edit', asked, call), input, scope, call);
 }
@@ -125,14 +125,14 @@ async function applied(
   return { ...editedOf(edits, dry_run), server };
 }
 
-/** Moves a file or a folder with the imports of it; text: why no language server updates them. */
+/** Moves a file or a folder and updates imports of it; a string says why no language server can update them. */
 export async function movedWithImports(from: string, to: string, input: Asked, scope: ToolScope, call: ToolCall) {
   const asked = { act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs } as const;
   const computed = await scope.call(input.project, 'code/edit', asked, call).catch(reasonOf);
   return typeof computed === 'string' ? computed : applied(computed, input, scope, call);
 }
 
-/** Of a language server that cannot do it. The end of the spoke is another matter. */
+/** The reason if a language server cannot do it. The end of the spoke is thrown. */
 function reasonOf(error: unknown): string {
   if (isFault(error, 'unsupported') || (isFault(error, 'unavailable') && !isSpokeEnd(error))) return error.message;
   throw error;

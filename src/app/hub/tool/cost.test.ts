@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defaultGroups } from '../../../model/hub-token.ts';
 import { hubTools } from '../user-hub.ts';
 
-/** As an MCP client gets it. */
+/** The tool as an MCP client gets it. */
 function listed({ name, description, input, changes, destroys, group }: (typeof hubTools)[number]): string {
   const annotations = { readOnlyHint: !changes, destructiveHint: destroys, openWorldHint: group === 'run' };
   const inputSchema = z.toJSONSchema(input, { io: 'input' });

@@ -32,7 +32,7 @@ const output = z.object({
 });
 type Result = z.output<typeof output>;
 
-/** So many paths are in an answer, and so many lines in a question. */
+/** The most paths in an answer, and the most lines in a question. */
 const maxPaths = 500;
 const maxLines = 40;
 
@@ -98,7 +98,7 @@ interface Shown extends Context {
   readonly shown: ApplyView;
 }
 
-/** False: gated changes, and no person who can be asked about them. */
+/** False: there are gated changes, and the client cannot ask a person about them. */
 async function isAgreed(found: Project, request: ApplyRequest, { plan, shown, scope, call }: Shown): Promise<boolean> {
   const hasGated = plan.paths.some(isGated);
   if (scope.mayApply && !hasGated) return true;
@@ -117,7 +117,7 @@ async function isAgreed(found: Project, request: ApplyRequest, { plan, shown, sc
   throw new Fault('denied', consent === 'declined' ? 'the person declined' : 'the person did not answer');
 }
 
-/** Commits of the agent are fetched, too. */
+/** A plan with hidden commits is not empty: commits of the agent are fetched, too. */
 function isEmpty({ paths, hiddenInGit }: ApplyView): boolean {
   return paths.length === 0 && hiddenInGit === 0;
 }
@@ -126,7 +126,7 @@ function commandOf({ names }: ApplyRequest): string {
   return names.length === 1 ? `carrel apply ${names[0]}` : `carrel merge ${names.join(' ')}`;
 }
 
-/** Also of kinds that the user always allows: that was said about an apply by the user. */
+/** Kinds that the user always allows are gated, too: that permission is for applies by the user. */
 function isGated({ gates, outcome }: PlannedView): boolean {
   return gates.length > 0 && outcome !== 'same';
 }

@@ -40,7 +40,7 @@ function tool<I extends z.ZodObject>(declaration: Declaration<I>): MemoryTool {
 
 /** `field` says where a note belongs: at the hub the id of a project, in a sandbox the kind of a scope. */
 function toolsWith(field: 'project' | 'scope', place: z.ZodOptional<z.ZodType<string>>): readonly MemoryTool[] {
-  /** Its type leaves out that field, whose name is not known here. */
+  /** The result type leaves out `field`, whose name the compiler does not know here. */
   const placed = <S extends z.ZodRawShape>(shape: S) =>
     z.strictObject({ ...shape, [field]: place }) as unknown as z.ZodObject<S>;
   const placeOf = (input: object) => (input as { readonly [key in typeof field]?: string })[field];

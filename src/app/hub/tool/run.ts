@@ -17,7 +17,7 @@ export const ran = {
   truncated: z.boolean(),
 };
 const projects = z.array(project).min(1).max(50);
-/** Of one project among several: what failed there does not fail the others. */
+/** The result in one of several projects: a failure in one does not fail the others. */
 const ranIn = z.object({
   project: z.string(),
   ...ran,
@@ -87,7 +87,7 @@ function testOf(scope: ToolScope, id: string): string {
   });
 }
 
-/** A project that is named twice runs once. All are known before the first starts. */
+/** A project that is named twice runs once. All names are checked before the first run starts. */
 async function runInAll(asked: readonly (readonly [string, RunCommand])[], scope: ToolScope, call: ToolCall) {
   const runs = new Map(asked);
   for (const id of runs.keys()) scope.find(id);
@@ -114,7 +114,7 @@ const notRun = {
   ...{ stdout: '', stderr: '', truncated: false },
 };
 
-/** Paths are those of the spoke there, and of the hub here. */
+/** Translates paths: the spoke gets its own, and the client gets those of the hub. */
 async function run(scope: ToolScope, id: string, asked: RunCommand, call: ToolCall): Promise<RunResult> {
   const place = scope.find(id);
   const inSpoke = (text: string) => spokeText(place, text);

@@ -14,7 +14,7 @@ import type { SwarmRoutes } from '../swarm-routes.ts';
 /** What tools use: the projects that the caller may name, their spokes, environments and swarms, and rooms. */
 export interface ToolScope {
   list(): readonly Project[];
-  /** `not_found` for a project that the caller may not name, too. */
+  /** Throws `not_found` also for a project that the caller may not name. */
   find(id: string): Project;
   call<M extends SpokeMethod>(
     project: string,
@@ -28,7 +28,7 @@ export interface ToolScope {
   readonly swarms: SwarmRoutes;
   readonly rooms: HubRooms;
   readonly memory: ToolMemory;
-  /** Changes that are not gated are applied without asking. */
+  /** Whether changes that are not gated are applied without asking. */
   readonly mayApply: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface ProjectChange {
 }
 
 export interface HubTool extends Tool<ToolScope> {
-  /** Its result has the hub's paths; those of other tools are translated. */
+  /** The result already has the hub's paths; results of other tools are translated. */
   readonly namesHubPaths?: true;
 }
 
@@ -60,7 +60,7 @@ export const limit = z.int().min(1).max(1000).default(200);
 export const cursor = z.string().max(5000).optional().describe('next_cursor');
 export const nextCursor = z.string().optional();
 
-/** Of a cursor that counts. */
+/** The number of items to skip, for a cursor that counts items. */
 export function skipOf(given: string | undefined): number {
   if (given === undefined) return 0;
   if (/^\d{1,9}$/.test(given)) return Number(given);

@@ -67,7 +67,7 @@ describe('paths in results become paths of the hub', () => {
     });
   });
 
-  test('what names another project is in that one', () => {
+  test('an object that names another project gets the paths of that project', () => {
     const files = [{ project: 'store', path: 'b.py', from: 'a.py' }];
     expect(hubResult('', { files })).toEqual({
       files: [{ project: 'store', path: '/workspaces/store/b.py', from: '/workspaces/store/a.py' }],

@@ -9,19 +9,19 @@ type Place = Pick<Project, 'id' | 'folder'>;
 
 const inSpoke = '/workspace';
 const pathKeys: ReadonlySet<string> = new Set(['path', 'from', 'to', 'paths']);
-/** A path with a name that is empty, `.` or `..`. */
+/** Matches a path with a name that is empty, `.` or `..`. */
 const isUneven = /(?:^|\/)\.{0,2}(?:\/|$)/;
 export const atHub = (id: string) => `/workspaces/${id}`;
 
-/** Output of a command, for the client. */
+/** Translates the output of a command for the client. */
 export function hubText(id: string, text: string): string {
   return replacePrefix(text, inSpoke, atHub(id));
 }
 
 /**
- * The result of a tool, for the client: `path`, `from`, `to` and `paths` name the hub's view, and messages, too. What names its project
- * itself is in that one. A path that begins with `/` is one of the sandbox, outside of the project. The result is changed, not copied: it
- * may have thousands of places.
+ * Translates the result of a tool for the client: `path`, `from`, `to`, `paths` and messages get the hub's paths. An
+ * object with a field `project` belongs to that project. A path that begins with `/` is outside of the project and
+ * stays. The result is changed, not copied: it may have thousands of places.
  */
 export function hubResult(id: string, result: object): object {
   const fields = result as Record<string, unknown>;
@@ -52,7 +52,7 @@ export function hubPath(id: string, path: string): string {
   return isUneven.test(path) ? posix.join(atHub(id), path) : `${atHub(id)}/${path}`;
 }
 
-/** An argument of a command, for the spoke. */
+/** Translates an argument of a command for the spoke. */
 export function spokeText({ id, folder }: Place, text: string): string {
   const translated = replacePrefix(text, atHub(id), inSpoke);
   return folder === '' ? translated : replacePrefix(translated, folder, inSpoke);
@@ -61,11 +61,11 @@ export function spokeText({ id, folder }: Place, text: string): string {
 function replacePrefix(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
   const escaped = from.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  // A path begins after what no path has, or in a file: URL.
+  // A path begins at the start, after a character that no path contains, or after file://.
   return text.replaceAll(new RegExp(`(?<=^|file://|[^\\w./@~+-])${escaped}(?![\\w.@~+-])`, 'g'), () => to);
 }
 
-/** The path in the project: clients may also name the path as the spoke, the hub or, where the project is known, the host sees it. */
+/** The path in the project: clients may also name the path as the spoke, the hub or the host sees it. */
 export function inProject({ id, folder }: Place, given: string): string {
   const roots = [atHub(id), inSpoke, folder];
   // A project that is elsewhere has no folder on the host.
