@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from './author.ts';
 
-it('the last value of user.name and user.email in git config counts', () => {
+it('of several values of user.name and user.email in git config the last one counts', () => {
   const said = 'user.name\nGlobal\0user.email\na@b.c\0user.name\nOf the project\0';
   expect(parseSettings(said)).toEqual({ name: 'Of the project', email: 'a@b.c' });
   expect(parseSettings('')).toEqual({});

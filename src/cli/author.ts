@@ -7,13 +7,13 @@ const patienceMs = 5000;
 
 type Author = NonNullable<ApplyRequest['author']>;
 
-/** Who git would say commits in the sandbox's project; null where git does not know. */
+/** The author that git uses for commits in the sandbox's project; null: git has none configured. */
 export async function ownerOf(client: Client, sandbox: string): Promise<Author | null> {
   const { project } = await client.call('GET /v1/sandboxes/{name}', { path: { name: sandbox } });
   return project === null ? null : authorIn(project);
 }
 
-/** Who git would say commits in that folder; null where git does not know. */
+/** The author that git uses for commits in that folder; null: git has none configured. */
 export async function authorIn(project: string): Promise<Author | null> {
   const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = process.env;
   const said =
@@ -23,7 +23,7 @@ export async function authorIn(project: string): Promise<Author | null> {
   return isWhole(said) ? said : null;
 }
 
-/** One question for both: a command that starts a sandbox has little time. */
+/** One git process reads both settings, because a command that starts a sandbox has little time. */
 async function settings(project: string): Promise<Partial<Author>> {
   try {
     const { stdout } = await run(
@@ -37,7 +37,7 @@ async function settings(project: string): Promise<Partial<Author>> {
   }
 }
 
-/** Of several values the last one counts, as for git. */
+/** If a setting has several values, the last one counts, as in git. */
 export function parseSettings(text: string): Partial<Author> {
   const found: { name?: string; email?: string } = {};
   for (const entry of text.split('\0')) {
@@ -49,7 +49,7 @@ export function parseSettings(text: string): Partial<Author> {
   return found;
 }
 
-/** What a commit can carry. */
+/** Whether both texts are valid in a commit. */
 function isWhole(said: Partial<Author>): said is Author {
   return [said.name, said.email].every((text) => text !== undefined && authorPattern.test(text));
 }

@@ -16,13 +16,13 @@
 import type { Client } from '../api/client.ts';
 import type { Output } from './output/output.ts';
 
-/** The surroundings of one use of a command. */
+/** What a command gets besides its arguments: the daemon to use, its output, and the table of all commands. */
 export interface Context {
-  /** Absolute path of the installation. */
+  /** Absolute path of the home. */
   readonly home: string;
   /** The socket of a daemon of another account, used instead of the home's own daemon; null: there is none. */
   readonly socket: string | null;
-  /** The user that the owner acts as; null: the caller's own. */
+  /** The user that the owner acts as; null: the caller acts as its own user. */
   readonly user: string | null;
   readonly json: boolean;
   readonly out: Output;
@@ -48,7 +48,7 @@ export interface Area {
   readonly heading: string;
   readonly groups?: readonly GroupEntry[];
   readonly commands: readonly CommandEntry[];
-  /** What `completes` of commands can name: `{ volumes: … }`. */
+  /** The kinds that `completes` of commands can name: `{ volumes: … }`. */
   readonly names?: NameSources;
 }
 
@@ -95,13 +95,14 @@ export interface CommandEntry {
   readonly takesPaths?: boolean;
   /** After this many arguments the command may follow without `--`, too. */
   readonly commandAfter?: number;
-  /** The end of the usage line, where it says more than `args`. */
+  /** The end of the usage line, if it has more than `args`. */
   readonly usage?: string;
   /** Command lines that help shows, without `carrel`. */
   readonly examples: readonly [string, ...string[]];
   /**
-   * What its arguments complete to: a kind of `names`, `files`, `places` (a file here or NAME:PATH), or these words. `sandbox`
-   * completes the first only, `sandbox-files` has files after it, `sandbox-snapshots` the snapshots of it.
+   * What its arguments complete to: a kind of `names`, `files`, `places` (a file here or NAME:PATH), or the words of a
+   * list. `sandbox` completes only the first argument, `sandbox-files` then files, `sandbox-snapshots` then its
+   * snapshots.
    */
   readonly completes?: string | readonly string[];
   readonly hidden?: boolean;
@@ -109,7 +110,7 @@ export interface CommandEntry {
 }
 
 export interface OptionEntry {
-  /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
+  /** In the parser's notation: `-f, --follow` or `--tail <N>`. */
   readonly flags: string;
   /** The request field that carries its value, such as `limits.cpus`: a refusal of the field names the option. */
   readonly field?: string;
@@ -117,6 +118,6 @@ export interface OptionEntry {
   readonly choices?: readonly string[];
   readonly repeat?: boolean;
   readonly hidden?: boolean;
-  /** The kind of `names` that its value completes to; left out, its choices or files. */
+  /** The kind of `names` that its value completes to; undefined: its choices, or files. */
   readonly completes?: string;
 }

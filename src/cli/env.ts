@@ -1,4 +1,4 @@
-/** Environment variables as they are typed: `-e K=V`, `-e K` for the value here, and files of such lines. */
+/** Parses environment variables: `-e K=V`, `-e K` for the value of this process, and files of such lines. */
 import { readFileSync, statSync } from 'node:fs';
 import { Fault } from '../model/fault.ts';
 import { printable, variableNamePattern } from '../model/name.ts';
@@ -11,7 +11,7 @@ export interface EnvOptions {
 
 const maxFileBytes = 1024 * 1024;
 
-/** Files first, in their order; `--env` overrides them. Undefined: no option names a variable. */
+/** The variables of all files, in their order, overridden by `--env`. Undefined: neither option is given. */
 export function askedEnv({ env, envFile }: EnvOptions): Record<string, string> | undefined {
   if (env === undefined && envFile === undefined) return undefined;
   const read = (envFile ?? []).map((path) => parseEnvFile(fileText(path), path));
@@ -26,7 +26,7 @@ export function parseEnv(texts: readonly string[], own: NodeJS.ProcessEnv = proc
   return Object.fromEntries(texts.map((text) => variable(text, own)));
 }
 
-/** One variable a line, as it stands: quotes are part of the value. Lines that begin with `#` are comments. */
+/** Parses one variable a line; quotes are part of the value. Lines that begin with `#` are comments. */
 export function parseEnvFile(text: string, path: string, own = process.env): Record<string, string> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const pairs = lines.flatMap((line, index) => {

@@ -22,7 +22,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exit(code);
 }
 
-/** One command, from its arguments to its exit code. `open` makes its output. */
+/** Runs one command and resolves to its exit code. `open` makes the output. */
 export async function runCommand(argv: readonly string[], open: (json: boolean) => Output): Promise<number> {
   let out = open(wantsJson(argv));
   let code = 0;
@@ -40,7 +40,7 @@ export async function runCommand(argv: readonly string[], open: (json: boolean) 
   return code;
 }
 
-/** A pipe takes what its reader has room for; the rest is still with us. */
+/** Waits until stdout and stderr are flushed: Node still buffers what a slow reader of a pipe has not taken. */
 async function written(): Promise<void> {
   const streams = [process.stdout, process.stderr];
   await Promise.all(streams.map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))));
@@ -63,7 +63,7 @@ async function perform(entry: CommandEntry, context: Context, invocation: Invoca
   return (await (command as Perform<object>)(context, invocation)) ?? 0;
 }
 
-/** An error in the arguments is reported before they are parsed, so this looks at the words alone. */
+/** Reads the words without parsing them, because an error in the arguments is reported before parsing is done. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json');

@@ -6,7 +6,7 @@ import type { CommandEntry, OptionEntry } from './cli.ts';
 import { table } from './commands.ts';
 import { withOptionName } from './option-name.ts';
 
-/** Options whose value does not reach the daemon as it was typed. */
+/** Options whose value the CLI resolves, so that no field of a request carries it. */
 const resolvedHere = [
   ...['clean --older', 'compare --take'],
   ...['chat --session', 'session show --session', 'session show --last', 'session send --session'],
@@ -26,13 +26,13 @@ function refused(command: string, field: string): Fault {
 
 const everyOption = table.commands.flatMap((entry) => (entry.options ?? []).map((option) => [entry, option] as const));
 
-describe('the table', () => {
+describe('the table of commands', () => {
   it('names the field of every option that takes a value', () => {
     const without = everyOption.filter(([, option]) => takesValue(option) && option.field === undefined);
     expect(without.map(([{ name }, option]) => `${name} ${flagOf(option)}`)).toEqual(resolvedHere);
   });
 
-  it('names arguments that the command has', () => {
+  it('names only arguments that the command has', () => {
     for (const { name, args = '', fields = {} } of table.commands)
       for (const argument of Object.values(fields))
         expect(`${name} ${args}`).toMatch(new RegExp(`[<[]${argument}[.\\]>]`));
@@ -48,7 +48,7 @@ describe('the table', () => {
   });
 });
 
-/** Two levels of every body and query; `sandbox` is what a swarm sends of its sandboxes. */
+/** The fields of every body and query, two levels deep; `sandbox` has the options of a swarm's sandboxes. */
 function requestFields(): Set<string> {
   const schemas = routes.flatMap(({ body, query }) => [...(body ? [body] : []), ...(query ? [query] : [])]);
   return new Set(
@@ -66,7 +66,7 @@ function fieldsOf({ properties = {} }: z.core.JSONSchema.JSONSchema): string[] {
 const withField = everyOption.filter(([, { field }]) => field !== undefined);
 
 it.each(withField.map(([entry, option]) => [entry.name, flagOf(option), entry, option] as const))(
-  'a refused value of %s %s is shown with the option',
+  'the error for a value of %s %s names the option',
   (_name, _flag, entry: CommandEntry, option: OptionEntry) => {
     const same = entry.options!.filter(({ field }) => field === option.field).map(flagOf);
     for (const place of ['body', 'query', 'request', 'body.sandbox']) {
@@ -92,11 +92,11 @@ it.each([
   ['swarm add', 'body.containerId', 'ID'],
   ['swarm add', 'body.branchName', 'BRANCH'],
   ['swarm update', 'body.storyProgress.total', '--story-progress'],
-])('%s: %s is %s', (command, field, name) => {
+])('in an error of %s the field %s is shown as %s', (command, field, name) => {
   expect(refused(command, field).message).toBe(`${name}: is wrong`);
 });
 
-it('leaves a refusal alone that names no field of the command', () => {
+it('an error that names no field of the command is not changed', () => {
   expect(refused('ls', 'body.name').message).toBe('body.name: is wrong');
   const other = new Fault('invalid', 'no good', { hint: 'another' });
   expect(withOptionName(other, table.commands[0]!)).toBe(other);

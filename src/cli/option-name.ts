@@ -5,7 +5,7 @@ import type { CommandEntry } from './cli.ts';
 /** Fields that no option or argument fills. */
 const otherFields: Readonly<Record<string, string>> = { command: 'the command', author: 'the author' };
 
-/** The same refusal with the name of the option; unchanged where the command's table knows no such field. */
+/** The Fault with the name of the option instead of the field; unchanged if the command has no such field. */
 export function withOptionName(fault: Fault, entry: CommandEntry): Fault {
   const { field } = fault.data ?? {};
   if (typeof field !== 'string' || !fault.message.startsWith(field)) return fault;
@@ -23,7 +23,7 @@ function optionName(field: string, { options = [], fields = {} }: CommandEntry):
   return named.find(([own]) => isWithin(path, own))?.[1];
 }
 
-/** A swarm sends the options of its sandboxes one level below its own. */
+/** Removes `sandbox.` too: a swarm sends the options of its sandboxes one level below its own options. */
 function withoutPlace(field: string): string {
   return field.replace(/^(body|query|request)\./, '').replace(/^sandbox\./, '');
 }

@@ -8,7 +8,7 @@ import { sandboxRequest } from './sandbox/request.ts';
 import { uidOf } from './storage/account.ts';
 import { checkVolume } from './storage/volume.ts';
 
-/** With the hint. */
+/** Expects a Fault `invalid` with a hint. */
 function invalid(work: () => unknown): void {
   expect(work).toThrowError(expect.objectContaining({ code: 'invalid', hint: expect.any(String) }) as Fault);
 }
@@ -38,7 +38,7 @@ describe('the options refuse', () => {
     invalid(() => homeOf(''));
     invalid(() => absolute('', 'FILE'));
   });
-  test.each(['', 'a b', '-x', '[::1', 'a:0', 'all', 'localhost:80'])('--network %j, with the option', (network) => {
+  test.each(['', 'a b', '-x', '[::1', 'a:0', 'all', 'localhost:80'])('--network %j, and name the option', (network) => {
     invalid(() => sandboxRequest({ network }, undefined, []));
     expect(() => sandboxRequest({ network }, undefined, [])).toThrow(/^--network: /);
   });
@@ -52,14 +52,14 @@ describe('the options refuse', () => {
     },
   );
   test.each(['', 'Home', 'a/b', '-x', 'a'.repeat(129)])('volume %j', (name) => invalid(() => checkVolume(name)));
-  test('an account that cannot be', async () => {
+  test('an account id that cannot exist', async () => {
     await expect(uidOf({ uid: '4294967295' })).rejects.toMatchObject({ code: 'invalid' });
     await expect(uidOf({ uid: 'root' })).rejects.toMatchObject({ code: 'invalid' });
     await expect(uidOf({ uid: '1', account: 'a' })).rejects.toMatchObject({ code: 'invalid' });
   });
 });
 
-test('an account is a number, or none', async () => {
+test('the id of an account is a number, or null if none is given', async () => {
   expect(await uidOf({})).toBeNull();
   expect(await uidOf({ uid: '0' })).toBe(0);
   expect(await uidOf({ uid: '4294967294' })).toBe(0xffff_fffe);
@@ -104,11 +104,11 @@ test('all options reach the request', () => {
   });
 });
 
-test('a mode that was asked for wins', () => {
+test('a mode that the user chose overrides the default', () => {
   expect(sandboxRequest({ mode: 'none' }, '/p', [])).toMatchObject({ mode: 'none', project: '/p' });
 });
 
-test('the home: flag, then CARREL_HOME, then ~/.carrel', () => {
+test('the home is the flag, else CARREL_HOME, else ~/.carrel', () => {
   expect(homeOf('/a', { CARREL_HOME: '/b' })).toBe('/a');
   expect(homeOf(undefined, { CARREL_HOME: '/b/' })).toBe('/b');
   expect(homeOf(undefined, { CARREL_HOME: '' })).toMatch(/\/\.carrel$/);

@@ -1,8 +1,8 @@
-/** Options as they are typed → values. What cannot be read is a Fault that names the option. */
+/** Parses the text of options into values. A text that cannot be parsed is a Fault that names the option. */
 import { Fault, isFault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 
-/** Runs a check of the model; its refusal names the option. */
+/** Runs a check of the model; if it throws a Fault, the Fault names the option. */
 export function naming<T>(option: string, check: () => T): T {
   try {
     return check();
@@ -15,7 +15,7 @@ export function naming<T>(option: string, check: () => T): T {
   }
 }
 
-/** `K=V` again and again → a record. The value may hold anything, `=` included. */
+/** Parses repeated `K=V` into a record. The value may contain `=`. */
 export function parsePairs(texts: readonly string[], option: string): Record<string, string> {
   const pairs = new Map<string, string>();
   for (const text of texts) {
@@ -45,7 +45,7 @@ export function parseCount(text: string, option: string, least = 0): number {
   });
 }
 
-/** Seconds, fractions allowed, → milliseconds. */
+/** Parses seconds, also fractions, into milliseconds. */
 export function parseSeconds(text: string, option: string): number {
   return Math.round(parseNumber(text, option) * 1000);
 }

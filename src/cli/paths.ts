@@ -6,7 +6,7 @@ import { printable } from '../model/name.ts';
 import { parsePathspec, pathspecText } from '../model/pathspec.ts';
 import { naming } from './option.ts';
 
-/** Paths in a workspace as they were typed. An empty one is an unset variable, and must not mean everything. */
+/** Checks typed paths. An empty path usually comes from an unset variable, and must not mean everything. */
 export function checkPaths(paths: readonly string[]): string[] {
   if (paths.includes('')) {
     throw new Fault('invalid', 'PATH: the path is empty', { hint: 'Leave it out for everything.' });
@@ -14,7 +14,7 @@ export function checkPaths(paths: readonly string[]): string[] {
   return [...paths];
 }
 
-/** The part of a request that says which paths; none are all. As in git they start at the current folder. */
+/** The paths of a request; none means all. As in git, they are relative to the current folder. */
 export async function askedPaths(
   client: Client,
   name: string,
@@ -28,7 +28,7 @@ export async function askedPaths(
   };
 }
 
-/** The same for a review, which leaves out what git ignores unless that is asked for. */
+/** The same for a review, which leaves out what git ignores unless `ignored` is set. */
 export async function askedReview(
   client: Client,
   name: string,
@@ -45,7 +45,7 @@ export function specInProject(text: string, project: string, folder: string): st
   return pathspecText({ words, path: inProject(path, project, folder) });
 }
 
-/** Somewhere else than in the project, a path starts at its root; `/workspace/…` is what the sandbox calls it. */
+/** Makes a path relative to the project. Outside of the project a relative path counts from the project's root. */
 export function inProject(path: string, project: string, folder: string): string {
   const here = relative(project, folder);
   if (isOutside(here) && !isAbsolute(path)) return path;
@@ -61,7 +61,10 @@ function isOutside(path: string): boolean {
   return path === '..' || path.startsWith('../');
 }
 
-/** The daemon has another working folder than the user. An empty path is an unset variable, not the current folder. */
+/**
+ * The daemon has another working folder, so it gets absolute paths. An empty path, such as an unset variable, is
+ * refused.
+ */
 export function absolute(path: string, what: string): string {
   if (path !== '') return resolve(path);
   throw new Fault('invalid', `${what}: the path is empty`, { hint: 'Write . for the current folder.' });

@@ -1,10 +1,10 @@
-/** What happens when the reader of stdout closes the pipe: by default the command ends quietly. */
+/** Called when the reader of stdout closes the pipe; by default the command ends without a message. */
 let react: () => void = () => process.exit(0);
 
-/** As a shell reports it for a command that was cut short. */
+/** The exit code that a shell reports for a command ended by SIGPIPE. */
 export const brokenPipeExit = 141;
 
-/** A command that leaves something behind takes care of it first. */
+/** For a command that has to clean up before it ends. */
 export function onBrokenPipe(handler: () => void): void {
   react = handler;
 }

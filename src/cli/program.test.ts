@@ -18,7 +18,7 @@ async function refused(...argv: string[]): Promise<Fault> {
   return error as Fault;
 }
 
-test('what stands after -- is the command, options included', async () => {
+test('the words after -- are the command, including options', async () => {
   expect(await parsed('run', '--name', 'a', '.', '--', 'npm', 'test', '--json', '--', '-x')).toEqual({
     ...{
       name: 'run',
@@ -48,12 +48,12 @@ test('the command of exec follows its name, with or without --', async () => {
     expect(await parsed(...words)).toMatchObject({ name: 'exec', args, options, command });
 });
 
-test('other commands take -- as the end of options', async () => {
+test('for other commands -- ends the options', async () => {
   expect(await parsed('rm', '--', 'a', '-b')).toMatchObject({ args: ['a', '-b'], command: [] });
   expect(splitCommand(['--home', 'run', 'rm', '--', 'x'])).toEqual([['--home', 'run', 'rm', '--', 'x'], []]);
 });
 
-test('global options stand before or after the command', async () => {
+test('global options are allowed before and after the command', async () => {
   const globals = { home: '/h', json: true };
   expect(await parsed('--home', '/h', '--json', 'ls')).toMatchObject({ name: 'ls', globals });
   expect(await parsed('ls', '--json', '--home=/h')).toMatchObject({ name: 'ls', globals });
@@ -63,7 +63,7 @@ test('global options stand before or after the command', async () => {
   });
 });
 
-test('commands of two words', async () => {
+test('commands of two words are parsed with their arguments and options', async () => {
   const uid = { uid: '7' };
   expect(await parsed('user', 'add', 'bob', '--uid', '7')).toMatchObject({
     name: 'user add',
@@ -95,7 +95,7 @@ describe('the other spelling of a verb', () => {
     expect(await parsed('--json', ...words, ...needed)).toMatchObject({ name, args: needed });
   });
 
-  test('is the verb only, never an argument', async () => {
+  test('is applied only to the verb, never to an argument', async () => {
     expect(await parsed('show', 'list')).toMatchObject({ name: 'show', args: ['list'] });
     expect(await parsed('rm', 'list', 'remove')).toMatchObject({ name: 'rm', args: ['list', 'remove'] });
     expect(await parsed('--user', 'list', 'swarm', 'remove', 'list')).toMatchObject({
@@ -103,7 +103,7 @@ describe('the other spelling of a verb', () => {
     });
   });
 
-  test('makes no command where there is none', async () => {
+  test('does not make a command that does not exist', async () => {
     expect((await refused('image', 'cleanup')).message).toContain("'cleanup'");
   });
 });
@@ -112,14 +112,14 @@ test('a secret value on the command line is refused', async () => {
   expect((await refused('secret', 'set', 'NAME', 'value')).message).not.toContain('value');
 });
 
-test('options repeat, join and have short forms', async () => {
+test('options can be repeated and joined, and have short forms', async () => {
   expect(await parsed('exec', '-it', 'a', '--env', 'A=1', '--env', 'B=2', '-w', '/x', '--', 'sh')).toMatchObject({
     args: ['a'],
     options: { interactive: true, tty: true, env: ['A=1', 'B=2'], cwd: '/x' },
   });
 });
 
-test('changes are taken over with what was decided about them', async () => {
+test('the options of apply and diff are parsed', async () => {
   const argv = ['apply', 'a', 'src', '--theirs', '--allow', 'ci,env', '--allow', 'all', '--branch', 'b', '-m', 'words'];
   expect(await parsed(...argv)).toMatchObject({
     args: ['a', 'src'],
@@ -132,7 +132,7 @@ test('changes are taken over with what was decided about them', async () => {
   });
 });
 
-describe('refused with a hint', () => {
+describe('the parser refuses with a hint', () => {
   test.each([
     [['rnu'], 'Did you mean run?'],
     [['ls', '--jsom'], 'Did you mean --json?'],
@@ -178,7 +178,7 @@ describe('the output of the parser', () => {
     vi.restoreAllMocks();
   });
 
-  test('help of everything, a group and one of its commands', async () => {
+  test('help shows all commands, a group, or one command', async () => {
     await parsed('help');
     expect(said.stdout).toMatch(
       /^Storage and people:\n {2}volume COMMAND +persistent [\s\S]*\n {2}user COMMAND +.*: add, ls, token, rm$/m,
@@ -193,7 +193,7 @@ describe('the output of the parser', () => {
     expect(said.stderr).toBe('');
   });
 
-  test('help shows the first spelling of a verb only, also for the other', async () => {
+  test('help shows only the first spelling of a verb, also when asked for the other', async () => {
     await parsed('help', 'swarm', 'list');
     expect(said.stdout).toMatch(/^Usage: carrel swarm ls /);
     await parsed('help');
@@ -206,14 +206,14 @@ describe('the output of the parser', () => {
     for (const name of ['', ...groups, 'run', 'diff', 'claude', 'agent install', 'swarm run', 'hub token']) {
       said.stdout = '';
       await parsed('help', ...name.split(' ').filter((word) => word !== ''));
-      // What is typed stays in one piece.
+      // Text that users type is not wrapped.
       const isTyped = (line: string) => /^Usage: |^ {2}\S+( \S+)*$/.test(line);
       const wide = said.stdout.split('\n').filter((line) => line.length > 80 && !isTyped(line));
       expect(wide, name).toEqual([]);
     }
   });
 
-  test('without a command a few are shown, on one screen of 80 columns, instead of all', async () => {
+  test('without a command a few commands are shown, which fit on a screen of 80 columns', async () => {
     const { message, hint = '' } = await refused();
     expect(message).toBe('no command');
     expect(hint).toMatch(/^carrel claude \. [\s\S]*\ncarrel help /);
@@ -222,7 +222,7 @@ describe('the output of the parser', () => {
     expect(said).toEqual({ stdout: '', stderr: '' });
   });
 
-  test('a group alone is not enough: its help, and the hint', async () => {
+  test('a group without a command is an error with the help of the group and a hint', async () => {
     const fault = await refused('user');
     expect(fault.toJSON()).toMatchObject({
       message: 'carrel user needs one of add, ls, token, rm',
@@ -232,7 +232,7 @@ describe('the output of the parser', () => {
     expect(said.stdout).toBe('');
   });
 
-  test('with --json there is no help on stderr', async () => {
+  test('with --json no help is printed on stderr', async () => {
     await refused('--json', 'user');
     expect(said).toEqual({ stdout: '', stderr: '' });
   });
@@ -243,7 +243,7 @@ test('every command has a module that performs it', async () => {
 });
 
 test.each(table.commands.filter(({ name }) => /(^| )(ls|rm|clean)$/.test(name)))(
-  '$name has another spelling',
+  '$name can be typed with another spelling',
   async ({ name, args = '' }) => {
     const other = name
       .replace(/ls$/, 'list')

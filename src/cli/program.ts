@@ -33,8 +33,8 @@ export async function parse(argv: readonly string[], dispatch: Dispatch): Promis
 }
 
 /**
- * For commands that take a command, `--` separates it, or it follows their arguments (`commandAfter`); for those that take paths,
- * it separates these. For all others `--` ends the options, as usual.
+ * If a command takes a command for the sandbox, that follows `--`, or follows the arguments (`commandAfter`). If it
+ * takes paths, they follow `--`. For all other commands `--` ends the options, as usual.
  */
 export function splitCommand(argv: readonly string[]): [head: readonly string[], tail: readonly string[]] {
   const at = argv.indexOf('--');
@@ -46,7 +46,7 @@ export function splitCommand(argv: readonly string[]): [head: readonly string[],
   return at < 0 ? [argv, []] : [before, argv.slice(at + 1)];
 }
 
-/** Where the arguments of a command stand: no option and no value of one. */
+/** The indexes of a command's arguments, without options and their values. */
 function operandPlaces(argv: readonly string[], entry: CommandEntry): number[] {
   const options = [...(entry.options ?? []), ...globalOptions].map(flagsOf).filter(({ takesValue }) => takesValue);
   const takesNext = (word: string) => options.some(({ long, short }) => word === long || endsWith(word, short));
@@ -59,12 +59,12 @@ function operandPlaces(argv: readonly string[], entry: CommandEntry): number[] {
   return places.slice(entry.name.split(' ').length);
 }
 
-/** `-te`: the last letter of several. */
+/** Whether a word such as `-te` ends with this short option. */
 function endsWith(word: string, short: string | null): boolean {
   return short !== null && /^-[a-zA-Z]+$/.test(word) && word.endsWith(short.slice(1));
 }
 
-/** `swarm list` is `swarm ls`. A word that makes no command stays as it was typed, for the error message. */
+/** Turns `swarm list` into `swarm ls`. Words that are no command stay as typed, for the error message. */
 function withShownVerb(argv: readonly string[]): readonly string[] {
   const places = wordPlaces(argv);
   const verbs = argv[places[0] ?? -1] === 'help' ? places.slice(1) : places;
@@ -94,7 +94,7 @@ function groupOf(argv: readonly string[]): GroupEntry | undefined {
   return table.groups.find(({ name }) => name === argv[wordPlaces(argv)[0] ?? -1]);
 }
 
-/** Where the words stand that are neither options nor the values of global ones. */
+/** The indexes of the words that are neither options nor the values of global options. */
 function wordPlaces(argv: readonly string[]): number[] {
   const isValue = (place: number) => ['--home', '--user'].includes(argv[place - 1] ?? '');
   return [...argv.keys()].filter((place) => !argv[place]!.startsWith('-') && !isValue(place));
@@ -129,7 +129,7 @@ function buildProgram(
   return program.addCommand(buildHelp(program));
 }
 
-/** Wider terms have their description below them, so that it has room on a terminal of 80 columns. */
+/** The description of a wider term goes below it, so that it fits on a terminal of 80 columns. */
 const widestTerm = 30;
 
 function formatItem(this: Help, term: string, termWidth: number, description: string, help: Help): string {
@@ -187,7 +187,7 @@ function headingOf(name: string): string {
   return areas.find(({ commands, groups }) => has(commands) || has(groups))!.heading;
 }
 
-/** The second words of its commands. */
+/** The second words of the commands in a group. */
 function wordsIn(group: string): string[] {
   return table.commands
     .filter(({ name }) => name.startsWith(`${group} `))
@@ -233,7 +233,7 @@ function refusal(error: CommanderError, head: readonly string[]): Fault {
   return new Fault('invalid', message, { cause: error, hint });
 }
 
-/** What a new user needs, on one screen. */
+/** The commands that a new user needs, on one screen. */
 const firstCommands = [
   ['carrel claude .', 'Claude Code in a sandbox, on a copy of this folder;'],
   ['', 'codex, gemini, opencode, copilot, qwen likewise'],

@@ -12,7 +12,7 @@ export function listenForSignals(): void {
   for (const signal of Object.keys(numbers) as Caught[]) process.on(signal, () => handlers.at(-1)!(signal));
 }
 
-/** Takes the signals over; the returned function gives them back. */
+/** Handles the signals by `handler` until the returned function is called. */
 export function catchSignals(handler: Handler): () => void {
   handlers.push(handler);
   return () => {

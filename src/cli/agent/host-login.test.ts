@@ -57,7 +57,7 @@ function refusal(agent: string): Fault {
 }
 
 describe('a login', () => {
-  it('is the access token with its expiry, and nothing that renews it', () => {
+  it('is the access token with its expiry, without the refresh token', () => {
     write('claude', claude);
     write('codex', chatgpt());
     write('gemini', gemini);
@@ -89,20 +89,20 @@ describe('a login', () => {
     expect(findLogin(agent, elsewhere, now)).toEqual(find(agent));
   });
 
-  it('of codex is the key, unless codex uses an account', () => {
+  it('is the API key for codex, unless codex uses an account', () => {
     write('codex', { ...chatgpt(), auth_mode: undefined, OPENAI_API_KEY: 'sk-x' });
     expect(find('codex')).toMatchObject({ kind: { secret: 'OPENAI_API_KEY' }, value: 'sk-x', expiresAt: null });
     write('codex', { ...chatgpt(), OPENAI_API_KEY: 'sk-x' });
     expect(find('codex')).toMatchObject({ kind: { secret: 'CHATGPT_ACCESS_TOKEN' } });
   });
 
-  it('is found behind a link', () => {
+  it('is found through a symbolic link', () => {
     writeFileSync(join(home, 'kept.json'), JSON.stringify(gemini));
     symlinkSync(join(home, 'kept.json'), place('gemini'));
     expect(find('gemini').value).toBe('ya29.x');
   });
 
-  it.each(['soon', null, {}, Number.MAX_VALUE])('has no known expiry with %j for it', (expiry) => {
+  it.each(['soon', null, {}, Number.MAX_VALUE])('has no known expiry if the file has %j for it', (expiry) => {
     write('gemini', { ...gemini, expiry_date: expiry });
     expect(find('gemini').expiresAt).toBeNull();
     write('codex', chatgpt({ access_token: chatgptToken('account-1', expiry) }));
@@ -110,8 +110,8 @@ describe('a login', () => {
   });
 });
 
-describe('refused is', () => {
-  it('an expired login, with what renews it', () => {
+describe('findLogin refuses', () => {
+  it('an expired login, and says how to renew it', () => {
     write('claude', { claudeAiOauth: { ...claude.claudeAiOauth, expiresAt: now } });
     write('codex', chatgpt({ access_token: chatgptToken('account-1', now / 1000) }));
     write('gemini', { ...gemini, expiry_date: now - 1 });
@@ -160,19 +160,19 @@ describe('refused is', () => {
     expect([hasLogin('gemini', user()), hasLogin('codex', user())]).toEqual([false, false]);
   });
 
-  it('a token that is for another account than codex uses, or that names none', () => {
+  it('a token of codex for another account than the file names, or for none', () => {
     for (const access_token of [chatgptToken('other'), chatgptToken(undefined), 'opaque']) {
       write('codex', chatgpt({ access_token, account_id: 'account-2' }));
       expect(refusal('codex')).toMatchObject({ code: 'invalid', message: expect.stringContaining('does not name') });
     }
   });
 
-  it('a token that no header can carry, without showing it', () => {
+  it('a token that does not fit into a header, without showing it', () => {
     write('gemini', { ...gemini, access_token: 'ya29.x\r\nx-evil: 1' });
     expect(refusal('gemini')).toMatchObject({ code: 'invalid', message: expect.not.stringContaining('evil') });
   });
 
-  it('the login of an agent that keeps none that can be added outside', () => {
+  it('an agent whose login cannot be added outside of a sandbox', () => {
     for (const agent of Object.keys(terminalAgents).filter((one) => !(one in files))) {
       expect(refusal(agent)).toMatchObject({
         code: 'unsupported',

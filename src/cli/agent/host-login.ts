@@ -1,6 +1,6 @@
 /**
- * The login of an agent in the home of the user who runs the command. Only what goes into requests is taken from the file, never what
- * renews it.
+ * The login of an agent in the home of the user who runs the command. The client takes only the token that goes into
+ * requests from the file, never the token that renews it.
  */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,13 +13,13 @@ import { Fault } from '../../model/fault.ts';
 import { claimIn } from '../../model/jwt.ts';
 import { valueAt } from '../../model/value-at.ts';
 
-/** Real ones have a few kilobytes, and are parsed in no time at this size. */
+/** Real login files have a few kilobytes; parsing a file of this size takes no noticeable time. */
 const maxFileBytes = 256 * 1024;
 
 export interface FoundLogin {
   readonly kind: HostLogin;
   readonly value: string;
-  /** Null: nothing says when it expires. */
+  /** Null: neither the file nor the token has an expiry time. */
   readonly expiresAt: Date | null;
 }
 
@@ -37,14 +37,14 @@ interface Place extends LoginFile {
   readonly shown: string;
 }
 
-/** Whether there is one to offer. An expired one is: the command that takes it over says what renews it. */
+/** Whether the user has a login, expired or not: `carrel agent login` says how to renew an expired one. */
 export function hasLogin(agent: string, user = ownHome): boolean {
   const known = agents[agent]?.login;
   if (known === undefined) return false;
   try {
     return kindIn(contentOf(agent, placeOf(known, user)), known) !== null;
   } catch {
-    // `carrel agent login` reports what is wrong with the file, ignoring.
+    // `carrel agent login` reports the error in the file, ignoring.
     return false;
   }
 }
@@ -81,7 +81,7 @@ function contentOf(agent: string, known: Place): unknown {
   }
 }
 
-/** Through links, which people use for files like this: it is read with the permissions of its owner. */
+/** Follows links, which people use for files like this: the client reads the file with the user's own permissions. */
 function bytesOf(agent: string, known: Place): Buffer {
   try {
     const read = readBounded(realpathSync(known.path), maxFileBytes);
@@ -105,7 +105,7 @@ function kindIn(content: unknown, { kinds }: LoginFile): Found | null {
   return null;
 }
 
-/** The account that goes with the token is taken from the token itself, so it must be the one that the agent uses. */
+/** Requests name the account that is in the token, so it must be the account that the file names. */
 function checkUsable(agent: string, known: Place, content: unknown, { kind, value }: Found): void {
   const [service] = servicesOf({ name: agent, secret: kind.secret, preset: presetOfKey(kind.secret)! });
   const bytes = Buffer.from(value);
@@ -146,7 +146,7 @@ export function renewal(agent: string): string {
   return `Use ${agent} on this machine once, which renews its login; then: carrel agent login ${agent}`;
 }
 
-/** Before anything is read: the program refreshes its tokens itself, so a sandbox would have to hold them. */
+/** Thrown before the file is read: the agent refreshes its tokens itself, so a sandbox would have to hold them. */
 function cannot(agent: string): Fault {
   return new Fault('unsupported', `the login of ${agent} cannot be added outside of a sandbox, so no sandbox gets it`, {
     hint: keyHint(agent),

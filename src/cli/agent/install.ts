@@ -1,4 +1,7 @@
-/** `carrel agent install`: npm runs in a sandbox that can write the volume with the programs of agents; all others only read it. */
+/**
+ * `carrel agent install`: npm runs in a sandbox that can write the volume with the programs of agents; all other
+ * sandboxes only read it.
+ */
 import { existsSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
 import { installFolder, installVolume } from '../../model/agent.ts';
@@ -22,7 +25,7 @@ export default async function install(context: Context, { args }: Invocation): P
   else context.out.print(`${agent} ${plain(version)}`);
 }
 
-/** The version that sandboxes use from now on; those that run keep theirs. */
+/** Returns the installed version. Sandboxes use it from now on; programs that already run keep theirs. */
 async function installed(client: Client, agent: string, wanted: string): Promise<string> {
   const name = agents[agent]!.package!;
   const keys = (await client.call('GET /v1/credentials')).filter(({ preset }) => preset === 'npm').slice(0, 1);
@@ -55,10 +58,10 @@ async function installed(client: Client, agent: string, wanted: string): Promise
   }
 }
 
-/** A registry that does not answer, or has a certificate that is not trusted, is reported soon. */
+/** npm retries little, so that an unreachable registry or an untrusted certificate is reported soon. */
 const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=2000'];
 
-/** Where distributions keep the authorities of the machine: Node.js trusts its own list only. */
+/** Where distributions keep the machine's certificate authorities: Node.js trusts only its own list by default. */
 const bundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
 
 function trustEnv(): Record<string, string> {
@@ -86,7 +89,7 @@ async function output(client: Client, name: string, argv: string[]): Promise<str
   });
   if (exitCode === 0) return Buffer.concat(said).toString();
   const text = Buffer.concat(errors).toString().trim();
-  // The version that was asked for does not exist.
+  // npm reports that the requested version does not exist.
   if (argv[1] === 'view' && /^npm (error|ERR!) code E404$/m.test(text)) return '';
   const last = text.split('\n').slice(-5).join('\n');
   throw new Fault('unavailable', `${argv.slice(0, 2).join(' ')} failed: ${last}`, {

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The real path of a program that this client finds, so that the daemon follows no link; null: there is none. */
+/** The real path of a program on this client's PATH, so that the daemon follows no link; null: it is not there. */
 export function onPath(program: string): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter((one) => one.startsWith('/'))) {
     try {
@@ -9,7 +9,7 @@ export function onPath(program: string): string | null {
       accessSync(path, constants.X_OK);
       if (statSync(path).isFile()) return path;
     } catch {
-      // The next folder may have it, ignoring.
+      // The next folder may have the program, ignoring.
     }
   }
   return null;

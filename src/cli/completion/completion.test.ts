@@ -25,14 +25,14 @@ describe.each([
   });
 });
 
-test('after the name of a sandbox come files, or nothing', () => {
+test('after the name of a sandbox, files are offered if the command takes paths, else nothing', () => {
   expect(bash(offered)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
   expect(zsh(offered)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
   expect(zsh(offered)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
   expect(fish(offered)).toContain(`'__carrel_at diff' -F -a '(carrel __names 2>/dev/null)'`);
 });
 
-test('a command of two words has its own options, and what its second word may be is offered after the first', () => {
+test('a command of two words has its own options, and its second word is offered after the first', () => {
   expect(bash(offered)).toMatch(/^ {4}user\) arguments='add ls token rm' ;;$/m);
   expect(bash(offered)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
   expect(bash(offered)).toMatch(
@@ -45,7 +45,7 @@ test('a command of two words has its own options, and what its second word may b
   expect(fish(offered)).toContain(`-n '__carrel_at user add' -l uid -r -F`);
 });
 
-test('names of the kind that is meant are offered', () => {
+test('an argument or option completes to names of its kind', () => {
   expect(bash(offered)).toMatch(/^ {4}secret\\ rm\) .*; kind=secrets ;;$/m);
   expect(bash(offered)).toMatch(/^ {4}run:--secret\) COMPREPLY=.*carrel __names secrets /m);
   expect(zsh(offered)).toMatch(/^ {4}run\) .*'\*--volume\[[^\]]*\]:value:_carrel_volumes'/m);
@@ -53,7 +53,7 @@ test('names of the kind that is meant are offered', () => {
   expect(fish(offered)).toContain(`-l user -x -a '(carrel __names users 2>/dev/null)'`);
 });
 
-test('everything that commands and options complete to is known', () => {
+test('commands and options complete only to known kinds', () => {
   const kinds = [...Object.keys(table.names), 'sandbox', 'sandbox-files', 'sandbox-snapshots', 'files', 'places'];
   const named = shown.flatMap(({ completes, options = [] }) => [completes, ...options.map((one) => one.completes)]);
   expect(named.filter((kind) => typeof kind === 'string' && !kinds.includes(kind))).toEqual([]);
@@ -65,7 +65,7 @@ test('zsh defines every function that it calls', () => {
   for (const name of called) expect(script).toContain(`${name}() {`);
 });
 
-test('bash and fish take no value of an option for an operand, and -n has one in logs alone', () => {
+test('bash and fish do not count values of options as operands, and -n has a value in some commands only', () => {
   expect(bash(offered)).toMatch(/^ {6}\*:--home \| .*\*:--allow \| .*\*:-m.*\) \(\(i\+\+\)\) ;;$/m);
   expect(bash(offered)).toMatch(/ \| logs:-n \| /);
   expect(fish(offered)).toMatch(/^ +case .*'logs:-n' 'logs \*:-n'.*$/m);
@@ -74,19 +74,19 @@ test('bash and fish take no value of an option for an operand, and -n has one in
   expect(named.map(({ command }) => command)).not.toContain(null);
 });
 
-test('flags are read', () => {
+test('flagsOf parses short and long flags, and whether they take a value', () => {
   expect(flagsOf({ flags: '-f, --follow', summary: '' })).toEqual({ short: '-f', long: '--follow', takesValue: false });
   expect(flagsOf({ flags: '--tail <N>', summary: '' })).toEqual({ short: null, long: '--tail', takesValue: true });
 });
 
-test('snapshots of the sandbox that was named, files inside it, and agents are offered', () => {
+test('snapshots and files of the named sandbox, and agents, are offered', () => {
   const [inBash, inZsh, inFish] = [bash(offered), zsh(offered), fish(offered)];
   expect(inBash).toMatch(/^ {4}restore\) .*; kind=sandbox-snapshots ;;$/m);
   expect(inBash).toContain('snapshots) arguments=$(carrel __names snapshots "$operand" 2>/dev/null) ;;');
   expect(inBash).toContain('carrel __names inside "$cur"');
   expect(inBash).toMatch(/^ {4}swarm\\ run:--agent\) .*carrel __names agents /m);
   expect(inZsh).toContain("'2:snapshot:_carrel_snapshots'");
-  // Without (@) the words are joined, and the first of them is a letter.
+  // Without (@) zsh joins the words, and the first element is a letter.
   expect(inZsh).toContain('(@)words[2,-1]:#-*}[1]}"');
   expect(inZsh).toContain('carrel __names inside "$PREFIX"');
   expect(inZsh).toContain('_carrel_agents() {');

@@ -28,7 +28,7 @@ export function fish({ commands: entries, groups }: CommandTable): string {
   ].join('\n');
 }
 
-/** Whether the words before the cursor, less options, begin with exactly this command. */
+/** A function of fish: whether the words before the cursor, without options, begin with exactly this command. */
 function position(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
   return `function __carrel_at
     set -l words
@@ -56,7 +56,7 @@ function position(entries: readonly CommandEntry[], groups: readonly GroupEntry[
 end`;
 }
 
-/** Before the colon are the command and the operands after it. */
+/** A pattern of fish: the text before its colon is the command with its operands, the text after it is the flag. */
 function flagPattern({ flag, command }: ValuedFlag): string {
   return command === null ? `'*:${flag}'` : `'${command}:${flag}' '${command} *:${flag}'`;
 }

@@ -38,7 +38,7 @@ export function namesOf(kind: string): string {
   return `carrel __names${kind === 'sandboxes' ? '' : ` ${kind}`} 2>/dev/null`;
 }
 
-/** The same for what is in a sandbox: its snapshots, or its files. `of` is words of the shell. */
+/** The command that prints the snapshots or the files of a sandbox, one a line. `of` is shell text that names it. */
 export function namesWithin(kind: 'snapshots' | 'inside', of: string): string {
   return `carrel __names ${kind} ${of} 2>/dev/null`;
 }
@@ -56,18 +56,18 @@ export function isIn({ name }: CommandEntry, group: GroupEntry): boolean {
   return name.startsWith(`${group.name} `);
 }
 
-/** The second word of a command of two, the only one of others. */
+/** The second word of a two-word command; the only word of any other. */
 export function lastWord({ name }: CommandEntry): string {
   return name.split(' ').at(-1)!;
 }
 
 export interface ValuedFlag {
   readonly flag: string;
-  /** The one command in which it has a value; null: it has one in every command that knows it. */
+  /** The only command in which the flag takes a value; null: it takes one in every command that has it. */
   readonly command: string | null;
 }
 
-/** Flags with a value after them, which is no operand. */
+/** Flags that are followed by a value, so that completion does not count this value as an operand. */
 export function valuedFlags(entries: readonly CommandEntry[]): ValuedFlag[] {
   const all = [...globalOptions.map((option) => spelled(option, null)), ...entries.flatMap(spelledOptions)].flat();
   const bare = new Set(all.filter(({ takesValue }) => !takesValue).map(({ flag }) => flag));

@@ -34,14 +34,14 @@ function refusal(work: () => unknown): Fault {
   throw new Error('it was not refused');
 }
 
-test('the socket: CARREL_SOCKET, unless a home was named', () => {
+test('the socket is CARREL_SOCKET, unless --home is given', () => {
   expect(socketOf(undefined, {})).toBeNull();
   expect(socketOf(undefined, { CARREL_SOCKET: '' })).toBeNull();
   expect(socketOf(undefined, { CARREL_SOCKET: '/run/c/../carrel.sock' })).toBe('/run/carrel.sock');
   expect(socketOf('/h', { CARREL_SOCKET: '/run/carrel.sock' })).toBeNull();
 });
 
-test('the token: CARREL_TOKEN, else the content of CARREL_TOKEN_FILE, else none', () => {
+test('the token is CARREL_TOKEN, else the content of CARREL_TOKEN_FILE, else none', () => {
   const path = file(`${token}\n`);
   expect(tokenFor(null, warn, {})).toBeUndefined();
   expect(tokenFor('/s', warn, { CARREL_TOKEN_FILE: path })).toBe(token);
@@ -50,11 +50,11 @@ test('the token: CARREL_TOKEN, else the content of CARREL_TOKEN_FILE, else none'
   expect(warnings).toEqual([]);
 });
 
-test('a token for a shared daemon is not shown to a home that was named instead', () => {
+test('a token for a shared daemon is not sent to a home named by --home', () => {
   expect(tokenFor(null, warn, { CARREL_SOCKET: '/s', CARREL_TOKEN: token })).toBeUndefined();
 });
 
-test('a file that others can read is warned of, without its content', () => {
+test('a token file that others can read causes a warning without its content', () => {
   expect(tokenFor('/s', warn, { CARREL_TOKEN_FILE: file(token, 0o644) })).toBe(token);
   expect(warnings).toHaveLength(1);
   expect(warnings[0]).toContain('chmod 600');
@@ -69,7 +69,7 @@ test('a token file of root may be readable by its group, any other only by its o
   expect(isOpenToOthers({ mode: 0o100660, uid: 0 })).toBe(true);
 });
 
-describe('refused, without being shown', () => {
+describe('tokenFor refuses without showing it', () => {
   test.each(['', '\n', `${token}\r\nx: y`, 'two words', 'ü'.repeat(20)])('%j', (content) => {
     const env = { CARREL_TOKEN_FILE: file(content) };
     const fault = refusal(() => tokenFor('/s', warn, env));
@@ -77,7 +77,7 @@ describe('refused, without being shown', () => {
     if (content.trim() !== '') expect(JSON.stringify(fault)).not.toContain(content.slice(0, 9));
   });
 
-  test('a file that is not there', () => {
+  test('a missing file', () => {
     const fault = refusal(() => tokenFor('/s', warn, { CARREL_TOKEN_FILE: join(folder, 'absent') }));
     expect(fault.message).toContain('absent');
   });

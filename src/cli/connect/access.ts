@@ -1,6 +1,6 @@
 /**
  * Access to a daemon of another account: by its shared socket and a token. The token is read when it is needed
- * and goes nowhere but into requests.
+ * and is sent only in requests.
  */
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,12 +9,12 @@ import { Fault } from '../../model/fault.ts';
 
 const maxTokenBytes = 4096;
 
-/** The socket of a shared daemon. A home that was named on the command line is asked for instead. */
+/** The socket of a shared daemon; null: `--home` names another daemon, or CARREL_SOCKET is not set. */
 export function socketOf(homeFlag: string | undefined, env: NodeJS.ProcessEnv = process.env): string | null {
   return homeFlag === undefined && env.CARREL_SOCKET ? resolve(env.CARREL_SOCKET) : null;
 }
 
-/** The token that goes with the place: one for a shared socket means nothing to a home that was named instead. */
+/** The token for this daemon. A token for the shared socket is not sent to a home that `--home` names instead. */
 export function tokenFor(
   socket: string | null,
   warn: (text: string) => void,
@@ -43,13 +43,13 @@ function readToken(path: string, warn: (text: string) => void): string {
   }
 }
 
-/** What root lends to one group is meant to be read by it. */
+/** Whether other accounts can use the file. A file of root that one group can read is shared on purpose. */
 export function isOpenToOthers({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): boolean {
   const lent = uid === 0 && (mode & 0o037) === 0;
   return (mode & 0o077) !== 0 && !lent;
 }
 
-/** Nothing that is no token can become part of a header, or of a message. */
+/** A text that is not a token is refused, so that it gets into no header and no error message. */
 function checked(text: string, where: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]{1,1024}$/.test(token)) return token;

@@ -1,4 +1,4 @@
-/** How commands reach the daemon. */
+/** Makes the clients by which commands reach the daemon. */
 import { Client } from '../../api/client.ts';
 import { ownBuild } from '../../lib/package.ts';
 import type { Context } from '../cli.ts';
@@ -6,7 +6,10 @@ import { during } from '../output/progress.ts';
 import { tokenFor } from './access.ts';
 import { offerRestart } from './older-daemon.ts';
 
-/** A client that starts the daemon when it does not answer, unless it is the daemon of another account. `port`: of a daemon that it starts. */
+/**
+ * A client that starts the daemon when it does not answer, unless the daemon is of another account. `port` is for a
+ * daemon that it starts.
+ */
 export function connect(context: Context, port?: number): Client {
   if (context.socket !== null) return connectRunning(context);
   const start = async () => {
@@ -22,7 +25,9 @@ async function endRunning(context: Context): Promise<void> {
   await during(context.out, 'waiting for the daemon to end', end(connectRunning(context), false));
 }
 
-/** A client that takes the daemon as it is, or is refused with `unavailable`. `warn`: prints what the daemon wants its owner to know. */
+/**
+ * A client that starts no daemon: without one its calls fail with `unavailable`. `warn` prints notices of the daemon.
+ */
 export function connectRunning(context: Context, warn = (text: string) => context.out.warn(text)): Client {
   const place = context.socket === null ? context.home : { socket: context.socket };
   return new Client(place, undefined, visitor(context, warn));
@@ -37,7 +42,7 @@ function visitor({ socket, user }: Context, warn: (text: string) => void) {
   };
 }
 
-/** A command that asks several times says the same once. */
+/** Prints each text once, also when a command makes several requests. */
 function once(say: (text: string) => void): (text: string) => void {
   const said = new Set<string>();
   return (text) => {

@@ -14,7 +14,7 @@ export interface SessionFacts {
   readonly exists: (path: string) => boolean;
 }
 
-/** What a daemon's command begins with to be in such a group; nothing where there is none to be had. */
+/** The command prefix that puts a daemon into such a group; empty if no such group is available. */
 export function scopeArgs(facts: SessionFacts = currentFacts()): string[] {
   const { uid, account, path, exists } = facts;
   const required = [
@@ -27,13 +27,13 @@ export function scopeArgs(facts: SessionFacts = currentFacts()): string[] {
   return ['systemd-run', '--user', '--scope', '--quiet', '--collect', '--property=Delegate=yes', '--'];
 }
 
-/** The manager's socket; sessions of su and cron lack the variable that names it. */
+/** The variable that leads to the manager's socket; sessions of su and cron lack it. */
 export function scopeEnv({ uid, exists }: Pick<SessionFacts, 'uid' | 'exists'> = currentFacts()): NodeJS.ProcessEnv {
   const folder = runtimeFolder(uid);
   return uid !== 0 && exists(folder) ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
-/** The last words of a systemd-run that could not begin; a daemon's own begin otherwise. */
+/** Whether the text is an error of systemd-run itself; a daemon's own errors begin differently. */
 export function isScopeRefused(words: string): boolean {
   return /^(Failed to|Job failed|Unknown assignment)/m.test(words);
 }

@@ -7,7 +7,7 @@ import { Fault, isFault } from '../../model/fault.ts';
 const goneMs = 15_000;
 const pollMs = 20;
 
-/** The names of what was stopped; null when there was no daemon, or it died meanwhile. */
+/** The names of the stopped sandboxes; null: no daemon answered, or it died meanwhile. */
 export async function end(client: Client, all: boolean): Promise<string[] | null> {
   try {
     const { pid } = await client.call('GET /v1/status');
@@ -20,10 +20,10 @@ export async function end(client: Client, all: boolean): Promise<string[] | null
   }
 }
 
-/** Until the process is gone, so that the next daemon finds the home free. */
+/** Waits until the process is gone, so that the next daemon can lock the home. */
 async function gone(pid: number): Promise<void> {
   const deadline = Date.now() + goneMs;
-  // A zombie that its parent has not reaped holds nothing any more.
+  // A zombie that its parent has not reaped counts as gone: it holds no lock.
   while (processRef(pid) !== null) {
     if (Date.now() > deadline) throw new Fault('timeout', `the daemon, pid ${pid}, does not end`);
     await sleep(pollMs);

@@ -1,14 +1,14 @@
 /**
- * Without root a daemon lives in a user namespace, and what it started can be reached from there only. When it is gone
- * and sandboxes live on, the next one joins them. A keeper is in that namespace itself; where all of them are gone, too,
- * the first process of a sandbox is in one that was made there.
+ * Without root a daemon runs in a user namespace, and its sandboxes can be reached only from there. When sandboxes
+ * outlive their daemon, the next daemon joins that namespace. A keeper runs in the namespace itself. If no keeper is
+ * left, the first process of a sandbox leads to it: the namespace of that process was made there.
  */
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { enterNamespaceOf, namespaceArgs } from '../../lib/namespace.ts';
 import { dist } from '../../lib/package.ts';
 
-/** What a daemon's command begins with to be in the namespaces it wants to live in. */
+/** The command prefix that starts a daemon in its namespaces. */
 export function daemonNamespaces(path: string): string[] {
   const uid = process.getuid?.() ?? 0;
   if (uid === 0) return namespaceArgs(uid);
@@ -21,7 +21,7 @@ export function daemonNamespaces(path: string): string[] {
 
 type Check = (pid: number, id: string, home: string) => boolean;
 
-/** A process recorded under this name for a sandbox, in a user namespace other than this one. */
+/** Finds a process that is recorded under this name for a sandbox and is in another user namespace. */
 function find(home: string, name: string, isIt: Check): number | null {
   for (const id of namesIn(join(home, 'engine/run'))) {
     const pid = Number(readOr(join(home, 'engine/run', id, name), ''));
@@ -30,13 +30,13 @@ function find(home: string, name: string, isIt: Check): number | null {
   return null;
 }
 
-/** A pid from before a reboot may belong to any process by now. */
+/** Checked by the command line: a pid from before a reboot may belong to another process by now. */
 function isKeeper(pid: number, id: string, home: string): boolean {
   const args = readOr(`/proc/${pid}/cmdline`, '').split('\0');
   return args.includes(id) && args.some((arg) => arg.startsWith(join(home, 'engine/')));
 }
 
-/** By the folders of the sandbox that are mounted in it, which nothing inside can change. */
+/** Checked by the folders that are mounted in the sandbox, because no program inside can change these mounts. */
 function isInit(pid: number, id: string): boolean {
   return readOr(`/proc/${pid}/mountinfo`, '').includes(`/sandboxes/${id}/`);
 }
@@ -45,7 +45,7 @@ function userNamespace(pid: number | 'self'): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/user`);
   } catch {
-    // It ended meanwhile, or belongs to another account, ignoring.
+    // The process ended meanwhile, or belongs to another account, ignoring.
     return null;
   }
 }

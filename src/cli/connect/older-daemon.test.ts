@@ -14,7 +14,7 @@ describe('a daemon', () => {
     ['of an earlier build', { ...own, build: 'a', builtAt: '2026-01-01T00:00:00.000Z' }, true],
     ['of a later build', { ...own, build: 'a', builtAt: '2026-03-01T00:00:00.000Z' }, false],
     ['of the same content, built before', { ...own, builtAt: '2026-01-01T00:00:00.000Z' }, false],
-  ])('%s is judged by version, then by build', (_, running, older) => {
+  ])('%s is compared by version, then by build time', (_, running, older) => {
     expect(isOlder(running, own)).toBe(older);
   });
 });
@@ -28,7 +28,7 @@ describe('the note of a daemon', () => {
   const note = (content: unknown) => writeFileSync(join(home, 'daemon.json'), JSON.stringify(content));
   const earlier = { version: '0.9.0', build: 'a', builtAt: '2026-01-01T00:00:00.000Z' };
 
-  it('says what it was built from, as long as its process lives', () => {
+  it('leads to a notice about an older build while the process of the daemon lives', () => {
     expect(olderText(home, own)).toBeNull();
     note({ pid: process.pid, ...earlier });
     expect(olderText(home, own)).toBe(
@@ -38,7 +38,7 @@ describe('the note of a daemon', () => {
     expect(olderText(home, own)).toBeNull();
   });
 
-  it('that cannot be read says nothing', () => {
+  it('is ignored if it is invalid', () => {
     for (const content of [null, [], 'x', { pid: process.pid }, { pid: process.pid, ...earlier, version: 9 }]) {
       note(content);
       expect(olderText(home, own)).toBeNull();

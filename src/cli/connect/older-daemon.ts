@@ -1,6 +1,6 @@
 /**
- * A daemon that was started before the programs were updated goes on as it was. Commands compare the note that it left in its home
- * with their own build; one that is newer says so, and at a terminal offers the restart.
+ * A daemon that was started before an update keeps running the old programs. Each command compares the build that the
+ * daemon noted in its home with its own build. A newer command prints a warning, and at a terminal it offers a restart.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function offer(context: Context, end: () => Promise<void>): Promise<void> 
   if (await context.out.asking(interruptible(confirm(question)))) await end();
 }
 
-/** That the daemon of this home is older than this command; null: it is not, or there is none. */
+/** The text that the daemon of this home is older than this command; null: it is not older, or no daemon runs. */
 export function olderText(home: string, own = ownBuild()): string | null {
   const running = noteIn(home);
   if (own === null || running === null || processRef(running.pid) === null) return null;

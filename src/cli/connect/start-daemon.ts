@@ -14,34 +14,39 @@ import { consequences, Fault, type FaultBody, isFault } from '../../model/fault.
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
 import { daemonNamespaces } from './namespace.ts';
 
-/** Long, for slow machines: one that ends is noticed at once. */
+/** Long, for slow machines: a daemon that exits is noticed at once. */
 const waitMs = 60_000;
-/** How often it is checked whether the daemon has made its socket: that costs next to nothing. */
+/** How often the command checks whether the socket of the daemon exists; this check is cheap. */
 const lookMs = 5;
-/** A socket may be that of an earlier daemon. Each request delays the start, so the interval grows with the time waited. */
+/**
+ * How often an existing socket is tried: it may be left from an earlier daemon. Requests delay the start, so this
+ * grows.
+ */
 const pollMs = 15;
 const pollShare = 1 / 16;
-/** The exit code of a daemon that found another one holding the home. */
+/** The exit code of a daemon whose home is locked by another daemon. */
 const takenExit = 6;
-/** How long the other one may take to answer before we try again: it may be on its way out. */
+/** How long the other daemon may take to answer before the command starts one again: it may be shutting down. */
 const takenMs = 500;
 /** How many daemons may be killed while they start before the command gives up. */
 const maxKilled = 5;
-/** How long the last words of a daemon that has exited may take to arrive. */
+/** How long the command waits for the rest of the stderr of a daemon that has exited. */
 const wordsMs = 500;
 const maxWordsBytes = 64 * 1024;
-/** The descriptor of daemon.log in a daemon that starts: its stderr is a pipe of this command until it answers. */
+/** The descriptor of daemon.log in a starting daemon: until it answers, its stderr is a pipe to this command. */
 const logDescriptor = 3;
-/** How a daemon begins the line that says why it refuses to start. */
+/** Prefix of the line by which a daemon reports why it does not start. */
 export const faultMark = 'carrel-fault: ';
 
-/** The daemon's program, in the namespaces it wants to live in. `scope`: what puts it into a control group of its own. */
+/**
+ * The command that starts the daemon in its namespaces. `scope`: the prefix that puts it into its own control group.
+ */
 export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
   const main = join(dist, 'daemon/main.js');
   return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
 }
 
-/** `env`: what the daemon gets besides what it needs of its own. */
+/** `env`: the environment that the daemon inherits, besides the variables made for it. */
 export async function startDaemon(home: string, port?: number, env = process.env): Promise<void> {
   makeHome(home);
   const deadline = Date.now() + waitMs;
@@ -58,7 +63,7 @@ export async function startDaemon(home: string, port?: number, env = process.env
   }
 }
 
-/** Everything of an installation is its owner's alone. */
+/** Makes the home so that only its owner has access; an existing home is not changed. */
 export function makeHome(home: string): void {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -77,7 +82,7 @@ export async function isAnswering(home: string): Promise<boolean> {
   }
 }
 
-/** The Fault in the last words of a daemon, or its last lines as they are. */
+/** The Fault that a daemon printed before it exited; if it printed none, a Fault with its last lines. */
 export function lastWords(log: string, exit: string): Fault {
   const lines = log.trimEnd().split('\n');
   const marked = lines.findLast((line) => line.startsWith(faultMark));
@@ -85,13 +90,13 @@ export function lastWords(log: string, exit: string): Fault {
     try {
       return Fault.from(JSON.parse(marked.slice(faultMark.length)) as FaultBody);
     } catch {
-      // A line cut short by the end of the process says no more than the lines below do.
+      // The daemon ended while it wrote this line: its last lines are reported instead.
     }
   }
   const refused = lines.findLast((line) => /^(unshare|nsenter): /.test(line));
   if (refused) return noNamespaces(refused, process.getuid?.() === 0);
   const tail = lines.filter((line) => line !== '').slice(-10);
-  // One that has no room for its last words either.
+  // On a full disk the daemon could not even print the reason.
   if (tail.length === 0 && exit === `exit code ${consequences.exhausted.exit}`)
     return noSpace('the daemon cannot start');
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
@@ -110,12 +115,12 @@ function noNamespaces(said: string, isRoot: boolean): Fault {
 
 interface Wanted {
   readonly home: string;
-  /** Instead of the one in config.yaml. */
+  /** Replaces the port in config.yaml. */
   readonly port: number | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** How one start ended: some daemon answers, this one was killed, or another one holds the home and does not answer. */
+/** How one start ended: a daemon answers, the started one was killed, or another holds the home and does not answer. */
 type Ended = 'answers' | 'killed' | 'taken';
 
 async function tryStart(wanted: Wanted, deadline: number, scope = scopeArgs()): Promise<Ended> {
@@ -130,7 +135,7 @@ async function tryStart(wanted: Wanted, deadline: number, scope = scopeArgs()): 
   }
 }
 
-/** systemd-run could not begin; a daemon without a scope may. */
+/** systemd-run failed; the daemon is started without a scope then. */
 class ScopeRefused extends Error {}
 
 function killedFault(home: string): Fault {
@@ -139,7 +144,10 @@ function killedFault(home: string): Fault {
   });
 }
 
-/** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
+/**
+ * CARREL_OWNER names the account, because in a user namespace the daemon is root. The caller's access to a shared
+ * daemon is left out.
+ */
 export function daemonEnv(home: string, port?: number, starter = process.env): NodeJS.ProcessEnv {
   const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = starter;
   const asked = port === undefined ? {} : { CARREL_PORT: String(port) };
@@ -148,13 +156,13 @@ export function daemonEnv(home: string, port?: number, starter = process.env): N
 
 interface Starting {
   readonly child: ChildProcess;
-  /** Settles if there is no process. */
+  /** Resolves if the program cannot be started. */
   readonly spawnError: Promise<NodeJS.ErrnoException>;
-  /** What this daemon and the programs that start it wrote so far; of much, the end. */
+  /** The end of the stderr of this daemon and of the programs that start it. */
   words(): string;
 }
 
-/** Its stderr is a pipe, so that its errors are not mixed with those of other daemons that start at the same time. */
+/** Starts a daemon with a pipe as stderr, so that errors of daemons that start at the same time are not mixed. */
 function launch({ home, port, env }: Wanted, log: number, scope: readonly string[]): Starting {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
@@ -196,11 +204,11 @@ async function outcome(home: string, starting: Starting, deadline: number): Prom
   }
 }
 
-/** Why a daemon that has exited did not start. */
+/** The error for a daemon that has exited before it answered. */
 async function reason({ child, spawnError, words }: Starting): Promise<Error> {
   if (child.pid === undefined) return spawnFault(child.spawnfile, await spawnError);
   const { stderr } = child;
-  // A process that it started may hold the pipe for longer.
+  // A child of the daemon may keep the pipe open longer.
   if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
   if (isScopeRefused(words())) return new ScopeRefused();
   return lastWords(words(), `exit code ${child.exitCode}`);

@@ -8,7 +8,7 @@ interface Options {
   readonly after?: string;
 }
 
-/** As the daemon tells it; what a newer one adds is shown with `--json`. */
+/** An entry as the daemon sends it; fields that only a newer daemon has are shown with `--json`. */
 export interface AuditEntry {
   readonly at: string;
   readonly user: string | null;
@@ -31,7 +31,7 @@ export default async function audit(context: Context, { options }: Invocation<Op
   }
 }
 
-/** One act, as a sentence: when, who, what, to which, how it ended, and from where. */
+/** One act as a line: time, user, verb, targets, outcome, and the process that made the request. */
 export function line({ at, user, as, verb, targets, outcome, peer, detail = {} }: AuditEntry): string {
   const details = Object.entries(detail).map(([key, value]) => `${key}=${text(value)}`);
   return plain(

@@ -1,4 +1,4 @@
-/** Frees disk space: first it shows what would go, then that goes and nothing else. */
+/** Frees disk space: it shows what it would remove, then removes exactly that. */
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { parseDuration } from '../../model/duration.ts';
@@ -24,7 +24,7 @@ type Piece = {
   readonly name: string;
   readonly id: string;
   readonly sizeBytes: number;
-  /** Since when nothing needs it. */
+  /** When the sandbox ended, or when the snapshot was taken. */
   readonly at: string;
 };
 
@@ -71,7 +71,7 @@ async function agreed({ out, json }: Context, pieces: readonly Piece[]): Promise
   throw new Fault('cancelled', 'nothing was removed');
 }
 
-/** Sandboxes that ended and have nothing to apply, and of the others the snapshots that were taken automatically. */
+/** Ended sandboxes with nothing to apply, and the automatic snapshots of all others. */
 async function found(client: Client, olderMs: number): Promise<Piece[]> {
   const [views, sizes] = await Promise.all([client.call('GET /v1/sandboxes'), client.call('GET /v1/sizes')]);
   const sizeOf = new Map(sizes.map(({ name, sizeBytes }) => [name, sizeBytes]));
@@ -85,7 +85,7 @@ async function found(client: Client, olderMs: number): Promise<Piece[]> {
   return pieces;
 }
 
-/** The daemon says whether something would be lost. */
+/** Asks the daemon, by a dry run, whether removing the sandbox would lose changes. */
 async function isDone(client: Client, { name, id, finishedAt }: SandboxView, staleMs: number): Promise<boolean> {
   if (finishedAt === null || Date.parse(finishedAt) > Date.now() - staleMs) return false;
   try {

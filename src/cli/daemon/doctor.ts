@@ -24,7 +24,7 @@ export default async function doctor(context: Context): Promise<number> {
   return rows.some(({ level }) => level === 'failure') ? consequences.unsupported.exit : 0;
 }
 
-/** Below one that is not well, what to do about it. */
+/** A row for each probe, with its hint below it. */
 export function findings(rows: readonly ProbeRow[], out: Output): string[] {
   const cells = rows.map(({ level, name, detail }) => {
     const [mark, colour] = marks[level];

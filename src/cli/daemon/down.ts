@@ -18,7 +18,7 @@ export default async function down(context: Context, { options }: Invocation<{ a
   context.out.print(...stopped.map((name) => `stopped ${plain(name)}`), 'the daemon has ended');
 }
 
-/** Sandboxes outlive a daemon that was killed: then another one is started to stop them. */
+/** Sandboxes outlive a daemon that was killed: another daemon is started to stop them. */
 async function endAll(context: Context): Promise<string[] | null> {
   const stopped = await end(connectRunning(context), true);
   const isOwnHome = context.socket === null && existsSync(join(context.home, 'carrel.db'));

@@ -13,7 +13,7 @@ export default async function engineLs(context: Context): Promise<void> {
   out.print(...engineListing(engines, out));
 }
 
-/** Below one that cannot be used, why, and what to do about it. */
+/** A row for each engine; below an unusable one, the reason and a hint. */
 export function engineListing(engines: readonly EngineView[], out: Output): string[] {
   const rows = engines.map(({ name, usable, version, runtime, at }) => [
     name,

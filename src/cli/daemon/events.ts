@@ -13,7 +13,7 @@ interface Options {
 }
 
 export default async function events(context: Context, { options }: Invocation<Options>): Promise<void> {
-  // From the oldest on that is kept.
+  // 0: from the oldest event that is kept.
   const after = options.after === undefined ? 0 : parseCount(options.after, '--after');
   const client = connect(context);
   for await (const event of options.follow ? client.follow(after) : past(client, after)) {

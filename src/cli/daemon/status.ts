@@ -32,7 +32,7 @@ export default async function status(context: Context): Promise<void> {
   );
 }
 
-/** What of config.yaml is not in use. */
+/** The settings of config.yaml that are not in use. */
 function settingsRows({ refused, waiting }: AnswerOf<'GET /v1/status'>['settings']): string[][] {
   return [
     ...(refused === null ? [] : [['settings', `those read before are used: ${plain(refused)}`]]),

@@ -44,7 +44,7 @@ async function background(context: Context, port: number | undefined): Promise<n
   return 0;
 }
 
-/** A daemon that runs already keeps the port it has. */
+/** A daemon that already runs keeps its port, so asking for another port is a conflict. */
 async function withPort(context: Context, port: number | undefined) {
   const status = await connect(context, port).call('GET /v1/status');
   if (port === undefined || (status.mcp !== null && (port === 0 || new URL(status.mcp).port === String(port))))
@@ -83,7 +83,7 @@ interface Ended {
   readonly words: string;
 }
 
-/** In a session of its own, so that Ctrl-C reaches it once: through us. */
+/** Runs the daemon in its own session, so that it gets Ctrl-C only once: from this command. */
 function runHere(home: string, scope: readonly string[], port: number | undefined): Promise<Ended> {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {

@@ -1,4 +1,4 @@
-/** How each step is taken, through the API. */
+/** Takes each step by calls of the API. */
 import type { Client } from '../../api/client.ts';
 import type { FleetStep } from '../../api/fleet.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -49,7 +49,7 @@ async function create({ client, out }: ActContext, { request }: StepOf<'create'>
   crashPoint('up:created');
 }
 
-/** As `rm` without force: changes that were not applied keep the sandbox. */
+/** Like `rm` without force: a sandbox with unapplied changes is not removed. */
 async function remove({ client }: ActContext, { name, id, state }: Removal): Promise<void> {
   const running = state === 'running' || state === 'pending';
   if (running) await client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { id } });

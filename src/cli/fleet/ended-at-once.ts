@@ -1,11 +1,11 @@
-/** A sandbox that was started and has failed a moment later was not started, for the person who asked. */
+/** A sandbox that fails within a moment of its start is reported as a failed step. */
 import type { Client } from '../../api/client.ts';
 import type { FleetStep } from '../../api/fleet.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { plain } from '../output/text.ts';
 
-/** How long commands are watched, all of them at the same time. */
+/** How long the started commands are watched, all at the same time. */
 const watchMs = 1000;
 
 type Starting = Extract<FleetStep, { act: 'create' | 'replace' | 'start' }>;
@@ -20,13 +20,13 @@ export async function endedAtOnce(client: Client, done: readonly FleetStep[]): P
   });
 }
 
-/** One without a command idles until it is stopped. */
+/** A sandbox without a command idles until it is stopped, so it is not watched. */
 function isStarting(step: FleetStep): step is Starting {
   if (step.act === 'start') return true;
   return (step.act === 'create' || step.act === 'replace') && (step.request.command ?? []).length > 0;
 }
 
-/** Null: it lives, or was removed meanwhile. */
+/** Null: the sandbox still runs, or was removed meanwhile. */
 async function ended(client: Client, name: string, signal: AbortSignal): Promise<SandboxView | null> {
   try {
     return await client.call('GET /v1/sandboxes/{name}/wait', { path: { name }, signal });

@@ -24,7 +24,7 @@ const refusal = (named: string, trusted?: number[]) => {
   throw new Error('it was taken');
 };
 
-it('is read whole, with the real path of its folder', () => {
+it('a carrel.yaml is read whole, with the real path of its folder', () => {
   symlinkSync(folder, join(folder, 'way'));
   writeFileSync(file, 'name: é\n');
   expect(openFleetFile(join(folder, 'way/carrel.yaml'))).toEqual({
@@ -36,7 +36,7 @@ it('is read whole, with the real path of its folder', () => {
   expect(openFleetFile(file)!.text).toHaveLength(64 * 1024);
 });
 
-it('one that was named has to be there, one that was not need not', () => {
+it('a carrel.yaml that is named must exist; without a name it may be missing', () => {
   expect(refusal(file)).toEqual(['not_found', expect.stringContaining('does not exist')]);
   expect(refusal(join(folder, 'no/carrel.yaml'))[0]).toBe('not_found');
   expect(refusal('')).toEqual(['invalid', '--file: the path is empty']);
@@ -49,19 +49,19 @@ it.each([
   ['a folder', 'invalid', () => mkdirSync(file)],
   ['too large', 'invalid', () => writeFileSync(file, ' '.repeat(64 * 1024 + 1))],
   ['no text', 'invalid', () => writeFileSync(file, Buffer.from([0x6e, 0xff]))],
-] as const)('%s is refused', (_, code, make) => {
+] as const)('a carrel.yaml that is %s is refused', (_, code, make) => {
   make();
   expect(refusal(file)[0]).toBe(code);
 });
 
-it('a file of another account, or writable by all, is refused', () => {
+it('a carrel.yaml of another account, or writable by all, is refused', () => {
   writeFileSync(file, '');
   expect(refusal(file, [1])).toEqual(['denied', expect.stringContaining('belongs to another account')]);
   chmodSync(file, 0o666);
   expect(refusal(file)).toEqual(['denied', expect.stringContaining('can be written by all accounts')]);
 });
 
-it('a socket in its place is refused at once', async () => {
+it('a socket in place of carrel.yaml is refused at once', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(file, resolve));
   expect(() => openFleetFile(file)).toThrow();

@@ -11,17 +11,17 @@ export const fleetFileName = 'carrel.yaml';
 const maxBytes = 64 * 1024;
 
 export interface FleetFile {
-  /** As it was named, for messages. */
+  /** The path as the user typed it, for messages. */
   readonly shown: string;
-  /** Its folder is the real one. */
+  /** Absolute, with links in its folder resolved. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Accounts that the file may belong to; null: any. */
+/** The accounts that may own the file; null: any. */
 type Owners = readonly number[] | null;
 
-/** Null: none was named, and there is none here. */
+/** Null: no file was named, and the current folder has none. */
 export function openFleetFile(named: string | undefined, owners: Owners = trustedIds()): FleetFile | null {
   const shown = named ?? fleetFileName;
   try {
@@ -35,14 +35,14 @@ export function openFleetFile(named: string | undefined, owners: Owners = truste
   throw absent(shown);
 }
 
-/** One that has to be there. */
+/** Like `openFleetFile`, but the file has to exist. */
 export function requireFleetFile(named: string | undefined): FleetFile {
   const found = openFleetFile(named);
   if (found !== null) return found;
   throw new Fault('not_found', `there is no ${fleetFileName} here`, { hint: 'carrel init writes one.' });
 }
 
-/** Null: there is none. The checks are of the very file that was read. */
+/** Null: the file does not exist. Owner and mode are checked on the open file that is read. */
 function readOwn(path: string, shown: string, owners: Owners): string | null {
   const file = readBounded(path, maxBytes);
   if (file === null) return null;
@@ -50,7 +50,7 @@ function readOwn(path: string, shown: string, owners: Owners): string | null {
   return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
 }
 
-/** In a folder that others can write, the file may be of any account. */
+/** In a folder that others can write, another account may have put the file there. */
 function refuseStranger(stat: Stats, shown: string, trusted: readonly number[]): void {
   if (!trusted.includes(stat.uid)) {
     throw new Fault('denied', `${shown} belongs to another account (uid ${stat.uid})`, {
@@ -62,7 +62,7 @@ function refuseStranger(stat: Stats, shown: string, trusted: readonly number[]):
   }
 }
 
-/** The user, root, and the account that called sudo. */
+/** The ids of the user, of root, and of the account that called sudo. */
 function trustedIds(): number[] {
   const uid = process.getuid?.() ?? 0;
   const before = uid === 0 ? Number(process.env.SUDO_UID ?? 0) : uid;

@@ -1,4 +1,4 @@
-/** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
+/** A fleet for the commands: its parsed file, and the daemon that interprets it. */
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { readYaml, type YamlDocument } from '../../lib/yaml.ts';
@@ -25,7 +25,7 @@ export class Fleet {
     return this.#located(this.#client.call('POST /v1/fleet/compose', { body: this.#body }));
   }
 
-  /** What a step is refused for has a line, too: that of the sandbox or watcher it is about. */
+  /** Adds to the refusal of a step the line of the sandbox or watcher in the file. */
   async blame<T>(step: FleetStep, work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -45,7 +45,7 @@ export class Fleet {
     return { file: this.#file.path, content: this.#document.content };
   }
 
-  /** What the daemon tells by place has a line here. */
+  /** Replaces the places that the daemon reports by lines of the file. */
   async #located<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;

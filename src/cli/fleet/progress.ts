@@ -1,4 +1,4 @@
-/** How far the steps of a plan have come: what was done, what failed, and what is kept back by a failure. */
+/** The progress of a plan: which steps are done, which failed, and which wait for a failed one. */
 import type { FleetStep } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 
@@ -6,7 +6,7 @@ export class Progress {
   readonly #steps: readonly FleetStep[];
   readonly #done = new Set<FleetStep>();
   readonly #failures = new Map<FleetStep, Fault>();
-  /** Those that became unnecessary meanwhile. */
+  /** Steps that became unnecessary meanwhile. */
   readonly #dropped = new Set<FleetStep>();
 
   constructor(steps: readonly FleetStep[]) {
@@ -17,7 +17,7 @@ export class Progress {
     return this.#steps.filter((step) => this.#done.has(step));
   }
 
-  /** Failed, kept back or never reached. */
+  /** Steps that failed, wait for a failed one, or were not reached. */
   get left(): FleetStep[] {
     return this.#steps.filter((step) => !this.#done.has(step) && !this.#dropped.has(step));
   }
@@ -26,7 +26,9 @@ export class Progress {
     return [...this.#failures];
   }
 
-  /** `work` ends with whether the step was taken. An interruption ends everything; another refusal is kept for the end. */
+  /**
+   * `work` resolves to whether the step was taken. `cancelled` is thrown at once; other Faults are kept for the end.
+   */
   async record(step: FleetStep, work: Promise<boolean>): Promise<void> {
     try {
       const taken = await work;
@@ -46,7 +48,7 @@ export class Progress {
     return this.failures.some(([failed]) => needs(step, failed));
   }
 
-  /** One refusal for all; null: nothing failed. */
+  /** One Fault for all failures; null: no step failed. */
   failure(): Fault | null {
     const faults = [...this.#failures.values()];
     if (faults.length < 2) return faults[0] ?? null;
@@ -58,7 +60,10 @@ export class Progress {
   }
 }
 
-/** A sandbox needs the volumes and rooms it mounts, and the earlier steps about itself; a watcher its room, and its sandbox. */
+/**
+ * A sandbox needs the volumes and rooms that it mounts, and its own earlier steps; a watcher needs its room and
+ * sandbox.
+ */
 function needs(step: FleetStep, failed: FleetStep): boolean {
   if (isMaking(step)) return false;
   if (!isMaking(failed)) return failed.name === step.name;

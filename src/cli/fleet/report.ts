@@ -1,4 +1,4 @@
-/** What steps look like to a person. */
+/** Steps as text for a person. */
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { formatSize } from '../../model/size.ts';
 import { counted } from '../output/count.ts';
@@ -21,7 +21,7 @@ const verbs: { readonly [act in Act]: readonly [future: string, past: string] } 
 
 const valueColumns = 40;
 
-/** What would be done, one line a step. */
+/** One line for each step of the plan. */
 export function forecast({ fleet, steps, same }: FleetPlan): string[] {
   if (steps.length === 0) return [nothingToDo(fleet, same.length)];
   return [
@@ -31,12 +31,12 @@ export function forecast({ fleet, steps, same }: FleetPlan): string[] {
   ];
 }
 
-/** What is being done. */
+/** The line for a step that is under way. */
 export function stepLine(step: FleetStep): string {
   return `${verbs[step.act][0]} ${subject(step)}`;
 }
 
-/** What was done just now. */
+/** The line for a step that was taken. */
 export function doneLine(step: FleetStep): string {
   return `${verbs[step.act][1]} ${subject(step)}`;
 }

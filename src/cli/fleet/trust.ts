@@ -1,4 +1,4 @@
-/** Asks at a terminal whether a carrel.yaml may give what it gives, where a request was refused for that. */
+/** After a request was refused because a carrel.yaml is not trusted, asks at a terminal whether to trust it. */
 import type { Client } from '../../api/client.ts';
 import type { TrustView } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -7,18 +7,18 @@ import type { Output } from '../output/output.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { type FleetFile, openFleetFile } from './file.ts';
 
-/** Trust is in the content that was shown, so the file may belong to any account. */
+/** The user trusts the content that was shown, so the file may belong to any account. */
 export function openTrustFile(named: string): FleetFile {
   return openFleetFile(named, null)!;
 }
 
-/** The parser is loaded when a file is asked about: `run` has little time. */
+/** The parser is loaded only here, because `run` has little time. */
 export async function trustBody({ path, text, shown }: FleetFile) {
   const { readYaml } = await import('../../lib/yaml.ts');
   return { file: path, content: readYaml(text, shown).content };
 }
 
-/** Does the work; if it is refused for what a file gives, asks about that and does it once more. */
+/** Does the work. If it is refused for an untrusted file, asks whether to trust the file, then does it once more. */
 export async function withTrust<T>({ out }: Context, client: Client, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -30,7 +30,7 @@ export async function withTrust<T>({ out }: Context, client: Client, work: () =>
   }
 }
 
-/** What is shown is what is trusted: the same text, read once. */
+/** The file is read once, so the user trusts exactly the text that was shown. */
 export async function askTrust(out: Output, client: Client, file: FleetFile): Promise<void> {
   const body = await trustBody(file);
   tellGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));

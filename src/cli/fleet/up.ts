@@ -1,4 +1,4 @@
-/** Brings the machine to what a carrel.yaml declares. */
+/** Takes the steps after which the machine has what a carrel.yaml declares. */
 import type { Client } from '../../api/client.ts';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -22,7 +22,7 @@ export interface FleetOptions {
 
 type Removal = Extract<FleetStep, { act: 'replace' | 'remove' }>;
 
-/** How often the plan may be out of date before the command fails. */
+/** How many times a step may be out of date before the command fails. */
 const attempts = 3;
 
 export async function bringUp(context: Context, file: FleetFile, options: FleetOptions): Promise<number> {
@@ -42,7 +42,7 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
   return 0;
 }
 
-/** What the file gives beyond what was trusted is asked about first. */
+/** Asks first about what the file gives to sandboxes beyond what the user already trusts. */
 async function requireTrust(
   { out }: Context,
   client: Client,
@@ -58,7 +58,7 @@ async function requireTrust(
   });
 }
 
-/** A step that fails keeps only those back that need it. The steps that were taken are printed however it ends. */
+/** A failed step holds back only the steps that need it. The steps that were taken are always printed. */
 async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, acting: ActContext): Promise<void> {
   const progress = new Progress(plan.steps);
   const { interrupted, release } = interruption();
@@ -97,8 +97,9 @@ function interruption(): { interrupted: Promise<never>; release: () => void } {
 }
 
 /**
- * Takes one step, also while other commands run. A refusal may mean that the step is out of date: then what is left to do is asked
- * for again, and nothing is removed that was not in the plan that was agreed to. Ends with whether it was us.
+ * Takes one step, also while other commands run. A refusal may mean that the step is out of date: then a new plan says
+ * what is left to do, and only sandboxes are removed whose removal the user agreed to. Resolves to whether this command
+ * took the step.
  */
 async function settle(acting: ActContext, fleet: Fleet, planned: FleetStep, agreed: FleetPlan): Promise<boolean> {
   let step = planned;
@@ -117,7 +118,7 @@ async function settle(acting: ActContext, fleet: Fleet, planned: FleetStep, agre
   }
 }
 
-/** Steps of the same key stand for each other. */
+/** Steps with the same key are about the same thing, so that a step of a new plan replaces the old one. */
 function keyOf(step: FleetStep): string {
   if (step.act === 'init-volumes' || step.act === 'init-rooms') return step.act;
   if (step.act === 'watch' || step.act === 'unwatch') return `watcher ${step.name} of ${step.room}`;
@@ -128,7 +129,7 @@ function isRemoval(step: FleetStep): step is Removal {
   return step.act === 'replace' || step.act === 'remove';
 }
 
-/** The same that keeps `rm` from it, before anything is done. */
+/** Refuses before any step what `rm` would refuse: removals that lose unapplied work. */
 function refuseLoss(steps: readonly FleetStep[]): void {
   const losing = steps.filter(isRemoval).filter(({ unapplied }) => unapplied !== null);
   if (losing.length === 0) return;

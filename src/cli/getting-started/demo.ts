@@ -1,4 +1,4 @@
-/** A first look: agents work on a sample project, each in its own sandbox, and what they did is reviewed and merged. */
+/** A tour: agents work on a sample project, each in its own sandbox, and their work is reviewed and merged. */
 import type { Client } from '../../api/client.ts';
 import type { SwarmView } from '../../api/swarm.ts';
 import { Fault } from '../../model/fault.ts';
@@ -42,7 +42,7 @@ export default async function demo(context: Context, { args }: Invocation): Prom
 }
 
 const agent = 'demo';
-/** A commit as people write it. */
+/** How many characters of a commit id are shown. */
 const shortCommit = 7;
 
 async function work(context: Context, client: Client, project: string): Promise<SwarmView> {

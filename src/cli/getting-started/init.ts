@@ -35,7 +35,10 @@ function writeFleet(file: string, text: string): void {
   }
 }
 
-/** For editors, beside what it is for: it is right on every machine. One that is there stays. */
+/**
+ * Writes the schema for editors below the folder of the file, so that its path is the same on every machine. An
+ * existing schema stays.
+ */
 function writeSchema(folder: string, warn: (text: string) => void): void {
   const own = join(packageFolder, 'schema', schemaName);
   try {

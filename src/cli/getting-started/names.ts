@@ -5,19 +5,19 @@ import { connectRunning } from '../connect/connect.ts';
 import { execInside } from '../stream/exec.ts';
 
 const patienceMs = 500;
-/** Something has to start inside. */
+/** Longer, because a program has to start inside the sandbox. */
 const patienceInsideMs = 3000;
 const maxBytes = 64 * 1024;
 
 const harmless = /^[\w@%+=,./-]+$/;
 
-/** For completion scripts: quick, silent when anything is amiss, and never the reason that a daemon starts. */
+/** Prints names for completion scripts. It is quick, prints nothing on an error, and starts no daemon. */
 export default async function names(context: Context, { args }: Invocation): Promise<void> {
   const [kind = 'sandboxes', of = ''] = args;
   try {
     context.out.print(...(await listed(context, kind, of)));
   } catch {
-    // No daemon, or no such kind: no names.
+    // No daemon runs, or the kind is unknown: it prints no names, ignoring.
   }
 }
 
@@ -30,7 +30,7 @@ async function listed(context: Context, kind: string, of: string): Promise<reado
   return found.filter((name) => pattern.test(name));
 }
 
-/** What `restore` takes: ids and labels. */
+/** The ids and labels of snapshots, which `restore` takes. */
 async function snapshotsOf(client: Client, name: string): Promise<string[]> {
   const all = await client.call('GET /v1/sandboxes/{name}/snapshots', {
     path: { name },
@@ -41,7 +41,7 @@ async function snapshotsOf(client: Client, name: string): Promise<string[]> {
 
 const listing = 'for f in "$1"*; do if [ -d "$f" ]; then echo "$f/"; elif [ -e "$f" ]; then echo "$f"; fi; done';
 
-/** What begins like NAME:PATH in a sandbox that runs, folders with a slash. */
+/** The files in a running sandbox that begin with NAME:PATH; folders end with a slash. */
 async function filesInside(client: Client, place: string): Promise<string[]> {
   const at = place.indexOf(':');
   const [name, path] = [checkSandboxName(place.slice(0, at)), place.slice(at + 1)];

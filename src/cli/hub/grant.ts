@@ -1,4 +1,4 @@
-/** `--project` and `--tools`, which say what an MCP client may use. */
+/** Parses `--project` and `--tools`: the projects and groups of tools that an MCP client may use. */
 import { Fault } from '../../model/fault.ts';
 import { type ProjectGrant, type ToolGroup, toolGroups } from '../../model/hub-token.ts';
 import { printable } from '../../model/name.ts';

@@ -12,7 +12,7 @@ function parsed(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Refused below.
+    // Text that is not JSON is refused below.
   }
   throw new Fault('invalid', 'JSON is not an object', { hint: 'carrel hub tools --json shows what each tool takes.' });
 }

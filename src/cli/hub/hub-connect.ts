@@ -27,7 +27,7 @@ export default async function hubConnect(context: Context, { options }: Invocati
   return list(context);
 }
 
-/** Checked now: the client would show a mistake only later, and perhaps not where the user looks. */
+/** The options are checked now, because the client would report a mistake later, if at all. */
 function serveOptions({ project, tools }: Options): string[] {
   const projects = project === undefined ? '*' : parseProjects(project);
   return [

@@ -28,7 +28,7 @@ export default async function hubServe(context: Context, { options }: Invocation
   }
 }
 
-/** What the client sees. */
+/** The projects and groups of tools that the client may use. */
 function seenBy({ project, tools }: Options): { readonly projects?: string; readonly groups?: string } {
   const projects = project === undefined ? '*' : parseProjects(project);
   return {

@@ -5,7 +5,7 @@ import type { Context } from '../cli.ts';
 
 const start = 'CODEBUDDY_URL=… PROJECT_ID=… CODEBUDDY_TOKEN_FILE=… node carrel-spoke.mjs --connect [FOLDER]';
 
-/** It is one file of the build, with everything it needs. */
+/** Prints the program of the spoke, which is a single file of the build. */
 export default async function hubSpoke({ json, out }: Context): Promise<void> {
   const program = readFileSync(join(dist, 'agent/spoke/main.js'), 'utf8');
   if (json) return out.document({ program });

@@ -46,7 +46,7 @@ async function create(context: Context, { project, tools, expires, file, all }: 
   for (const line of ['This token is shown only once.', ...explanation(made)]) context.out.note(line);
 }
 
-/** What is printed can be shown to others: it is not the token. */
+/** Prints everything but the token, so that others can see the output. */
 function intoFile({ json, out }: Context, file: string, made: NewToken): void {
   const { token, ...view } = made;
   writeWhole(resolve(file), `${token}\n`);

@@ -4,7 +4,7 @@ import { type PlaceOptions, placeOf } from './place.ts';
 
 const pageSize = 100;
 
-/** From the newest, page by page: notes that are saved meanwhile are not in it. */
+/** Exports from the newest note on, page by page: notes that are saved meanwhile are left out. */
 export default async function memoryExport(context: Context, { options }: Invocation<PlaceOptions>): Promise<void> {
   const client = connect(context);
   const place = placeOf(options);

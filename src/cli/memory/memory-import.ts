@@ -6,7 +6,7 @@ import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { type PlaceOptions, placeOf } from './place.ts';
 
-/** What fits into one request, whatever the notes have. */
+/** So many notes always fit into one request, whatever metadata they have. */
 const maxNotes = 50;
 const maxChars = 2_000_000;
 
@@ -43,7 +43,7 @@ async function* batches(file: string): AsyncGenerator<ImportRequest['notes']> {
   if (notes.length > 0) yield notes;
 }
 
-/** The daemon checks the fields. */
+/** Parses the JSON only; the daemon checks the fields. */
 function parsed(line: string, number: number): ImportRequest['notes'][number] {
   try {
     return JSON.parse(line) as ImportRequest['notes'][number];

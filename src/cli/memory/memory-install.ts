@@ -72,7 +72,7 @@ function packagesFor(what: MemoryPackage): readonly PinnedPackage[] {
   });
 }
 
-/** Under another name until it is complete and was tried. */
+/** Installs under a temporary name, and renames when the package is complete and was tried. */
 async function install(
   folder: string,
   target: string,
@@ -88,7 +88,7 @@ async function install(
     await fetchAll(fresh);
     if (what === 'chroma') await tryServer(fresh);
     syncTree(fresh);
-    // A server that runs keeps its open files.
+    // A running server keeps its open files.
     rmSync(target, { recursive: true, force: true });
     renameSync(fresh, target);
   } finally {
@@ -96,7 +96,7 @@ async function install(
   }
 }
 
-/** Of commands that were killed. */
+/** Removes what earlier commands left when they were killed. */
 function removeUnfinished(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = unfinished.exec(name)?.[1];
@@ -104,7 +104,7 @@ function removeUnfinished(folder: string): void {
   }
 }
 
-/** npm refuses a package whose checksum is another one. */
+/** Writes the lock file, by which npm refuses a package with another checksum. */
 function writeLock(folder: string, what: MemoryPackage, packages: readonly PinnedPackage[]): void {
   const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
   const root = { name: `carrel-${what}`, version: '1.0.0', private: true, dependencies };
@@ -132,7 +132,7 @@ async function fetchAll(folder: string): Promise<void> {
   });
 }
 
-/** Loads the compiled server: it may want a newer system. */
+/** Starts the compiled server once: it may need a newer system than this one. */
 async function tryServer(folder: string): Promise<void> {
   const { exitCode, stderr } = await run([process.execPath, join(folder, chromaProgram), '--help']);
   if (exitCode === 0) return;

@@ -12,7 +12,7 @@ interface Options extends PlaceOptions {
   readonly key?: string;
 }
 
-/** More than any note may have: the daemon refuses it by its own limit. */
+/** More than any note may have: the daemon has the exact limit. */
 const enoughBytes = 1024 ** 2;
 
 export default async function memorySave(context: Context, { args, options }: Invocation<Options>): Promise<void> {

@@ -16,7 +16,7 @@ export function noteLines(note: NoteView, out: Output): string[] {
   return [head.join('  '), `  ${out.paint('dim', plain(about))}`, ...bodyLines(text), ''];
 }
 
-/** Text of other agents may be written to mislead its reader, so it is named. */
+/** Names the author, because an agent may have written the text to mislead its reader. */
 function author({ by, via, origin }: NoteView): string {
   if (via === 'import') return plain(`imported, says it is of ${origin?.by ?? 'an unknown author'}`);
   return by.kind === 'person' ? plain(by.name) : plain(`${by.kind} ${by.name}`);

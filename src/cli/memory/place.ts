@@ -23,7 +23,7 @@ export function placeOf({ project, sandbox, collection }: PlaceOptions) {
   };
 }
 
-/** KEY=VALUE; `true`, `false` and numbers are not kept as texts. */
+/** Parses KEY=VALUE. `true`, `false` and numbers become booleans and numbers, not texts. */
 export function metadataIn(texts: readonly string[], option: string): Record<string, MetadataValue> {
   const pairs = Object.entries(parsePairs(texts, option));
   return Object.fromEntries(pairs.map(([key, text]) => [key, typedValue(text)]));

@@ -15,12 +15,12 @@ export default async function credentialLs(context: Context): Promise<void> {
   context.out.print(...credentialListing(credentials));
 }
 
-/** As `credential add --host` takes it. */
+/** The host in the notation of `credential add --host`. */
 export function placeText(service: Omit<CredentialView['services'][number], 'header' | 'format'>): string {
   return `${service.scheme === undefined ? '' : 'http://'}${serviceText(service)}`;
 }
 
-/** A line for each host. */
+/** One line for each host. */
 export function credentialListing(credentials: readonly CredentialView[], now?: number): string[] {
   const rows = credentials.flatMap(({ name, secret, services, createdAt }) =>
     services.map(({ host, port, scheme, header, format }) => [

@@ -17,7 +17,7 @@ export default async function netExplain(context: Context, { args }: Invocation)
   context.out.print(...explanation(view, path.name, context.out));
 }
 
-/** Without a sandbox. */
+/** Explains the default rules when no sandbox is named. */
 async function explainDefault(context: Context, place: string): Promise<void> {
   const asked = endpointText(parseEndpoint(place, httpsPort));
   const view = await connect(context).call('POST /v1/network/explain', { body: { asked } });

@@ -1,4 +1,4 @@
-/** Connections as sandboxes try them. At a terminal a key allows the last one that was refused. */
+/** Prints connections as sandboxes try to make them. At a terminal a key allows the last refused host. */
 import type { Client } from '../../api/client.ts';
 import { asFault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
@@ -50,13 +50,13 @@ function isForRules({ refusal, asked }: LogLine): boolean {
   return asked !== undefined && (refusal === 'not_allowed' || refusal === 'port_not_allowed');
 }
 
-/** The keys of the terminal, without Enter, until `release`. */
+/** Handles single keys of the terminal, without Enter, until `release` is called. */
 class Keys {
   readonly #client: Client;
   readonly #out: Output;
   readonly #restore = () => process.stdin.setRawMode(false);
   readonly #press = (chunk: Buffer) => this.#pressed(chunk.toString('latin1'));
-  /** Settles when the person quits. */
+  /** Resolves when the user quits. */
   readonly left: Promise<void>;
   #leave: () => void = () => {};
   #last: Refused | null = null;

@@ -12,7 +12,7 @@ interface Options {
   readonly tail?: string;
 }
 
-/** A line of the record: an attempt as it was decided, or how one went on that was allowed. */
+/** A line of the log: the decision on an attempt, or the later course of an allowed attempt. */
 export interface LogLine {
   readonly at: string;
   readonly attempt: string;
@@ -27,7 +27,7 @@ export interface LogLine {
   readonly refusal?: string | null;
 }
 
-/** One attempt, when it was decided. */
+/** The line for the decision on one attempt. */
 export function attemptLine(line: LogLine, out: Output): string {
   return table([cells(line, out)], null).join('\n');
 }
@@ -50,7 +50,7 @@ async function all(lines: AsyncIterable<LogLine>): Promise<LogLine[]> {
   return found;
 }
 
-/** Each when it happens: one line when it is decided, one when it is over. */
+/** Prints each attempt as it happens: one line for the decision, one for the end. */
 async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void> {
   const open = new Map<string, LogLine>();
   for await (const line of lines) {
@@ -61,12 +61,12 @@ async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void>
   }
 }
 
-/** One row for each attempt, with what became of it. */
+/** One row for each attempt, with its decision and its end. */
 export function listing(lines: readonly LogLine[], out: Output): string[] {
   const attempts = new Map<string, LogLine>();
   for (const line of lines) {
     const before = attempts.get(line.attempt);
-    // The end alone, of one whose beginning is not kept any more, says nothing.
+    // The log has the end of this attempt, but no longer its decision.
     if (!before && line.decision === undefined) continue;
     attempts.set(line.attempt, { ...before, ...line, at: before?.at ?? line.at });
   }
@@ -75,7 +75,7 @@ export function listing(lines: readonly LogLine[], out: Output): string[] {
   return table([head, ...[...attempts.values()].map((line) => cells(line, out))]);
 }
 
-/** On a terminal, where a whole date leaves no room for what happened. */
+/** The time without the date, to save columns on a terminal. */
 function timeOfDay(at: string): string {
   const when = new Date(at);
   return Number.isNaN(when.getTime()) ? plain(at) : when.toLocaleTimeString('en-GB', { hour12: false });

@@ -22,7 +22,7 @@ const ended: LogLine = {
   },
 };
 
-test('each attempt is one row, with what became of it', () => {
+test('the log has one row for each attempt, with its decision and its end', () => {
   const refused: LogLine = { ...allowed, attempt: '2', decision: 'refuse', rule: null, asked: '', reason: 'no rule' };
   const open: LogLine = { ...allowed, attempt: '3' };
   const lost: LogLine = { ...ended, attempt: '0' };
@@ -34,18 +34,18 @@ test('each attempt is one row, with what became of it', () => {
   expect(rows[2]).toMatch(/allow .* - +- +-$/);
 });
 
-test('nothing that a sandbox asked for is obeyed by a terminal', () => {
+test('control characters from a sandbox do not reach the terminal', () => {
   const evil = 'a\u001b[2J\n\u202e\r';
   const text = listing([{ ...allowed, asked: evil, rule: evil, via: evil, reason: evil }], out).join('\n');
   expect(text.split('\n')).toHaveLength(2);
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
 });
 
-test('no attempts are no table', () => {
+test('the log prints no table without attempts', () => {
   expect(listing([], out)).toEqual([]);
 });
 
-test('an explanation says why, and the hint where there is one', () => {
+test('an explanation has the reason, and a hint if a rule can help', () => {
   const view = {
     asked: 'a.example:443',
     allowed: false,
@@ -72,7 +72,7 @@ test('an explanation says why, and the hint where there is one', () => {
   ]);
 });
 
-test('ports', () => {
+test('ports are listed, and PORT or PORT:HOSTPORT is parsed', () => {
   const port = { sandbox: 'web', port: 3000, hostPort: 3001, hostAddress: '::1', state: 'running' } as const;
   expect(portListing([port], out)).toEqual([
     'SANDBOX  INSIDE  HERE        STATE',

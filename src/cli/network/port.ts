@@ -2,7 +2,7 @@ import type { PortRequest } from '../../api/network.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 
-/** `-p`: [[ADDRESS:]HOSTPORT:]PORT, in the order of docker. */
+/** Parses `-p`: [[ADDRESS:]HOSTPORT:]PORT, in the order of docker. */
 export function parsePublished(text: string): PortRequest {
   const found = /^(?:(?:(\[[0-9a-fA-F:.]+\]|[\d.]+):)?(\d{0,5}):)?(\d{1,5})(?:\/tcp)?$/.exec(text);
   const [address, hostPort, port] = found?.slice(1) ?? [];
@@ -21,7 +21,7 @@ function isPort(digits: string): boolean {
   return Number(digits) >= 1 && Number(digits) <= 65_535;
 }
 
-/** PORT or PORT:HOSTPORT. */
+/** Parses PORT or PORT:HOSTPORT. */
 export function parsePorts(text: string): { port: number; hostPort?: number } {
   const found = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
   const ports = found?.slice(1).flatMap((digits) => (digits === undefined ? [] : [Number(digits)])) ?? [];

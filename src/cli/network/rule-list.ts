@@ -1,4 +1,4 @@
-/** The rules a sandbox has by now, one a line. */
+/** The current rules of a sandbox, one a line. */
 import type { NetworkView } from '../../api/network.ts';
 import type { Context } from '../cli.ts';
 import { plain } from '../output/text.ts';

@@ -17,7 +17,7 @@ function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 
   return diffStat({ changes, hiddenInGit, ignored }, out, columns);
 }
 
-test('a summary looks like that of git', () => {
+test('the summary looks like git diff --stat', () => {
   const changes = [
     change('src/a.ts', { insertions: 3, deletions: 2 }),
     change('src/much-longer.ts', { insertions: 12, deletions: 0 }),
@@ -39,7 +39,7 @@ test('a count of one is singular', () => {
   );
 });
 
-test('modes, gates, types and unknown bases are described in words', () => {
+test('changes of modes, gates, types and unknown bases are described in words', () => {
   const none = { insertions: null, deletions: null };
   const changes = [
     change('run', { insertions: 0, newMode: 0o755, gates: ['executable'] }),
@@ -59,11 +59,11 @@ test('modes, gates, types and unknown bases are described in words', () => {
   ]);
 });
 
-test('only binary files: no column of numbers', () => {
+test('there is no column of numbers if all files are binary', () => {
   expect(stat([change('x', { insertions: null, deletions: null })])[0]).toBe(' x | Bin 12 -> 34 bytes');
 });
 
-test.each([40, 60, 80, 200])('fits %i columns, and shows every part', (columns) => {
+test.each([40, 60, 80, 200])('the summary fits %i columns and shows every part', (columns) => {
   const changes = [
     change('a/very/long/path/that/goes/on/and/on/until/it/has/to/be/cut/somewhere.ts', {
       insertions: 9000,
@@ -79,30 +79,30 @@ test.each([40, 60, 80, 200])('fits %i columns, and shows every part', (columns) 
   expect(lines[2]).toMatch(/\| {4}0$/);
 });
 
-test('into a pipe no name is cut', () => {
+test('names are not cut if the output is piped', () => {
   const name = 'x'.repeat(300);
   expect(stat([change(name, { insertions: 1000 })], null)[0]).toBe(` ${name} | 1000 ${'+'.repeat(40)}`);
 });
 
-test('odd names stay on their line', () => {
+test('names with control characters stay on one line', () => {
   const pathBase64 = Buffer.from([0x61, 0xff]).toString('base64');
   const lines = stat([change('a\nb\u001b'), change('a\ufffd', { pathBase64 })]);
   expect(lines[0]).toContain(' "a\\nb\\033" |');
   expect(lines[1]).toContain(' "a\\377"    |');
 });
 
-test('what differs inside .git is counted', () => {
+test('differences inside .git are counted', () => {
   expect(stat([change('a')], 80, 1).at(-1)).toBe(' 1 more path differs inside .git; commits travel by themselves');
   expect(stat([change('a')], 80, 2).at(-1)).toBe(' 2 more paths differ inside .git; commits travel by themselves');
 });
 
-test('colours are for terminals', () => {
+test('the graph has colours on a terminal', () => {
   const terminal = new Output(false, { write: () => {}, isTTY: true }, undefined, {});
   const [line] = diffStat({ changes: [change('a', { deletions: 1 })], hiddenInGit: 0, ignored }, terminal, 80);
   expect(line).toBe(' a | 2 \u001b[32m+\u001b[0m\u001b[31m-\u001b[0m');
 });
 
-test('names with their status', () => {
+test('nameStatus lists each name with its status', () => {
   expect(nameStatus([change('a b'), change('new', { status: 'R', from: 'o\tld' }), change('x\ny')])).toEqual([
     'M\ta b',
     'R\t"o\\tld"\tnew',
@@ -110,12 +110,12 @@ test('names with their status', () => {
   ]);
 });
 
-test('a hundred thousand changes', () => {
+test('a hundred thousand changes can be shown', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => change(`f${index}`));
   expect(stat(many)).toHaveLength(100_001);
 });
 
-test('ignored files are one line', () => {
+test('ignored files are summed up in one line', () => {
   const many = { files: 34_367, more: false, places: ['node_modules/', 'dist/', 'a/b/', 'c'] };
   const lastLine = (ignored: typeof many) =>
     diffStat({ changes: [change('a')], hiddenInGit: 0, ignored }, out, 80).at(-1);

@@ -1,4 +1,4 @@
-/** Changes in short: how much of what, where. */
+/** A summary of changes: each path, how many lines changed, and a graph. */
 import type { ChangesView, ChangeView } from '../../api/workspace.ts';
 import { ignoredText } from '../../model/change.ts';
 import { counted } from './count.ts';
@@ -16,9 +16,9 @@ interface Row {
   readonly name: string;
   readonly insertions: number;
   readonly deletions: number;
-  /** Lines; empty where none can be counted. */
+  /** The number of changed lines; empty if lines cannot be counted. */
   readonly amount: string;
-  /** What lines do not say. */
+  /** What a number of lines does not show: types, modes, links and marks. */
   readonly words: string;
 }
 
@@ -30,7 +30,7 @@ interface Room {
   readonly peak: number;
 }
 
-/** Like `git diff --stat`, fitted to the columns; null: as wide as it has to be. */
+/** Like `git diff --stat`, fitted to the columns; null: names are not shortened. */
 export function diffStat(
   { changes, hiddenInGit, ignored }: ChangesView,
   out: Output,
@@ -55,12 +55,12 @@ export function nameStatus(changes: readonly ChangeView[]): string[] {
   );
 }
 
-/** What the owner should look at twice; empty when there is nothing. */
+/** Marks for what the owner should check: gates, and files that the project changed too. */
 export function marksOf({ gates, baseKnown }: Pick<ChangeView, 'gates' | 'baseKnown'>): string[] {
   return [...(gates.length === 0 ? [] : [`[${gates.join(', ')}]`]), ...(baseKnown ? [] : ['[project changed too]'])];
 }
 
-/** Changes that a diff of lines does not show. */
+/** Counts the changes inside .git, which a diff does not show. */
 export function hidden(hiddenInGit: number): string[] {
   if (hiddenInGit === 0) return [];
   const differ = hiddenInGit === 1 ? 'path differs' : 'paths differ';
@@ -127,7 +127,7 @@ function line(row: Row, room: Room, out: Output): string {
   return ` ${cells.filter((cell) => cell !== '').join(' ')}`.trimEnd();
 }
 
-/** Scaled so that whatever is there at all is seen. */
+/** Scaled so that even a single insertion or deletion gets a mark. */
 function graph(row: Row, { graph: columns, peak }: Room, out: Output): string {
   const { insertions, deletions } = row;
   if (peak <= columns) return bars(insertions, deletions, out);

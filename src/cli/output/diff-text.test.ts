@@ -22,15 +22,15 @@ test.each([
   ['+\ufeffx\n', '+\\ufeffx\n'],
   ['+grüße 日本\n', '+grüße 日本\n'],
   ['no end', 'no end'],
-])('%j is harmless', (text, shown) => {
+])('%j is shown without control characters', (text, shown) => {
   expect(show(text)).toBe(shown);
 });
 
-test('bytes that are no text cannot hide an escape', () => {
+test('bytes that are not UTF-8 cannot hide an escape sequence', () => {
   expect(show(Buffer.from([0x2b, 0xc3, 0x1b, 0x5b, 0x9b, 0x0a]))).toBe('+\ufffd^[[\ufffd\n');
 });
 
-test('no byte at all gets a control character through', () => {
+test('no byte becomes a control character in the output', () => {
   for (let byte = 0; byte < 256; byte += 1) {
     const shown = show(Buffer.from([0x2b, byte, 0x41, 0x0a]), { colour: true });
     expect(shown.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
@@ -55,20 +55,20 @@ const coloured = [
   ' x',
 ];
 
-test('colours tell content from headers by counting', () => {
+test('content that looks like a header is coloured as content', () => {
   expect(show(`${diff.join('\n')}\ncreate folder x\n`, { colour: true })).toBe(
     `${coloured.join('\n')}\ncreate folder x\n`,
   );
 });
 
-test('a missing end of line is no line of the hunk', () => {
+test('the note about a missing end of line is not counted as a line of the hunk', () => {
   const text = '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\nindex x\n';
   expect(show(text, { colour: true })).toContain(
     `${green}+b${off}\n\\ No newline at end of file\n${bold}index x${off}\n`,
   );
 });
 
-test('it does not matter where pieces end', () => {
+test('the output does not depend on where chunks end', () => {
   const text = `${diff.join('\n')}\n+grüße \u001b[1m日本 🙂\r\n`;
   for (const pieceBytes of [1, 2, 3, 7])
     expect(show(text, { colour: true, pieceBytes })).toBe(show(text, { colour: true }));

@@ -1,6 +1,6 @@
 /**
- * A unified diff for a terminal. The agent chose the bytes: no control character but the ends of lines and
- * tabs gets through, nothing that turns the direction of text, and bytes that are no text become U+FFFD.
+ * A unified diff for a terminal. The agent chose the bytes, so line ends and tabs are the only control characters that
+ * are kept. Characters that change the direction of text are escaped, and invalid UTF-8 becomes U+FFFD.
  */
 import { plain } from './text.ts';
 import { type Part, wordDiff } from './word-diff.ts';
@@ -8,17 +8,17 @@ import { type Part, wordDiff } from './word-diff.ts';
 const colours = { header: 1, place: 36, added: 32, deleted: 31 } as const;
 type Kind = keyof typeof colours | 'other';
 
-/** Deleted lines and the added ones after them are held back, to mark the words that differ; longer runs are not. */
+/** Deleted lines and the added lines after them are buffered, to mark the words that differ. Longer runs are not. */
 const maxRun = 200;
 
-/** What may stand alone on lines outside of hunks; other lines there are from the daemon. */
+/** Header lines of git outside of hunks; other lines there are from the daemon. */
 const headers =
   /^(?:diff --git |index |--- |\+\+\+ |(?:old|new|deleted file|new file) mode |(?:dis)?similarity index |rename (?:from|to) )/;
 
 export class DiffText {
   readonly #colour: boolean;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** Lines of the hunk that are still to come: of the old and the new file. */
+  /** Lines of the old and the new file that the current hunk still has. */
   #old = 0;
   #new = 0;
   #rest = '';
@@ -29,7 +29,7 @@ export class DiffText {
     this.#colour = colour;
   }
 
-  /** The next part; the end of an unfinished line stays here. */
+  /** Takes the next chunk and returns its whole lines; an unfinished line is buffered. */
   take(chunk: Uint8Array): string {
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split('\n');
     this.#rest = lines.pop()!;
@@ -43,7 +43,7 @@ export class DiffText {
     return this.#held() + shown;
   }
 
-  /** A line, or what has to come before it, or nothing while more may belong to it. */
+  /** Returns the text to print now: buffered lines and this line, or nothing while the line is buffered itself. */
   #next(line: string): string {
     const kind = this.#kindOf(line);
     if (!this.#colour) return `${harmless(line)}\n`;
@@ -54,7 +54,7 @@ export class DiffText {
     return before;
   }
 
-  /** The run that ends here: lines that replace one another are compared in pairs. */
+  /** Returns the buffered run. If as many lines were added as deleted, they are compared in pairs. */
   #held(): string {
     const [deleted, added] = [this.#deleted, this.#added];
     [this.#deleted, this.#added] = [[], []];
@@ -67,7 +67,7 @@ export class DiffText {
     return lines.map((line) => `${line}\n`).join('');
   }
 
-  /** By counting the lines of each hunk: a deleted line may read like a header. */
+  /** Counts the lines of each hunk, because a deleted line may look like a header. */
   #kindOf(line: string): Kind {
     if (this.#old > 0 || this.#new > 0) return this.#inHunk(line);
     const place = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
@@ -91,14 +91,14 @@ function painted(kind: Kind, text: string): string {
   return kind !== 'other' && text !== '' ? `\u001b[${colours[kind]}m${text}\u001b[0m` : text;
 }
 
-/** Reversed: the words that differ. */
+/** Shows the words that differ in reverse video. */
 function marked(kind: 'added' | 'deleted', line: string, parts: readonly Part[] = []): string {
   if (parts.length === 0) return painted(kind, line);
   const text = parts.map((part) => (part.changed ? `\u001b[7m${part.text}\u001b[27m` : part.text)).join('');
   return painted(kind, `${line[0]}${text}`);
 }
 
-/** One line: control characters as ^[ and the like, tabs as they are, the rest as everywhere. */
+/** One safe line: control characters in caret notation such as ^[, tabs unchanged, everything else by `plain`. */
 function harmless(line: string): string {
   return line
     .split('\t')

@@ -1,6 +1,6 @@
 import { plain } from './text.ts';
 
-/** Where a port of this machine listens, as it is written in an address. */
+/** The address and port where a port of this machine listens, as ADDRESS:PORT. */
 export function hostPortText(at: { readonly hostAddress: string; readonly hostPort: number }): string {
   const address = plain(at.hostAddress);
   return `${address.includes(':') ? `[${address}]` : address}:${at.hostPort}`;

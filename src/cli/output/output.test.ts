@@ -23,7 +23,7 @@ function open(json: boolean, isTTY: boolean, env: NodeJS.ProcessEnv = {}) {
   return { stdout, stderr, out: new Output(json, stdout, stderr, env) };
 }
 
-describe('plain text', () => {
+describe('plain', () => {
   test.each([
     ['\u001b[31mred', '\\u001b[31mred'],
     ['a\nb\r\tc', 'a\\nb\\r\\tc'],
@@ -37,12 +37,12 @@ describe('plain text', () => {
     ['\u00ad\u061c\u2060\ufeff\ufff9', '\\u00ad\\u061c\\u2060\\ufeff\\ufff9'],
     ['private \ue000, unassigned \u0378, musical \u{1d173}', 'private \\ue000, unassigned \\u0378, musical \\u{1d173}'],
     ['grüße 日本 🙂 "quoted" \\', 'grüße 日本 🙂 "quoted" \\'],
-  ])('%j', (text, shown) => {
+  ])('shows %j without control and invisible characters', (text, shown) => {
     expect(plain(text)).toBe(shown);
   });
 });
 
-test('no character of a kind that cannot be seen is printed, whatever way is taken', () => {
+test('plain, printable and JSON output print no invisible character', () => {
   const odd = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Variation_Selector}\p{Bidi_Control}]/u;
   const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((one) => odd.test(one));
   const text = all.join('');
@@ -61,7 +61,7 @@ test('width counts columns, not characters', () => {
   expect(width('\u001b[32mrunning\u001b[0m')).toBe(7);
 });
 
-test('cut keeps within its columns', () => {
+test('cut and cutStart keep within their columns', () => {
   expect(cut('abcdef', 6)).toBe('abcdef');
   expect(cut('abcdef', 4)).toBe('abc…');
   expect(cut('日本語', 4)).toBe('日…');
@@ -70,7 +70,7 @@ test('cut keeps within its columns', () => {
   expect(cutStart('日本語', 4)).toBe('…語');
 });
 
-test('a command is shown as one could type it, harmless', () => {
+test('a command is shown quoted for a shell, without control characters', () => {
   expect(commandLine(['sh', '-c', "echo 'hi'\n"])).toBe("sh -c 'echo '\\''hi'\\''\\n'");
   expect(commandLine(['', '\u001b'])).toBe("'' '\\u001b'");
 });
@@ -84,7 +84,7 @@ test('a table is aligned and has no trailing spaces', () => {
   expect(lines).toEqual(['NAME    STATE    X', 'a       \u001b[32mrunning\u001b[0m', '日本語  x        y']);
 });
 
-test('ages', () => {
+test('durations and ages are one short number', () => {
   expect([0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600].map(duration)).toEqual([
     ...['0s', '59s', '1m', '59m', '1h', '47h', '2d'],
   ]);
@@ -93,14 +93,14 @@ test('ages', () => {
   expect(age('never')).toBe('-');
 });
 
-test('a failure names message and hint, harmless, with its exit code', () => {
+test('a failure prints message and hint without control characters, and returns its exit code', () => {
   const { out, stderr, stdout } = open(false, false);
   expect(out.fail(new Fault('not_found', 'no \u001b[2J', { hint: 'try\nthis' }))).toBe(5);
   expect(stderr.text).toBe('carrel: no \\u001b[2J\n  hint: try\n        this\n');
   expect(stdout.text).toBe('');
 });
 
-test('with --json a failure is JSON on stderr, and nothing else is said there', () => {
+test('with --json a failure is JSON on stderr, and nothing else is printed there', () => {
   const { out, stderr, stdout } = open(true, true);
   out.note('a note');
   out.say('words');
@@ -111,7 +111,7 @@ test('with --json a failure is JSON on stderr, and nothing else is said there', 
   expect(stdout.text).toBe('');
 });
 
-test('colour and notes are for terminals, colour not with NO_COLOR', () => {
+test('colours and notes are printed only on a terminal, and no colours with NO_COLOR', () => {
   expect(open(false, true).out.paint('red', 'x')).toBe('\u001b[31mx\u001b[0m');
   expect(open(false, true, { NO_COLOR: '1' }).out.paint('red', 'x')).toBe('x');
   expect(open(false, false).out.paint('red', 'x')).toBe('x');
@@ -122,7 +122,7 @@ test('colour and notes are for terminals, colour not with NO_COLOR', () => {
   expect(piped.stderr.text).toBe('no\\nchanges\n');
 });
 
-test('progress is one line that replaces the one before, whose end stays whole where the text is cut', () => {
+test('progress replaces the line before, and cuts the text but not its end', () => {
   const { out, stderr } = open(false, true);
   out.progress('copied 3M of ', ' (2s)');
   out.progress(`copied 3M of ${'x'.repeat(100)}`, ' (12s)');

@@ -9,7 +9,7 @@ import { cut, plain, plainLines } from './text.ts';
 const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof colours;
 
-/** The lines of a hint stand below each other. */
+/** Aligns the lines of a hint below each other. */
 const hintIndent = `\n${' '.repeat('  hint: '.length)}`;
 
 export interface Sink {
@@ -26,7 +26,7 @@ export class Output {
   readonly #colourful: boolean;
   #drawn = 0;
   #asking = false;
-  /** Names options instead of API fields in refusals; set once the command is known. */
+  /** Replaces API fields by options in error messages; set when the command is known. */
   reword = (fault: Fault) => fault;
 
   constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {
@@ -56,12 +56,12 @@ export class Output {
     if (!this.json) this.stderr.write(`${plain(text)}\n`);
   }
 
-  /** Something the user must know although the command goes on. */
+  /** A warning: the command goes on. */
   warn(text: string): void {
     if (!this.json) this.stderr.write(`carrel: ${plain(text)}\n`);
   }
 
-  /** Says what went wrong, and the exit code that belongs to it. */
+  /** Prints an error and returns its exit code. */
   fail(refusal: Fault): number {
     const fault = this.reword(refusal);
     this.stderr.write(this.json ? `${plainJson(JSON.stringify(fault))}\n` : this.#explain(fault));
@@ -73,17 +73,17 @@ export class Output {
     return this.#tint(this.stdout, colour, text);
   }
 
-  /** The columns of the terminal that shows stdout; null where it goes elsewhere. */
+  /** The columns of the terminal that shows stdout; null: stdout is not a terminal. */
   get columns(): number | null {
     return this.stdout.isTTY === true ? this.stdout.columns || 80 : null;
   }
 
-  /** The lines of the same terminal. */
+  /** The rows of the terminal that shows stdout. */
   get rows(): number {
     return this.stdout.rows || 24;
   }
 
-  /** Whether `paint` paints. */
+  /** Whether `paint` adds colours. */
   get colourful(): boolean {
     return this.#colourful && this.stdout.isTTY === true;
   }
@@ -99,7 +99,7 @@ export class Output {
     if (this.interactive && !this.#asking) this.stderr.write(`\r\u001b[K${line}`);
   }
 
-  /** Progress of what waits for the answer to a question is not drawn over the question. */
+  /** While the answer to a question is awaited, progress is not drawn, because it would overwrite the question. */
   async asking<T>(answer: Promise<T>): Promise<T> {
     this.#asking = true;
     try {
@@ -109,7 +109,7 @@ export class Output {
     }
   }
 
-  /** Result lines in the place of those drawn before, on a terminal that shows stdout. */
+  /** Replaces the lines that the last call drew, on a terminal that shows stdout. */
   redraw(lines: readonly string[]): void {
     const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : '';
     this.stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);

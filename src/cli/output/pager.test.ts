@@ -7,7 +7,7 @@ test.each([
   [{ TERM: 'xterm', PAGER: '  less   -R -i ' }, ['less', '-R', '-i']],
   [{ TERM: 'xterm', PAGER: 'sh -c "evil; $(evil)"' }, ['sh', '-c', '"evil;', '$(evil)"']],
   [{ TERM: 'dumb', PAGER: 'more' }, ['more']],
-])('%j', (env, argv) => {
+])('the pager is chosen by %j', (env, argv) => {
   expect(pagerArgv(env)).toEqual(argv);
 });
 
@@ -17,6 +17,6 @@ test.each([
   { TERM: 'xterm', PAGER: ' ' },
   { TERM: 'dumb' },
   {},
-])('none with %j', (env) => {
+])('no pager is used with %j', (env) => {
   expect(pagerArgv(env)).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Long texts on a terminal go through the program that the person pages with. */
+/** Long texts on a terminal are shown by the user's pager. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -8,33 +8,33 @@ import { catchSignals } from '../signals.ts';
 /** Where text for a terminal goes. */
 export interface Screen {
   readonly sink: Writable;
-  /** Waits until everything was read; ends with the exit code. */
+  /** Waits until the pager ends; resolves to the exit code. */
   close(): Promise<number>;
 }
 
 type Argv = readonly [string, ...string[]];
 
-/** The pager as argv; null: no pager. Words are split at spaces, and nothing else in them means anything. */
+/** The pager as argv; null: no pager. $PAGER is split at spaces and not passed to a shell. */
 export function pagerArgv(env: NodeJS.ProcessEnv): Argv | null {
   const simple = !env.TERM || env.TERM === 'dumb';
   const [file, ...args] = (env.PAGER ?? (simple ? '' : 'less -FRX')).split(/\s+/).filter((word) => word !== '');
   return file === undefined || file === 'cat' ? null : [file, ...args];
 }
 
-/** The pager, or the terminal itself where there is none. `leave` is called when the reader quits the pager. */
+/** Opens the pager, or the terminal itself without a pager. `leave` is called when the user quits the pager. */
 export function openScreen(leave: () => void, env: NodeJS.ProcessEnv = process.env): Screen {
   const argv = pagerArgv(env);
   return (argv && openPager(argv, leave, env)) ?? { sink: process.stdout, close: async () => 0 };
 }
 
 function openPager([file, ...args]: Argv, leave: () => void, env: NodeJS.ProcessEnv): Screen | null {
-  // The usual pagers show colours, and leave what fits on one screen there, when these are set.
+  // With these variables less and lv show colours, and less exits at once if the text fits on one screen.
   const child = spawn(file, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS: 'FRX', LV: '-c', ...env } });
   child.on('error', () => {});
   if (child.pid === undefined) return null;
   const ended = once(child, 'close').then(leave);
   let interrupted = false;
-  // Ctrl-C reaches the pager too, which may well go on: it has the terminal until it ends by itself.
+  // The terminal sends Ctrl-C to the pager too, which may go on after it: this command waits for the pager's own end.
   const release = catchSignals((signal) => {
     interrupted ||= !child.stdin.writableEnded;
     leave();

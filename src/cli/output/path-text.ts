@@ -1,17 +1,17 @@
-/** Names that agents chose, for people and for lines. */
+/** Paths that agents chose, as safe text on one line. */
 import { isUtf8 } from 'node:buffer';
 import { blank } from '../../model/invisible.ts';
 import { plain } from './text.ts';
 
 export interface ShownPath {
   readonly path: string;
-  /** The bytes, where they are no text. */
+  /** The bytes of a path that is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
 }
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '"': '\\"', '\\': '\\\\' };
 
-/** As it is when nothing about it is odd, else in quotes with escapes, the way git writes it: one line, nothing lost. */
+/** The path itself if it is ordinary, else in quotes with git's escapes: always one line, and nothing is lost. */
 export function pathText({ path, pathBase64 }: ShownPath): string {
   if (pathBase64 === undefined && isTame(path)) return path;
   const bytes = pathBase64 === undefined ? Buffer.from(path) : Buffer.from(pathBase64, 'base64');
@@ -22,7 +22,7 @@ function isTame(path: string): boolean {
   return path !== '' && path.trim() === path && !/["\\]/.test(path) && isPlain(path);
 }
 
-/** Whole characters, and single bytes where there is none. */
+/** Splits into UTF-8 characters, and into single bytes where the bytes are not valid UTF-8. */
 function characters(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += found.at(-1)!.length) {
@@ -39,7 +39,7 @@ function escaped(piece: Buffer): string {
   return [...piece].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
-/** Names that differ by a blank of another kind look alike. */
+/** Unusual blanks are not plain: names that differ only by them look the same. */
 function isPlain(text: string): boolean {
   return plain(text) === text && text.search(blank) < 0;
 }

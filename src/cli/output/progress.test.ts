@@ -13,7 +13,7 @@ function screen(interactive: boolean) {
   };
 }
 
-it('after a second a terminal shows what takes time and for how long, and the line is cleared at the end', async () => {
+it('after a second a terminal shows the work and its duration, and the line is cleared at the end', async () => {
   const { lines, out } = screen(true);
   let bytes = 0;
   let finish = () => {};
@@ -28,7 +28,7 @@ it('after a second a terminal shows what takes time and for how long, and the li
   expect(lines.at(-1)).toBe('');
 });
 
-it('shows nothing without a terminal, and passes a failure on', async () => {
+it('without a terminal no progress is shown, and a failure is passed on', async () => {
   const { lines, out } = screen(false);
   const failed = during(out, 'copying', Promise.reject(new Error('full')));
   await expect(failed).rejects.toThrow('full');

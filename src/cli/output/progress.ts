@@ -4,7 +4,7 @@ const faces = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '�
 const quietMs = 1000;
 const turnMs = 100;
 
-/** Waits for work; after a second a terminal shows progress. */
+/** Waits for the work; after a second it shows progress on a terminal. */
 export async function during<T>(out: Output, text: string | (() => string), work: Promise<T>): Promise<T> {
   if (!out.interactive) return work;
   const began = Date.now();

@@ -7,7 +7,7 @@ const rows = [
   ['b', '-', '-', '-'],
 ];
 
-it('fits into 80 columns: what is long is cut, the last column goes on below itself, names stay', () => {
+it('a table fits into 80 columns: long cells are cut, the last column is wrapped, names stay whole', () => {
   const lines = table(rows, 80);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(lines).toEqual([
@@ -18,16 +18,16 @@ it('fits into 80 columns: what is long is cut, the last column goes on below its
   ]);
 });
 
-it('cuts nothing where it is piped', () => {
+it('a piped table is not cut', () => {
   expect(table(rows, null).join('\n')).toContain(`${'x'.repeat(60)}'  it was stopped by its owner, and then again`);
 });
 
-it('a long word beside a name stays whole', () => {
+it('a long word in a table of two columns stays whole', () => {
   const path = `/${'folder/'.repeat(20)}`;
   expect(table([['project', path]], 80)).toEqual([`project  ${path}`]);
 });
 
-it('colours take no room and are never cut in two', () => {
+it('escape sequences of colours take no columns and are never cut', () => {
   const painted = `\u001b[32m${'running '.repeat(5)}\u001b[0m`;
   const [, line] = table(
     [

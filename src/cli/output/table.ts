@@ -1,25 +1,26 @@
 import { cut, width, withoutColours } from './text.ts';
 
 const gap = 2;
-/** Narrower than this, or than its head, no column becomes. */
+/** No column gets narrower than this, or than its heading. */
 const narrowest = 8;
-/** The last column goes on below itself, so it needs room for words and no more. */
+/** The last column is wrapped, so it only needs room for words. */
 const narrowestLast = 24;
 
-/** The columns of the terminal that shows stdout; null where it goes elsewhere. */
+/** The columns of the terminal that shows stdout; null: stdout is not a terminal. */
 function screenColumns(): number | null {
   return process.stdout.isTTY ? process.stdout.columns || 80 : null;
 }
 
 /**
- * Lines with aligned columns, two spaces apart, no trailing spaces. Cells are safe text already. On a terminal that is too
- * narrow the last column is wrapped and then others are cut, the widest first and the first, which has the names, last.
+ * Lines with aligned columns, two spaces apart, no trailing spaces. The caller has made the cells safe. If the terminal
+ * is too narrow, the last column is wrapped, then others are cut, the widest first; the first column, with names, is
+ * cut last.
  */
 export function table(rows: readonly (readonly string[])[], columns?: number | null): string[] {
   return tableRows(rows, columns).flat();
 }
 
-/** The same, with the lines of each row together: what belongs to a row goes below the last of them. */
+/** Like `table`, but keeps the lines of each row together, so that a caller can print more below a row. */
 export function tableRows(
   rows: readonly (readonly string[])[],
   columns: number | null = screenColumns(),
@@ -63,7 +64,7 @@ function lines(row: readonly string[], widths: readonly number[]): string[] {
   const last = widths.length - 1;
   const before = row.slice(0, last).map((cell, column) => pad(shortened(cell, widths[column]!), widths[column]!));
   const indent = ' '.repeat(total(widths) - widths[last]!);
-  // A word that is too long for one line is broken among others; alone beside its name it stays whole, to be copied.
+  // A word that is too long for one line is broken. In a table of two columns it stays whole, so that it can be copied.
   const [first = '', ...more] = wrapped(row[last] ?? '', widths[last]!, last > 1);
   return [[...before, first].join(' '.repeat(gap)), ...more.map((line) => indent + line)].map((line) => line.trimEnd());
 }

@@ -1,4 +1,4 @@
-/** Text from outside made safe and fitting for a terminal. */
+/** Makes foreign text safe for a terminal, and fits text to columns. */
 import { codeText, invisible } from '../../model/invisible.ts';
 
 const printableAscii = /^[ -~]*$/;
@@ -6,10 +6,10 @@ const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const thin = /\p{Mn}|\p{Me}/u;
-// Our own colours take no room.
+// The escape sequences of our colours take no columns.
 const colours = /\u001b\[\d+m/g;
 
-/** One harmless line: characters that cannot be seen, or that change how others are, are shown as escapes; nothing is quoted. */
+/** One safe line: invisible characters, and those that change how others are shown, become escapes. Adds no quotes. */
 export function plain(text: string): string {
   if (printableAscii.test(text)) return text;
   return text.replace(invisible, (found) => short[found] ?? codeText(found));
@@ -20,7 +20,7 @@ export function plainLines(text: string): string {
   return text.split('\n').map(plain).join('\n');
 }
 
-/** Like `plainLines`, but keeps tabs, and line ends as other systems write them. */
+/** Like `plainLines`, but keeps tabs, and turns CR LF into LF. */
 export function plainText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
@@ -66,7 +66,7 @@ export function cutStart(text: string, columns: number): string {
   return `…${kept}`;
 }
 
-/** A command as one could type it. */
+/** A command, quoted so that a user can type it in a shell. */
 export function commandLine(command: readonly string[]): string {
   return command
     .map((word) => plain(/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

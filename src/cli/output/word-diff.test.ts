@@ -8,7 +8,7 @@ const marked = (before: string, after: string) => {
   return found && [text(found.old), text(found.now)];
 };
 
-test('marks the words that differ', () => {
+test('wordDiff marks the words that differ', () => {
   expect(marked('const a = 1;', 'const b = 1;')).toEqual(['const [a] = 1;', 'const [b] = 1;']);
   expect(marked('f(one, two)', 'f(one, three, two)')).toEqual(['f(one, two)', 'f(one, [three, ]two)']);
   expect(marked('a x b y c', 'a p b q c')).toEqual(['a [x] b [y] c', 'a [p] b [q] c']);
@@ -19,7 +19,7 @@ test('lines with nothing in common have no marks', () => {
   expect(marked('', 'x')).toBeNull();
 });
 
-test('a long line is compared at its ends', () => {
+test('a long line is compared only at its beginning and end', () => {
   const long = 'w '.repeat(2000);
   expect(marked(`start ${long}end`, `start x ${long.replaceAll('w', 'v')}end`)?.[0]).toMatch(/^start \[w .*\] end$/);
 });

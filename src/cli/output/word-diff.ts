@@ -8,7 +8,7 @@ export interface Part {
 /** Longer lines are compared at their beginning and end only. */
 const maxWords = 400;
 
-/** Null: the lines have too little in common, so that marks would be noise. */
+/** Null: the lines have no word in common, so marks would not help. */
 export function wordDiff(before: string, after: string): { readonly old: Part[]; readonly now: Part[] } | null {
   const [old, now] = [wordsOf(before), wordsOf(after)];
   const start = commonStart(old, now);

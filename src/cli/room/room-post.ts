@@ -16,9 +16,9 @@ interface Options {
   readonly attach?: readonly string[];
 }
 
-/** More than any message may have: the daemon refuses it by its own limit. */
+/** More than any message may have: the daemon has the exact limit. */
 const enoughBytes = 16 * 1024 ** 2;
-/** What fits into one request, encoded. */
+/** So many bytes still fit into one request when they are encoded. */
 const mostAttachedBytes = 8 * 1024 ** 2;
 
 export default async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {

@@ -28,7 +28,7 @@ export default async function roomRead(context: Context, { args, options }: Invo
   else context.out.print(...messages.flatMap((message) => messageLines(message, context.out)).slice(0, -1));
   if (messages.length === 0) context.out.note(unread ? 'nothing unread' : 'no messages');
   const last = messages.at(-1);
-  // What was found or archived says nothing about the messages between.
+  // A search or an archive skips messages, so it does not move the position of the reader.
   if (last === undefined || options.peek || search !== undefined || archived) return;
   await client.call('POST /v1/rooms/{name}/position', { path, body: { id: last.id } });
 }

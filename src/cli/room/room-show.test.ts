@@ -12,12 +12,12 @@ const view: RoomDetailView = {
 };
 const lines = (change: Partial<RoomDetailView>) => description({ ...view, ...change }, out, now);
 
-it('says that a room is polled where its filesystem does not report changes, and nothing where it does', () => {
+it('room show says that a room is polled only if its filesystem does not report changes', () => {
   expect(lines({ watch: 'polling' })).toContain('watched   by polling: its filesystem does not report changes');
   expect(lines({}).join()).not.toContain('watched');
 });
 
-it('shows when a member was last active, by what it posted and read', () => {
+it('room show prints when a member last posted or read', () => {
   const member = { position: null, unread: 0, inbox: null };
   const members: RoomDetailView['members'] = [
     { ...member, name: 'bob', kind: 'sandbox', lastPostAt: '2026-11-16T11:00:00.000Z', lastReadAt: null },

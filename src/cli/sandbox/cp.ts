@@ -30,7 +30,7 @@ export default async function cp(context: Context, { args }: Invocation): Promis
   }
 }
 
-/** Links in these may be the work of a sandbox, for the owner also of another user's. */
+/** Host folders in which a sandbox may have made links. For the owner these are the folders of all users' sandboxes. */
 async function boundFolders(client: Client): Promise<string[]> {
   const sandboxes = await client.call('GET /v1/sandboxes', { query: { allUsers: true } }).catch((error: unknown) => {
     if (!isFault(error, 'denied')) throw error;

@@ -10,7 +10,7 @@ import { tellFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
-/** What idles has no use for a terminal. */
+/** A sandbox without a command idles, so it gets no terminal. */
 function createRequest({ options, args, command }: Invocation<SandboxOptions>, out: Output): SandboxRequest {
   const body = sandboxRequest(options, args[0], command);
   if (command.length === 0) return body;

@@ -1,4 +1,4 @@
-/** One act on several sandboxes: a failure does not keep the others from it. */
+/** Does one act on several sandboxes; the failure of one does not affect the others. */
 import type { SandboxView } from '../../api/sandbox.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
@@ -8,7 +8,7 @@ import { plain } from '../output/text.ts';
 
 const atOnce = 16;
 
-/** Prints each name that it worked for; ends with the exit code of the first failure. */
+/** Prints the name of each success; resolves to the exit code of the first failure. */
 export async function forEach(
   context: Context,
   verb: string,

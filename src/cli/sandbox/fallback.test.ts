@@ -17,7 +17,7 @@ function written(json: boolean, tell: (out: Output) => void): { stdout: string; 
 }
 
 describe('limits that cannot be enforced', () => {
-  it('are named by their options, those that were asked for only, and once a command', () => {
+  it('are named by their options once a command, if they were requested', () => {
     const request = { limits: { cpus: 1, memoryBytes: 2 ** 29, pids: 9 } };
     const { stdout, stderr } = written(false, (out) => {
       tellFallback(out, request, view);
@@ -27,7 +27,7 @@ describe('limits that cannot be enforced', () => {
     expect(stderr).toMatch(/^carrel: --cpus, --memory cannot be enforced here: .*--strict refuses\n$/);
   });
 
-  it('that were not asked for are not mentioned', () => {
+  it('are not mentioned if they were not requested', () => {
     expect(written(false, (out) => tellFallback(out, {}, view)).stderr).toBe('');
   });
 

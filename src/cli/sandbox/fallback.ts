@@ -1,4 +1,4 @@
-/** What a new sandbox has less of than was asked for. */
+/** Warns about what a new sandbox lacks of what the request asked for. */
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Output } from '../output/output.ts';
@@ -10,7 +10,7 @@ export function tellFallback(out: Output, request: SandboxRequest, view: Sandbox
   for (const text of [copyText(request, view), limitsText(request, view)]) if (text !== null) warnOnce(out, text);
 }
 
-/** A whole copy costs more than the overlay that was asked for. */
+/** The user asked for an overlay; a whole copy costs more disk and time. */
 function copyText({ mode }: SandboxRequest, { name, workspace, project }: SandboxView): string | null {
   if (mode !== 'overlay' || workspace?.kind !== 'copy') return null;
   return `overlay is not possible here; ${name} works on a whole copy of ${project}`;

@@ -15,10 +15,10 @@ export const serviceOption: OptionEntry = {
   repeat: true,
 };
 
-/** Of `run` and `create`. */
+/** Options of `run` and `create`. */
 export const grantOptions: readonly OptionEntry[] = [...optionsOf(grantTable), bank];
 
-/** Of commands that create sandboxes for agents. */
+/** Options of commands that create sandboxes for agents. */
 export const agentGrantOptions: readonly OptionEntry[] = [
   ...optionsOf(grantTable.filter(([, { option }]) => option.isForAgents)),
   bank,

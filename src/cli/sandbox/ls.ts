@@ -12,7 +12,7 @@ import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
 import { commandLine, plain } from '../output/text.ts';
 
-/** The size is present with `--size`; null where it could not be measured. */
+/** `sizeBytes` is set with `--size`; null: it could not be measured. */
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
 
 interface Options {
@@ -43,7 +43,7 @@ async function list(context: Context, { size, allUsers }: Options): Promise<List
   return (await Promise.all(users.map(measuredOf))).flat();
 }
 
-/** Names are a user's own, and so are sizes. */
+/** Sizes are listed by name, and names are unique for one user only, so the client must be of the sandboxes' user. */
 async function measured(client: Client, sandboxes: readonly SandboxView[]): Promise<Listed[]> {
   const sizes = new Map((await client.call('GET /v1/sizes')).map(({ name, sizeBytes }) => [name, sizeBytes]));
   return sandboxes.map((sandbox) => ({ ...sandbox, sizeBytes: sizes.get(sandbox.name) ?? null }));
@@ -72,7 +72,7 @@ function sizeCell({ sizeBytes }: Listed): string[] {
   return [sizeBytes === null ? '-' : formatSize(sizeBytes)];
 }
 
-/** The program of an agent is started by one of ours, with its settings; its name says more. */
+/** A terminal agent is started by a program of ours, so the name of the agent says more than the command. */
 function commandCell({ command, labels }: SandboxView): string {
   const agent = labels[terminalAgentLabel];
   if (agent !== undefined) return plain(agent);

@@ -1,4 +1,4 @@
-/** At the end of a run: what its network refused, and the command that would change it. */
+/** Prints at the end of a run which connections were refused, and the command that allows them. */
 import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 

@@ -12,7 +12,7 @@ import { canAsk, confirm } from '../stream/confirm.ts';
 import { inBatches } from './each.ts';
 
 export interface RemovalOrder {
-  /** Null: however long ago they ended. */
+  /** How long ago the sandboxes must have ended; null: any time. */
   readonly staleMs: number | null;
   readonly force: boolean;
   readonly yes: boolean;
@@ -25,7 +25,7 @@ export interface Kept {
 
 export interface RemovalResult {
   readonly removed: readonly SandboxView[];
-  /** Not removed, because changes would be lost. */
+  /** Sandboxes that are kept because changes would be lost. */
   readonly kept: readonly Kept[];
   readonly failed: readonly Fault[];
 }
@@ -52,14 +52,14 @@ export async function removeMany(context: Context, order: RemovalOrder): Promise
   return concluded(context, result);
 }
 
-/** By what is shown; the daemon looks at its own clock, too. */
+/** Selects sandboxes by this machine's clock; the daemon checks the age again by its own clock. */
 function isMeant({ state, finishedAt }: SandboxView, { staleMs, force }: RemovalOrder): boolean {
   const ended = state !== 'running' && state !== 'pending';
   if (staleMs === null) return ended || force;
   return ended && finishedAt !== null && Date.parse(finishedAt) <= Date.now() - staleMs;
 }
 
-/** What must not go is kept with the reason; other failures keep none of the others from going. */
+/** Removes each sandbox, or keeps it with the reason. The failure of one does not affect the others. */
 async function tried(
   client: Client,
   views: readonly SandboxView[],
@@ -82,7 +82,7 @@ async function tried(
     kept: refused
       .filter(({ fault }) => isFault(fault, 'conflict'))
       .map(({ name, fault }) => ({ name, reason: fault.message })),
-    // Another command removed them first.
+    // `not_found`: another command removed the sandbox first.
     failed: refused
       .map(({ fault }) => fault)
       .filter((fault) => !isFault(fault, 'conflict') && !isFault(fault, 'not_found')),

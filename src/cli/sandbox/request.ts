@@ -1,4 +1,4 @@
-/** The options of `run` and `create` → what the daemon is asked for. */
+/** Turns the options of `run` and `create` into the request to the daemon. */
 
 import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
@@ -39,7 +39,7 @@ export interface SandboxOptions extends StreamOptions, EnvOptions, GrantOptions 
   readonly cwd?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
-  /** Not typed: `carrel home shell` asks for it. */
+  /** Not an option: `carrel home shell` sets it. */
   readonly home?: 'shared';
   readonly rm?: boolean;
   readonly detach?: boolean;
@@ -78,19 +78,19 @@ export function sandboxRequest(
   };
 }
 
-/** What was asked for by name goes before what the terminal says. */
+/** Adds stdin and the terminal. Variables that the user set override those of the terminal. */
 export function withStreams(body: SandboxRequest, streams: StreamChoice): SandboxRequest {
   if (streams.terminal === null) return { ...body, stdin: streams.stdin };
   return { ...body, stdin: streams.stdin, terminal: streams.terminal, env: { ...terminalEnv(streams), ...body.env } };
 }
 
-/** Commits inside are made in the name of who asks, as far as git knows it here. */
+/** Adds the author for commits inside: the one that git has configured here, if any. */
 export async function withAuthor(body: SandboxRequest): Promise<SandboxRequest> {
   const author = await authorIn(body.project ?? process.cwd());
   return author ? { ...body, author } : body;
 }
 
-/** With which folder that is for us: the daemon may not have what was mounted since it was started. */
+/** Adds the identity of the folder as this command sees it: the daemon may not see mounts made after its start. */
 export function seenProject(project: string): Pick<SandboxRequest, 'project' | 'projectSeen'> {
   try {
     const { dev, ino } = statSync(project, { bigint: true });
@@ -101,13 +101,13 @@ export function seenProject(project: string): Pick<SandboxRequest, 'project' | '
   }
 }
 
-/** Options of `grant-options.ts`; all but these have lists of texts. */
+/** The options of `grant-options.ts`; all but `memoryBank` have lists of texts. */
 export interface GrantOptions {
   readonly memoryBank?: boolean;
   readonly [option: string]: unknown;
 }
 
-/** What other commands that create sandboxes ask for in the same words. */
+/** The fields that the grant options fill, for all commands that create sandboxes. */
 export function askedGrants(options: GrantOptions): AskedGrants {
   const lists = grantTable.flatMap(([field, { option, parse, distinct }]) => {
     const texts = options[optionName(option.flags)] as readonly string[] | undefined;

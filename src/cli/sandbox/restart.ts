@@ -3,7 +3,7 @@ import { connect } from '../connect/connect.ts';
 import { parseSeconds } from '../option.ts';
 import { forEach } from './each.ts';
 
-/** What has ended already is started all the same. */
+/** A sandbox that has already ended is started too. */
 export default async function restart(
   context: Context,
   { args, options }: Invocation<{ grace?: string }>,

@@ -19,7 +19,7 @@ import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
 const interruptedExit = 130;
-/** The longest time that the prompt is delayed. */
+/** How long looking for changes may delay the end of the command. */
 const tellChangesMs = 2000;
 
 export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
@@ -61,7 +61,7 @@ async function join(client: Client, out: Output, view: SandboxView, { stdin, ter
   }
 }
 
-/** Nothing is lost without being asked, not even by `--rm`. */
+/** `--rm` does not remove a sandbox with unapplied changes: this warns that the sandbox was kept. */
 async function tellKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
   if (workspace === null) return;
   const kept = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).then(
@@ -79,11 +79,11 @@ async function tellChanges(client: Client, out: Output, { name, workspace }: San
     const { changes } = await client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {}, signal });
     if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
   } catch {
-    // It removed itself, or there is too much to read in this time, ignoring: the note is optional.
+    // The sandbox was removed, or finding its changes takes too long, ignoring: the note is optional.
   }
 }
 
-/** Ctrl-C: the first asks the sandbox to stop, the second makes it, the third does not wait for that. */
+/** Handles Ctrl-C: the first stops the sandbox, the second kills it, the third ends this command without waiting. */
 class InterruptHandler {
   readonly #client: Client;
   readonly #out: Output;
@@ -105,11 +105,11 @@ class InterruptHandler {
     if (this.#name !== null) this.#stop(this.#name);
   }
 
-  /** From here on there is something to stop; an earlier press counts. */
+  /** Called when the sandbox exists and can be stopped; a Ctrl-C before that is handled now. */
   stops(name: string): void {
     this.#name = name;
     if (this.pressed) this.#stop(name);
-    // The reader of the output is gone. A command without a reader would run for ever.
+    // If the reader of the output is gone, the sandbox is stopped: its command would run for ever.
     onBrokenPipe(() => {
       this.#client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
     });
@@ -121,7 +121,7 @@ class InterruptHandler {
     this.#client
       .call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: first ? {} : { graceMs: 0 } })
       .catch((error: unknown) => {
-        // It ended by itself in the meantime.
+        // `not_found` and `conflict`: the sandbox has ended by itself.
         if (!isFault(error, 'not_found') && !isFault(error, 'conflict')) this.#out.warn((error as Error).message);
       });
   }

@@ -17,7 +17,7 @@ let server: http.Server;
 let asked: string[];
 let printed: string;
 let warned: string;
-/** What becomes of a name; left out, it works. */
+/** The Fault code for each name; requests for other names succeed. */
 let refusals: Record<string, FaultCode>;
 
 const view = (name: string, state: string, daysAgo: number | null) => ({
@@ -63,13 +63,13 @@ function context(json = false) {
 const use = (options: object, args: string[] = []) => ({ args, options, command: [] });
 
 describe('stop --all', () => {
-  test('stops what runs or is about to, and says which', async () => {
+  test('stops running and pending sandboxes and prints their names', async () => {
     expect(await stop(context(), use({ all: true }))).toBe(0);
     expect(asked.sort()).toEqual(['POST busy stop ', 'POST waits stop ']);
     expect(printed).toBe('busy\nwaits\n');
   });
 
-  test('goes on after a failure, and ends with the code of the first', async () => {
+  test('goes on after a failed stop and returns the code of the first failure', async () => {
     refusals = { busy: 'timeout' };
     expect(await stop(context(true), use({ all: true, grace: '1' }))).toBe(75);
     expect(JSON.parse(printed)).toEqual([expect.objectContaining({ name: 'waits' })]);
@@ -82,7 +82,7 @@ describe('stop --all', () => {
     expect(warned).toBe('');
   });
 
-  test('and names exclude each other, and one of them is needed', async () => {
+  test('is refused together with names, and stop without both is refused', async () => {
     await expect(stop(context(), use({ all: true }, ['busy']))).rejects.toThrow('not both');
     await expect(stop(context(), use({}))).rejects.toThrow('nothing was named');
     expect(asked).toEqual([]);
@@ -90,12 +90,12 @@ describe('stop --all', () => {
 });
 
 describe('start --all', () => {
-  test('starts what was stopped or lost, and no command that ended by itself', async () => {
+  test('starts stopped and lost sandboxes, but none whose command ended by itself', async () => {
     expect(await start(context(), use({ all: true }))).toBe(0);
     expect(asked.sort()).toEqual(['POST gone start ', 'POST young start ']);
   });
 
-  test('and names exclude each other, and one of them is needed', async () => {
+  test('is refused together with names, and start without both is refused', async () => {
     await expect(start(context(), use({ all: true }, ['young']))).rejects.toThrow('not both');
     await expect(start(context(), use({}))).rejects.toThrow('nothing was named');
   });
@@ -104,7 +104,7 @@ describe('start --all', () => {
 describe('rm --all', () => {
   const names = () => asked.map((one) => one.split(' ')[1]).sort();
 
-  test('removes what has ended, and with --force what runs, too', async () => {
+  test('removes ended sandboxes, and with --force also running ones', async () => {
     expect(await rm(context(), use({ all: true, yes: true }))).toBe(0);
     expect(names()).toEqual(['gone', 'odd', 'old', 'older', 'young']);
     expect(asked.every((one) => !one.includes('force') && !one.includes('staleMs'))).toBe(true);
@@ -113,7 +113,7 @@ describe('rm --all', () => {
     expect(names()).toEqual(['busy', 'gone', 'odd', 'old', 'older', 'waits', 'young']);
   });
 
-  test('shows them and removes nothing without a terminal to ask at', async () => {
+  test('lists the sandboxes and removes nothing without a terminal to ask at', async () => {
     await expect(rm(context(), use({ all: true }))).rejects.toThrow('not a terminal to ask at');
     expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
     expect(warned).toContain('would remove young, stopped ');
@@ -124,7 +124,7 @@ describe('rm --stale', () => {
   const stale = (options: object = {}) => use({ stale: '7d', yes: true, ...options });
   const removals = () => asked.map((one) => one.split(' ').slice(0, 2).join(' '));
 
-  test('asks only for sandboxes that ended that long ago, and lets the daemon check again', async () => {
+  test('requests removal only of sandboxes that ended that long ago, and the daemon gets the age', async () => {
     expect(await rm(context(), stale())).toBe(0);
     expect(asked.sort()).toEqual([`DELETE old  staleMs=${7 * day}`, `DELETE older  staleMs=${7 * day}`]);
     expect(printed).toBe('old\nolder\n');
@@ -132,7 +132,7 @@ describe('rm --stale', () => {
     expect(asked.at(-1)).toBe(`DELETE older  staleMs=${30 * day}&force=true`);
   });
 
-  test('keeps what would be lost, says why, and that is no failure', async () => {
+  test('keeps sandboxes with unapplied changes, prints why, and succeeds', async () => {
     refusals = { old: 'conflict' };
     expect(await rm(context(), stale())).toBe(0);
     expect(printed).toBe('older\n');
@@ -145,7 +145,7 @@ describe('rm --stale', () => {
     });
   });
 
-  test('goes on after a failure, and ends with the code of the first', async () => {
+  test('goes on after a failed removal and returns the code of the first failure', async () => {
     refusals = { old: 'unavailable' };
     expect(await rm(context(), stale())).toBe(75);
     expect(printed).toBe('older\n');
@@ -153,7 +153,7 @@ describe('rm --stale', () => {
     expect(await rm(context(), stale())).toBe(0);
   });
 
-  test('shows what would go and removes nothing without a terminal to ask at', async () => {
+  test('shows what it would remove and removes nothing without a terminal to ask at', async () => {
     refusals = { old: 'conflict' };
     const refused = await rm(context(), stale({ yes: false })).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'invalid', data: { removed: ['older'], kept: [{ name: 'old' }] } });
@@ -162,12 +162,12 @@ describe('rm --stale', () => {
     expect(removals().sort()).toEqual(['DELETE old', 'DELETE older']);
   });
 
-  test('with nothing to remove asks nothing', async () => {
+  test('does not ask if there is nothing to remove', async () => {
     expect(await rm(context(), stale({ yes: false, stale: '1000d' }))).toBe(0);
     expect(warned).toBe('there is nothing to remove\n');
   });
 
-  test('and names exclude each other; what is no time span is refused before anything happens', async () => {
+  test('is refused together with names or without a valid time span, before any request', async () => {
     await expect(rm(context(), use({ stale: '7d' }, ['old']))).rejects.toThrow('not both');
     await expect(rm(context(), stale({ stale: '7' }))).rejects.toThrow('is not a time span');
     await expect(rm(context(), use({}))).rejects.toThrow('nothing was named');

@@ -5,7 +5,7 @@ import { connect } from '../connect/connect.ts';
 import { interact } from '../stream/interactive.ts';
 import { terminalSize } from '../stream/terminal.ts';
 
-/** Without one there are still programs to run. */
+/** An image without a shell may still have other programs to run. */
 function noShell(name: string): Fault {
   return new Fault('unsupported', `${name} has no shell: its image has no /bin/sh`, {
     hint: `Run a program that it has: carrel exec -it ${name} -- PROGRAM`,
@@ -18,7 +18,7 @@ export default async function shell(context: Context, { args }: Invocation): Pro
   const name = checkSandboxName(args[0]!);
   const env = process.env.TERM ? { TERM: process.env.TERM } : {};
   const request = { command: bestShell, env, stdin: true, bound: true };
-  // A shell that is piped into reads orders until they end.
+  // Without a terminal the shell reads commands from the pipe until its end.
   const terminal = process.stdin.isTTY ? { terminal: terminalSize() } : {};
   return interact(connect(context), context.out, name, { ...request, ...terminal }, () => noShell(name));
 }

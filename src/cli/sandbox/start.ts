@@ -18,7 +18,7 @@ export default async function start(context: Context, { args, options }: Invocat
   );
 }
 
-/** By `stop`, or with the machine. Commands that ended by themselves are not run again. */
+/** Ended by `stop`, or lost when the machine went down. Commands that ended by themselves are not run again. */
 function wasInterrupted({ state, reason }: SandboxView): boolean {
   return state === 'stopped' || (state === 'failed' && reason === 'lost');
 }

@@ -28,7 +28,7 @@ function isLive({ state }: SandboxView): boolean {
   return state === 'running' || state === 'pending';
 }
 
-/** One that has gone meanwhile does not run either. */
+/** A sandbox that was removed meanwhile counts as stopped. */
 async function stopIfThere(stopping: ReturnType<Client['call']>, seen: SandboxView): Promise<SandboxView> {
   try {
     return (await stopping) as SandboxView;

@@ -42,7 +42,7 @@ const sandbox: SandboxView = {
   labels: { 'k\n': '\u001b' },
 };
 
-test('the list', () => {
+test('ls shows state, command, age and exit of each sandbox', () => {
   const idle: SandboxView = { ...sandbox, name: 'idle', state: 'running', exitCode: null, reason: null, command: [] };
   expect(listing([sandbox, idle], out, now)).toEqual([
     'NAME  STATE    PROJECT  COMMAND            AGE  EXIT',
@@ -51,7 +51,7 @@ test('the list', () => {
   ]);
 });
 
-test('a sandbox whose engine does not answer is marked', () => {
+test('a warning names sandboxes whose engine does not answer', () => {
   const said: string[] = [];
   const words = new Output(false, { write: () => {} }, { write: (text) => said.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
@@ -59,7 +59,7 @@ test('a sandbox whose engine does not answer is marked', () => {
   expect(said).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
 });
 
-test('the list with sizes', () => {
+test('ls --size adds the size, or - if it is not known', () => {
   expect(
     listing(
       [
@@ -76,7 +76,7 @@ test('the list with sizes', () => {
   ]);
 });
 
-test('the list of all users', () => {
+test('ls --all-users adds the user', () => {
   expect(listing([sandbox, { ...sandbox, user: 'v\n' }], out, now, true)).toEqual([
     'USER  NAME  STATE   PROJECT  COMMAND            AGE  EXIT',
     "u     a     failed  -        sh -c '\\u001b[2J'  3m   137 oom",
@@ -84,12 +84,12 @@ test('the list of all users', () => {
   ]);
 });
 
-test('the working copy is described', () => {
+test('the description shows the kind and base of the working copy', () => {
   const view: SandboxView = { ...sandbox, workspace: { kind: 'overlay', base: 'frozen' } };
   expect(description(view, out, now)).toContain('workspace  overlay, base frozen');
 });
 
-test('credentials are named', () => {
+test('the description lists credentials', () => {
   const view: SandboxView = { ...sandbox, credentials: ['claude', 'gh'] };
   expect(description(view, out, now)).toEqual(expect.arrayContaining(['credentials  claude', '             gh']));
 });
@@ -121,7 +121,7 @@ test('the last lines of a daemon become its Fault', () => {
   expect(lastWords('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
 });
 
-test('the engines', () => {
+test('engine ls shows each engine, with reason and hint below an unusable one', () => {
   const engines: EngineView[] = [
     {
       ...{ name: 'local', usable: true, version: 'conmon 2.1.6', runtime: 'crun 1.8.1', runtimes: ['crun'] },
@@ -143,7 +143,7 @@ test('the engines', () => {
 
 const narrow = new Output(false, { write: () => {}, isTTY: true, columns: 80 }, undefined, { NO_COLOR: '1' });
 
-test('a long socket goes on below itself, and the reason below that', () => {
+test('engine ls wraps a long socket path, and the reason follows below it', () => {
   const at = `/tmp/${'folder-'.repeat(12)}/docker.sock`;
   const refused = { name: 'docker' as const, usable: false, version: null, runtime: null, runtimes: [] };
   const lines = engineListing([{ ...refused, at, reason: 'no answer', hint: 'Start it.' }], narrow);
@@ -151,7 +151,7 @@ test('a long socket goes on below itself, and the reason below that', () => {
   expect(lines.slice(-2)).toEqual(['  no answer', '  hint: Start it.']);
 });
 
-test('doctor in 80 columns shows every row, and each hint below its own', () => {
+test('doctor in 80 columns shows each hint below its own row', () => {
   const rows = [
     { name: 'syscalls', level: 'ok', detail: 'refused '.repeat(20).trim(), hint: null },
     { name: 'git', level: 'failure', detail: 'git is missing', hint: 'apt install git' },
@@ -165,7 +165,7 @@ test('doctor in 80 columns shows every row, and each hint below its own', () => 
   ]);
 });
 
-test('the audit log', () => {
+test('an entry of the audit log is one line without control characters', () => {
   const entry = { at: '2026-01-01T00:00:00Z', user: 'ann', as: 'bob', verb: 'sandbox.stop', outcome: 'ok' };
   const targets = [{ name: 'a\n' }, { name: 'b' }];
   expect(line({ ...entry, targets, peer: { uid: 0, pid: 7 }, detail: { n: 1, s: 'x' } })).toBe(

@@ -1,4 +1,4 @@
-/** What was typed in `carrel chat`, by project: one JSON text a line, in the home. */
+/** The texts typed in `carrel chat`, by project: a file in the home with one JSON text a line. */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export class ChatHistory {
     this.#file = join(this.#folder, createHash('sha256').update(project).digest('hex').slice(0, 16));
   }
 
-  /** The oldest first. A file that cannot be read is an empty history. */
+  /** Returns the oldest text first. A file that cannot be read counts as empty. */
   read(): string[] {
     try {
       const lines = readFileSync(this.#file, 'utf8').split('\n').filter(Boolean);
@@ -31,7 +31,7 @@ export class ChatHistory {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       appendFileSync(this.#file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
     } catch {
-      // On a full or foreign disk the text is only remembered until the chat ends, ignoring.
+      // On a full or read-only disk the text is kept only until the chat ends, ignoring.
     }
   }
 }

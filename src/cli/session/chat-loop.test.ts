@@ -9,7 +9,7 @@ const brush = { colourful: false, paint: (_: unknown, text: string) => text };
 const ctrl = (name: string) => ({ name, ctrl: true });
 const enter = { name: 'return' };
 
-/** A chat whose requests are recorded. `refusal`: what the daemon answers with. */
+/** A chat whose requests are recorded. `refusal`: the Fault that the daemon answers with. */
 function chatAt(seq = 1, refusal?: Fault) {
   const asked: unknown[] = [];
   const written: string[] = [];
@@ -61,7 +61,7 @@ const options = [
 ];
 const prompt = { content: [{ type: 'text' as const, text: 'go' }] };
 
-test('Enter sends what was typed', () => {
+test('Enter sends the typed text', () => {
   const { chat, asked, type } = chatAt();
   type('hello');
   chat.press(enter);
@@ -100,7 +100,7 @@ test('a question with a schema is answered by typing', () => {
   expect(asked).toEqual([['answer', 'q', { content: { age: 36 } }]]);
 });
 
-test('an answer that is refused is shown, and the question is open again', async () => {
+test('the error for a refused answer is shown, and the question is open again', async () => {
   const { asked, take, type, shown } = chatAt(1, new Fault('unavailable', 'no daemon'));
   take('prompt', prompt);
   take('question', question({ options }));
@@ -112,7 +112,7 @@ test('an answer that is refused is shown, and the question is open again', async
   expect(asked).toHaveLength(2);
 });
 
-test('settle waits for what was sent just before leaving', async () => {
+test('settle waits for requests that were sent just before leaving', async () => {
   const { chat, asked, type } = chatAt(1, new Fault('unavailable', 'no daemon'));
   let isSettled = false;
   await chat.settle();
@@ -126,7 +126,7 @@ test('settle waits for what was sent just before leaving', async () => {
   await expect.poll(() => isSettled).toBe(true);
 });
 
-test('Ctrl-C cancels the turn, empties the input, and twice quickly leaves', () => {
+test('Ctrl-C cancels the turn or empties the input, and leaves if pressed twice quickly', () => {
   const { chat, asked, take, type, pass } = chatAt();
   take('prompt', prompt);
   chat.press(ctrl('c'));
@@ -142,7 +142,7 @@ test('Ctrl-C cancels the turn, empties the input, and twice quickly leaves', () 
   expect(asked).toEqual([['cancel'], 'left', 'left']);
 });
 
-test('history is shown from its end when it is complete, and live events at once', () => {
+test('the end of the history is shown when it is complete, and live events at once', () => {
   const { take, shown } = chatAt(3);
   expect(shown()).not.toContain('go');
   take('prompt', prompt);
@@ -155,7 +155,7 @@ test('history is shown from its end when it is complete, and live events at once
   expect(shown()).toContain('live');
 });
 
-test('keys typed while the history arrives answer no question of the past', () => {
+test('keys typed while the history arrives answer no question in it', () => {
   const { chat, asked, take, type, shown } = chatAt(5);
   take('prompt', prompt);
   take('question', question({ options }));
@@ -172,7 +172,7 @@ test('keys typed while the history arrives answer no question of the past', () =
   expect(shown()).not.toContain('working');
 });
 
-test('the status says what the agent does, and the end of a turn what changed', async () => {
+test('the status shows the running tool call, and the end of a turn the changes', async () => {
   const { take, shown } = chatAt();
   take('prompt', prompt);
   expect(shown()).toContain('working…');
@@ -184,7 +184,7 @@ test('the status says what the agent does, and the end of a turn what changed', 
   expect(shown()).toContain('2 files changed: carrel diff box');
 });
 
-test('a note does not go into the line that the agent writes', () => {
+test('a note is printed on its own line while the agent writes', () => {
   const { chat, take, shown } = chatAt();
   take('prompt', prompt);
   take('text', { text: 'half a' });
@@ -192,7 +192,7 @@ test('a note does not go into the line that the agent writes', () => {
   expect(shown()).toContain('half a\nno daemon\n');
 });
 
-test('the number of a choice answers a question with a schema, and is no prompt of the history', () => {
+test('the number of a choice answers a question with a schema, and is not kept as a prompt', () => {
   const { chat, asked, take, type, shown } = chatAt();
   const schema = { properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'] };
   take('prompt', prompt);

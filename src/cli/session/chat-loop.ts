@@ -1,6 +1,6 @@
 /**
- * A conversation on a terminal: events become text, keys become prompts, answers and cancels. It knows the session by its events alone, so that what
- * other clients do appears too.
+ * A conversation on a terminal: events become text, keys become prompts, answers and cancels. The chat knows the
+ * session by its events alone, so it also shows what other clients do.
  */
 import { asFault } from '../../model/fault.ts';
 import type { Question, SessionEvent } from '../../model/session.ts';
@@ -16,7 +16,7 @@ import type { Screen } from './screen.ts';
 import type { AnswerBody } from './session-calls.ts';
 import { type Brush, titleOf } from './tool-text.ts';
 
-/** What the chat asks of the daemon. */
+/** The requests that the chat sends to the daemon. */
 export interface ChatCalls {
   prompt(text: string): Promise<unknown>;
   answer(pendingId: string, body: AnswerBody): Promise<unknown>;
@@ -37,7 +37,7 @@ export interface ChatParts {
   readonly now?: () => number;
 }
 
-/** Two Ctrl-C within this time leave. */
+/** Two Ctrl-C within this time end the chat. */
 const twiceMs = 1000;
 const shownHistoryLines = 40;
 
@@ -47,7 +47,7 @@ export class Chat {
   readonly #fold = new SessionFold();
   #past = '';
   #form: { readonly pendingId: string; readonly form: Form } | null = null;
-  /** Questions that this client answered: their events are on the way. */
+  /** Questions that this client has answered, though the event of the answer may not have arrived yet. */
   readonly #answered = new Set<string>();
   readonly #asked = new Set<Promise<unknown>>();
   #interruptedAt = Number.NEGATIVE_INFINITY;
@@ -98,7 +98,7 @@ export class Chat {
       });
   }
 
-  /** On a line of its own, also while the agent is within one. */
+  /** Prints text on its own line, also while the agent's line is unfinished. */
   #tell(colour: Colour, text: string): void {
     const { screen, brush } = this.#parts;
     screen.write(this.#printer.note(brush.paint(colour, plain(text))));
@@ -116,12 +116,12 @@ export class Chat {
     return `${tool ? titleOf(tool) : 'working'}…${queued} (Ctrl-C cancels)`;
   }
 
-  /** Those that have not ended. */
+  /** The turns that have not ended. */
   get turns(): readonly Turn[] {
     return this.#isPast ? [] : this.#fold.turns;
   }
 
-  /** Within the history, a question or a turn that looks open may have its end further on. */
+  /** Whether events of the history are still arriving: a turn or question may look open because its end comes later. */
   get #isPast(): boolean {
     return this.#fold.seq < this.#parts.seq;
   }
@@ -139,7 +139,7 @@ export class Chat {
     return this.#form.form;
   }
 
-  /** Whether the key is an answer. */
+  /** Answers the question if the key is an answer; returns whether it was. */
   #choose(question: Question, { sequence = '', ctrl, meta }: Key): boolean {
     if (ctrl || meta) return false;
     if (!question.options && this.#formOf(question).isKey(sequence)) {
@@ -182,7 +182,7 @@ export class Chat {
     });
   }
 
-  /** Ends the turn, or empties the input; the second of two in a row leaves. */
+  /** Handles Ctrl-C: empties the input, or cancels the turn. A second one soon after ends the chat. */
   #interrupt(): void {
     const { input, talk, leave, now = Date.now } = this.#parts;
     const isSecond = now() - this.#interruptedAt < twiceMs;
@@ -193,7 +193,7 @@ export class Chat {
     else this.note('Ctrl-C again or Ctrl-D leaves; the session stays');
   }
 
-  /** An error is shown, and the chat goes on. */
+  /** Sends a request; the chat prints its error and goes on. */
   #ask(act: () => Promise<unknown>): void {
     const asked = act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
@@ -203,13 +203,13 @@ export class Chat {
     void asked.then(() => this.#asked.delete(asked));
   }
 
-  /** Ends when the daemon has answered everything: what was typed just before leaving counts. */
+  /** Waits until the daemon has answered all requests, so that a prompt sent just before the end is not lost. */
   async settle(): Promise<void> {
     await Promise.all(this.#asked);
   }
 
   async #tellChanges(): Promise<void> {
-    // Without an answer the line is left out, ignoring.
+    // If the request fails, the line is left out, ignoring.
     const line = await this.#parts.talk.changes().catch(() => null);
     if (line !== null) this.note(line);
   }

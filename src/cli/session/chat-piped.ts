@@ -1,4 +1,4 @@
-/** `echo TEXT | carrel chat`: one prompt, and what comes of it as lines. */
+/** `echo TEXT | carrel chat`: sends one prompt and prints the turn as lines. */
 import type { SessionView } from '../../api/session.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';

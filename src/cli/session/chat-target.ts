@@ -1,4 +1,4 @@
-/** The session that `carrel chat` goes to: of a sandbox, or of a project. */
+/** Finds or creates the session for `carrel chat`: of a sandbox, or of a project. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
@@ -18,7 +18,7 @@ export interface ChatOptions {
 
 export interface Target {
   readonly session: SessionView;
-  /** The folder, or the name of a sandbox that has none. */
+  /** The folder of the project, or the name of a sandbox without a project. */
   readonly project: string;
 }
 

@@ -55,7 +55,7 @@ async function converse(context: Context, calls: SessionCalls, session: SessionV
   out.note(`${goes}come back with: carrel chat ${session.sandbox}`);
 }
 
-/** A daemon that was stopped on purpose stays so: only what the person sends starts it. */
+/** Reading does not start a daemon that was stopped on purpose; only a request of the user does. */
 async function read(context: Context, session: SessionView, chat: Chat, signal: AbortSignal): Promise<void> {
   const calls = new SessionCalls(connectRunning(context));
   const away = () => chat.note('the daemon does not answer; the chat goes on when it does');
@@ -79,7 +79,10 @@ function talkOf(calls: SessionCalls, session: SessionView): ChatCalls {
   };
 }
 
-/** Keys and sizes go to the chat until the returned function is called; the process never ends without giving back. */
+/**
+ * Sends keys and sizes to the chat until the returned function is called. The exit of the process restores the terminal
+ * too.
+ */
 function takeTerminal(chat: Chat, screen: Screen, end: () => void): () => void {
   const { stdin, stdout } = process;
   const press = (_text: string | undefined, key: Key) => chat.press(key);

@@ -18,14 +18,14 @@ function printed(...contents: readonly AnyEvent[]): string {
 const prompt = (text: string): AnyEvent => ['prompt', { content: [{ type: 'text', text }] }];
 const ended: AnyEvent = ['turn.ended', { stopReason: 'end_turn' }];
 
-test('text streams in pieces, and what follows begins on a line of its own', () => {
+test('text is appended in pieces, and the next event begins on a new line', () => {
   const tool: AnyEvent = ['tool', { toolCallId: 'c', title: 'Read a', status: 'completed' }];
   expect(printed(prompt('hi'), ['text', { text: 'Hello' }], ['text', { text: ' you' }], tool, ended)).toBe(
     '› hi\nHello you\n✓ Read a\n',
   );
 });
 
-test('two prompts are separated, and lines of one are indented', () => {
+test('prompts are separated by a blank line, and further lines of a prompt are indented', () => {
   expect(printed(prompt('one\ntwo\n'), ['text', { text: 'x' }], ended, prompt('three'))).toBe(
     '› one\n  two\nx\n\n› three\n',
   );
@@ -35,14 +35,14 @@ test('thoughts and text do not share a line', () => {
   expect(printed(['thought', { text: 'hm' }], ['text', { text: 'yes' }], ended)).toBe('hm\nyes\n');
 });
 
-test('control characters of an agent do not reach the terminal; tabs and line ends do', () => {
+test('control characters of an agent do not reach the terminal, except tabs and line ends', () => {
   expect(printed(['text', { text: 'a\u001b[31mb\tc\r\nd\u202e' }])).toBe('a\\u001b[31mb\tc\nd\\u202e');
 });
 
 describe('a tool call', () => {
   const content = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
 
-  test('is one line when it has ended, with its result folded', () => {
+  test('is one line when it has ended, with a short result', () => {
     const begun: AnyEvent = ['tool', { toolCallId: 'c', title: 'Run ls', status: 'pending' }];
     const done = (text: string): AnyEvent => ['tool', { toolCallId: 'c', status: 'completed', content: content(text) }];
     expect(printed(begun)).toBe('');
@@ -50,7 +50,7 @@ describe('a tool call', () => {
     expect(printed(begun, done('a\nb\nc\n'))).toBe('✓ Run ls (3 lines)\n');
   });
 
-  test('that failed shows the end of its output', () => {
+  test('shows the end of its output if it failed', () => {
     const failed: AnyEvent = [
       'tool',
       { toolCallId: 'c', title: 'Run x', status: 'failed', content: content('1\n2\n3\n4\n5\n6') },
@@ -58,7 +58,7 @@ describe('a tool call', () => {
     expect(printed(failed)).toBe('✗ Run x (6 lines)\n  2\n  3\n  4\n  5\n  6\n');
   });
 
-  test('with an edit shows its diff once: with the question, or at its end', () => {
+  test('shows the diff of an edit once: with the question, or at its end', () => {
     const diff = [{ type: 'diff', path: '/workspace/a.txt', oldText: 'x\n', newText: 'y\n' }];
     const begun: AnyEvent = ['tool', { toolCallId: 'c', title: 'Write a.txt', content: diff }];
     const shown = '  --- a/a.txt\n  +++ b/a.txt\n  @@ -1,1 +1,1 @@\n  -x\n  +y\n';
@@ -77,7 +77,7 @@ describe('a tool call', () => {
     );
   });
 
-  test('with a long edit shows its beginning', () => {
+  test('shows only the beginning of a long diff', () => {
     const newText = Array.from({ length: 100 }, (_, n) => `${n}\n`).join('');
     const diff = [{ type: 'diff', path: '/workspace/a', newText }];
     const text = printed(['tool', { toolCallId: 'c', title: 'W', status: 'completed', content: diff }]);
@@ -86,19 +86,19 @@ describe('a tool call', () => {
   });
 });
 
-test('of a plan only new and finished entries are printed', () => {
+test('only new and completed entries of a plan are printed', () => {
   const entry = (content: string, status: string) => ({ content, priority: 'medium', status });
   const first: AnyEvent = ['plan', { entries: [entry('a', 'in_progress'), entry('b', 'pending')] }];
   const second: AnyEvent = ['plan', { entries: [entry('a', 'completed'), entry('b', 'in_progress')] }];
   expect(printed(first, second)).toBe('▸ a\n☐ b\n☑ a\n');
 });
 
-test('a turn that did not end well says how', () => {
+test('the reason is printed if a turn did not end normally', () => {
   expect(printed(['text', { text: 'x' }], ['turn.ended', { stopReason: 'cancelled' }])).toBe('x\ncancelled\n');
   expect(printed(['turn.ended', { stopReason: 'failed', reason: 'no key' }])).toBe('the turn failed: no key\n');
 });
 
-test('a queued prompt is printed where the agent gets it, or where its turn ends without that', () => {
+test('a queued prompt is printed when the agent gets it, or when its turn ends before', () => {
   const printer = new EventPrinter(bare);
   let seq = 0;
   const take = <T extends EventType>(turnId: string, type: T, data: EventData[T]) => {

@@ -1,6 +1,6 @@
 /**
- * Events of a session as text for a person. `take` gets them in their order and answers with the text to append, which may end within a line: the next
- * piece of what the agent says goes there. It knows no terminal.
+ * Events of a session as text for a person. `take` gets them in order and returns the text to append. The text may end
+ * within a line, which the next piece of the agent's text continues. The printer knows no terminal.
  */
 import type { EventType, PlanEntry, Question, SessionEvent, ToolChange } from '../../model/session.ts';
 import { plain, plainText } from '../output/text.ts';
@@ -23,14 +23,14 @@ export class EventPrinter {
   readonly #brush: Brush;
   readonly #tools = new Map<string, ToolChange>();
   readonly #questions = new Map<string, Question>();
-  /** Calls whose diffs were shown, with a question. */
+  /** Tool calls whose diffs were already shown. */
   readonly #shown = new Set<string>();
-  /** Prompts by their turns, until the agent gets them. */
+  /** Prompts by turn, until the agent gets them. */
   readonly #queued = new Map<string, string>();
   #turn: string | null = null;
   #plan: readonly PlanEntry[] = [];
   #folder = '/workspace';
-  /** What the unfinished line is; null: there is none. */
+  /** The kind of the unfinished line; null: the last line is complete. */
   #open: 'text' | 'thought' | null = null;
   #isFirst = true;
 
@@ -42,7 +42,7 @@ export class EventPrinter {
     return (this.#takers[event.type] as (event: SessionEvent) => string)(event);
   }
 
-  /** Titles of the calls that are under way. */
+  /** The tool calls that are under way. */
   get running(): readonly ToolChange[] {
     return [...this.#tools.values()];
   }
@@ -69,7 +69,7 @@ export class EventPrinter {
     'turn.ended': (event) => this.#end(event),
   };
 
-  /** A line that is no event. */
+  /** Prints a line that is not an event. */
   note(line: string): string {
     return this.#lines(line);
   }
@@ -116,7 +116,7 @@ export class EventPrinter {
     return lines;
   }
 
-  /** Entries that are new or done since the last time. */
+  /** The entries that are new, or completed, since the last plan. */
   #changedPlan(entries: readonly PlanEntry[]): string {
     const before = new Map(this.#plan.map(({ content, status }) => [content, status]));
     this.#plan = entries;
@@ -147,7 +147,7 @@ export class EventPrinter {
     return begun + this.#lines(this.#brush.paint(colour, reason === undefined ? text : `${text}: ${plain(reason)}`));
   }
 
-  /** Whole lines, below an unfinished one. */
+  /** Whole lines; an unfinished line before them is ended. */
   #lines(...lines: readonly string[]): string {
     const start = this.#open === null ? '' : '\n';
     this.#open = null;

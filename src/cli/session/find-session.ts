@@ -1,4 +1,4 @@
-/** Which session a command means. */
+/** Finds the session that a command means. */
 import type { SessionView } from '../../api/session.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -6,7 +6,7 @@ import type { Place, SessionCalls } from './session-calls.ts';
 
 const shortestId = 6;
 
-/** By its id, or a beginning or end of it that only it has; without one, the newest open session. */
+/** Finds a session by its id, or a unique beginning or end of it; without an id, the newest open session. */
 export async function findSession(calls: SessionCalls, sandbox: string, id?: string): Promise<SessionView> {
   const sessions = await calls.of(sandbox);
   const found = id === undefined ? newest(sessions) : named(sessions, id, sandbox);
@@ -36,7 +36,7 @@ export function named(sessions: readonly SessionView[], id: string, sandbox: str
   });
 }
 
-/** Ends of ids that tell them apart: the beginnings are the time, which new sessions share. */
+/** The shortest unique ends of ids: ids begin with the time, so new sessions share the beginning. */
 export function shortIds(sessions: readonly SessionView[]): ReadonlyMap<string, string> {
   const ids = sessions.map(({ sessionId }) => sessionId);
   const isUnique = (end: string) => ids.filter((id) => id.endsWith(end)).length === 1;

@@ -1,4 +1,4 @@
-/** The events of a session, across restarts of the daemon. */
+/** Follows the events of a session, also across restarts of the daemon. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../model/fault.ts';
 import type { SessionEvent } from '../../model/session.ts';
@@ -6,7 +6,7 @@ import type { Place, SessionCalls } from './session-calls.ts';
 
 const awayMs = 500;
 
-/** `away` is called once each time that the daemon does not answer. It ends with the signal. */
+/** Follows until the signal aborts. `away` is called once for each time that the daemon goes away. */
 export async function* followSession(
   calls: Pick<SessionCalls, 'events'>,
   place: Place,

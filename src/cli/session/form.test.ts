@@ -6,7 +6,7 @@ function form(properties: Record<string, unknown>, required = Object.keys(proper
   return new Form({ pendingId: 'q', kind: 'question', title: 'T', schema: { type: 'object', properties, required } });
 }
 
-test('fields are asked for one after the other, and their types checked', () => {
+test('the form asks for one field after the other and checks its type', () => {
   const asked = form({
     name: { type: 'string', title: 'Name' },
     age: { type: 'integer', title: 'Age' },
@@ -25,7 +25,7 @@ test('fields are asked for one after the other, and their types checked', () => 
   expect(asked.content).toEqual({ name: 'Ada', age: 36, sure: true });
 });
 
-test('a choice is its text or its number', () => {
+test('a choice is answered by its text or its number', () => {
   for (const line of ['blue', '2']) {
     const asked = form({ colour: { type: 'string', enum: ['red', 'blue'] } });
     expect(asked.prompt).toBe('colour [1 red, 2 blue]');
@@ -35,20 +35,20 @@ test('a choice is its text or its number', () => {
   }
 });
 
-test('a key is the number of a choice, unless choices begin with numbers', () => {
+test('one key answers with the number of a choice, unless choices begin with digits', () => {
   expect(form({ colour: { enum: ['red', 'blue'] } }).isKey('2')).toBe(true);
   expect(form({ colour: { enum: ['red', 'blue'] } }).isKey('3')).toBe(false);
   expect(form({ size: { enum: ['10', '20'] } }).isKey('1')).toBe(false);
   expect(form({ name: { type: 'string' } }).isKey('1')).toBe(false);
 });
 
-test('an optional field may be left out', () => {
+test('an empty line skips an optional field', () => {
   const asked = form({ note: { type: 'string' } }, []);
   expect(asked.take('')).toBeNull();
   expect(asked.content).toEqual({});
 });
 
-test('options have letters by their kind, and numbers without one', () => {
+test('the key of an option is the letter of its kind, or a number', () => {
   const options = [
     { id: 'a', name: 'Allow', kind: 'allow_once' },
     { id: 'b', name: 'Allow too', kind: 'allow_once' },

@@ -25,7 +25,7 @@ export class Form {
     this.#required = Array.isArray(required) ? required : [];
   }
 
-  /** What the next line is asked for; null: all fields are filled. */
+  /** The question for the next line; null: all fields are answered. */
   get prompt(): string | null {
     const [name, field] = this.#fields[this.#at] ?? [];
     if (name === undefined || field === undefined) return null;
@@ -34,7 +34,7 @@ export class Form {
     return `${plain(String(field.title ?? field.description ?? name))}${hint}`;
   }
 
-  /** Whether one key answers the next line: the number of a choice. */
+  /** Whether this single key answers the next line, as the number of a choice. */
   isKey(key: string): boolean {
     const choices = choicesOf(this.#fields[this.#at]?.[1] ?? {});
     const isNumbered = choices.length < 10 && !choices.some((names) => names.some((name) => /^\d/.test(name)));
@@ -45,7 +45,7 @@ export class Form {
     return this.#values;
   }
 
-  /** Why a line is no answer; null: it is taken. */
+  /** Takes a line as the next answer. Returns why it is not an answer; null: it was accepted. */
   take(line: string): string | null {
     const [name, field] = this.#fields[this.#at]!;
     const text = line.trim();
@@ -80,7 +80,7 @@ function needs(field: Field): string {
   return 'type an answer';
 }
 
-/** Values, each with how it is shown. */
+/** The choices of a field: each value with its text. */
 function choicesOf(field: Field): (readonly [value: string, shown: string])[] {
   if (Array.isArray(field.enum)) return field.enum.map((value) => [String(value), String(value)]);
   if (!Array.isArray(field.oneOf)) return [];

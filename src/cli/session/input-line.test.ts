@@ -34,7 +34,7 @@ describe('keys of a shell', () => {
     ['abc\u0001\u0004', '|bc'],
     ['😀😀\u007f', '😀|'],
     ['a\u001bOP', 'a|'],
-  ])('%j', (keys, shown) => {
+  ])('%j edits the line as in a shell', (keys, shown) => {
     expect(after(keys)).toBe(shown);
   });
 });
@@ -45,7 +45,7 @@ test('up and down go through the history and come back to the unsent text', () =
   expect(after('new\u001b[A\u001b[A\u001b[B\u001b[B')).toBe('new|');
 });
 
-test('Enter submits; a backslash at the end, Alt-Enter and a paste make lines', () => {
+test('Enter submits; Enter after a backslash, Alt-Enter and a paste insert new lines', () => {
   const input = new InputLine();
   expect(typed(input, 'a\\\rb\u001b\rc')).toEqual([]);
   expect(typed(input, '\u001b[200~d\re\n\u001b[201~')).toEqual([]);
@@ -55,12 +55,12 @@ test('Enter submits; a backslash at the end, Alt-Enter and a paste make lines', 
   expect(input.text).toBe('');
 });
 
-test('up and down move within several lines first', () => {
+test('up and down move within a text of several lines before they use the history', () => {
   expect(after('long line\\\rab\u001b[A')).toBe('lo|ng line\nab');
   expect(after('ab\\\rlong line\u001b[A\u001b[B')).toBe('ab\nlo|ng line');
 });
 
-test('Ctrl-C, Ctrl-D and Ctrl-L are wishes; Ctrl-D with text deletes', () => {
+test('Ctrl-C, Ctrl-D and Ctrl-L return actions; Ctrl-D in a text deletes a character', () => {
   expect(typed(new InputLine(), '\u0003\u0004\u000c')).toEqual(['interrupt', 'leave', 'redraw']);
   expect(typed(new InputLine(), 'a\u0001\u0004')).toEqual([]);
 });

@@ -1,20 +1,26 @@
-/** The text that a person types, one or several lines, edited with the keys of a shell. It knows no terminal: keys come as Node's `readline` names them. */
+/**
+ * The text that a person types, one or several lines, edited with the keys of a shell. It knows no terminal: keys have
+ * the names of Node's `readline`.
+ */
 export interface Key {
-  /** What was typed, as text. */
+  /** The typed key as text. */
   readonly sequence?: string | undefined;
   readonly name?: string | undefined;
   readonly ctrl?: boolean | undefined;
   readonly meta?: boolean | undefined;
 }
 
-/** What a key asks of the program: send the text, cancel, leave, or draw everything again. Null: the text may have changed. */
+/**
+ * What the program should do after a key: send the text, cancel, leave, or draw again. Null: only the text may have
+ * changed.
+ */
 export type KeyAction = 'submit' | 'interrupt' | 'leave' | 'redraw' | null;
 
 export class InputLine {
   #characters: string[] = [];
   #cursor = 0;
   readonly #history: string[];
-  /** Of the entry that is shown; the length of the history: the text that is new. */
+  /** The index of the history entry that is shown; the length of the history: the new text. */
   #at: number;
   #unsent = '';
   #pasting = false;
@@ -29,19 +35,19 @@ export class InputLine {
     return this.#characters.join('');
   }
 
-  /** In characters of the text. */
+  /** The position of the cursor, in characters of the text. */
   get cursor(): number {
     return this.#cursor;
   }
 
-  /** Empties it, and keeps the text in the history. */
+  /** Empties the line, keeps its text in the history, and returns it. */
   accept(): string {
     const { text } = this;
     if (text.trim() !== '' && this.#history.at(-1) !== text) this.#history.push(text);
     return this.take();
   }
 
-  /** Empties it. */
+  /** Empties the line and returns its text. */
   take(): string {
     const { text } = this;
     this.clear();
@@ -64,7 +70,7 @@ export class InputLine {
     return null;
   }
 
-  /** A backslash at the end, or Alt, makes a new line. */
+  /** Enter after a backslash at the end, or with Alt, inserts a new line; otherwise it submits. */
   #enter(isNewLine: boolean): KeyAction {
     if (isNewLine) this.#insert('\n');
     else if (this.#cursor === this.#characters.length && this.#characters.at(-1) === '\\') {
@@ -104,7 +110,7 @@ export class InputLine {
     else if (name === 'backspace') this.#remove(this.#wordStart(), this.#cursor);
   }
 
-  /** False: it is not such a key. */
+  /** Handles keys that move or delete; false: the key is another one. */
   #move(name: string): boolean {
     const move = this.#moves[name];
     move?.();
@@ -122,7 +128,7 @@ export class InputLine {
     delete: () => this.#remove(this.#cursor, this.#cursor + 1),
   };
 
-  /** To the line above or below, and beyond them through the history. */
+  /** Moves to the line above or below; from the first or last line, to another entry of the history. */
   #vertical(step: -1 | 1): void {
     const start = this.#lineStart(this.#cursor);
     const end = this.#lineEnd(this.#cursor);
@@ -182,7 +188,7 @@ export class InputLine {
 }
 
 function typed({ sequence = '' }: Key): string {
-  // Other keys, such as F1, come as control sequences.
+  // Keys without a character, such as F1, arrive as control sequences.
   return /^[\u0000-\u001f\u007f]/.test(sequence) && sequence !== '\t' ? '' : sequence;
 }
 

@@ -1,4 +1,4 @@
-/** How the typed text is shown: rows of the screen, and where the cursor is. */
+/** The typed text as rows of the screen, with the position of the cursor. */
 import { plain, width } from '../output/text.ts';
 
 export interface InputView {
@@ -7,7 +7,7 @@ export interface InputView {
   readonly column: number;
 }
 
-/** Of a longer text the rows around the cursor are shown. */
+/** A longer text is shown only around the cursor. */
 const maxRows = 8;
 const indent = 2;
 

@@ -1,4 +1,4 @@
-/** The text of a prompt: words of the command line, or stdin. */
+/** The text of a prompt: the words of the command line, or stdin. */
 import { firstBytes } from '../../lib/collect.ts';
 import { Fault } from '../../model/fault.ts';
 import { sessionLimits } from '../../model/session.ts';
@@ -10,7 +10,7 @@ export async function promptText(words: readonly string[]): Promise<string> {
   return text;
 }
 
-/** One byte more than allowed is read, so that the daemon refuses it by its own limit. */
+/** Reads one byte more than allowed, so that the daemon refuses a text that is too long. */
 export async function stdinText(): Promise<string> {
   const bytes = await firstBytes(process.stdin, sessionLimits.promptBytes + 1);
   try {

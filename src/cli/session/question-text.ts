@@ -3,7 +3,7 @@ import type { QuestionView } from '../../api/session.ts';
 import type { Question, QuestionAnswer } from '../../model/session.ts';
 import { plain } from '../output/text.ts';
 
-/** Of an event, or of a view. */
+/** The question of an event, or of a view. */
 export type AnyQuestion = Question | QuestionView;
 type Option = NonNullable<QuestionView['options']>[number];
 
@@ -14,7 +14,7 @@ const letters: Readonly<Record<string, string>> = {
   reject_always: 'd',
 };
 
-/** Options by the key that chooses them: letters for permissions, numbers for all others. */
+/** Options by the key that chooses them: letters for permissions, numbers for all other options. */
 export function keysOf({ options = [] }: AnyQuestion): ReadonlyMap<string, Option> {
   const keys = new Map<string, Option>();
   for (const [index, option] of options.entries()) {
@@ -24,7 +24,7 @@ export function keysOf({ options = [] }: AnyQuestion): ReadonlyMap<string, Optio
   return keys;
 }
 
-/** `y Allow, n Reject`; empty where the answer is typed. */
+/** `y Allow, n Reject`; empty if the answer is typed as text. */
 export function optionsText(question: AnyQuestion): string {
   return [...keysOf(question)].map(([key, { name }]) => `${key} ${plain(name)}`).join(', ');
 }
@@ -38,7 +38,7 @@ export function answerText(
   return plain(Object.values(content ?? {}).join(', '));
 }
 
-/** How a question is answered from elsewhere. */
+/** The command that answers a question from another terminal. */
 export function questionHint({ sandbox }: { readonly sandbox: string }, question: AnyQuestion): string {
   const options = optionsText(question);
   const command = `carrel session answer ${sandbox} ${options === '' ? 'TEXT' : 'KEY'} --question ${question.pendingId}`;

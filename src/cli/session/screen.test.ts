@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Screen, wrap } from './screen.ts';
 
-/** A terminal of a few rows, as far as `Screen` uses one. */
+/** A terminal of a few rows with the sequences that `Screen` uses. */
 class Terminal {
   readonly isTTY = true;
   columns = 20;
@@ -46,7 +46,7 @@ class Terminal {
   }
 }
 
-test('text scrolls above the input, also in the middle of a line', () => {
+test('text scrolls above the input, also while its line is unfinished', () => {
   const terminal = new Terminal();
   const screen = new Screen(terminal);
   screen.show({ rows: ['› ab', '  cd'], row: 0, column: 3 });
@@ -66,13 +66,13 @@ test('text scrolls above the input, also in the middle of a line', () => {
   expect(terminal.text).toBe('Hello you\nand more\n');
 });
 
-test('lines wrap at words, and a long word where the row ends', () => {
+test('lines are wrapped at words, and a long word at the end of the row', () => {
   expect(wrap('one two three', 8)).toEqual(['one two', 'three']);
   expect(wrap('abcdefghijkl', 5)).toEqual(['abcde', 'fghij', 'kl']);
   expect(wrap('', 5)).toEqual(['']);
 });
 
-test('a colour goes on in the next row', () => {
+test('a colour continues in the next row', () => {
   expect(wrap('\u001b[2mone two\u001b[0m', 4)).toEqual(['\u001b[2mone', '\u001b[2mtwo\u001b[0m']);
 });
 

@@ -1,6 +1,6 @@
 /**
- * A terminal with text that scrolls, and rows below it that are drawn again and again: the unfinished line, and the input. What has scrolled
- * stays as it is, so that the terminal's own scrolling, searching and copying work.
+ * A terminal with scrolling text above rows that are redrawn: the unfinished line, and the input. Scrolled text is not
+ * changed, so that the terminal's own scrolling, searching and copying work.
  */
 import type { Sink } from '../output/output.ts';
 import { width } from '../output/text.ts';
@@ -9,18 +9,18 @@ import type { InputView } from './input-view.ts';
 const clearBelow = '\u001b[J';
 const noColour = '\u001b[0m';
 const colours = /\u001b\[\d+m/g;
-/** A narrower terminal wraps by itself. */
+/** Text is not wrapped more narrowly than this; a narrower terminal wraps it by itself. */
 const narrowest = 10;
-/** Pieces that arrive together are drawn together. */
+/** Texts that arrive within this time are drawn together. */
 const drawMs = 15;
 
 export class Screen {
   readonly #sink: Sink;
   #input: InputView = { rows: [], row: 0, column: 0 };
-  /** Whole rows that are not on the terminal yet. */
+  /** Complete rows that are not drawn yet. */
   #rows: string[] = [];
   #unfinished = '';
-  /** Rows above the cursor that are drawn again. */
+  /** How many redrawn rows are above the cursor. */
   #above = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -47,7 +47,7 @@ export class Screen {
     this.#soon();
   }
 
-  /** After the size changed, the terminal has wrapped the rows differently; this removes them as they are now. */
+  /** After a change of the size the terminal has wrapped the drawn rows anew: this counts them again and redraws. */
   resized(): void {
     const { columns } = this;
     const drawn = [...this.#tail(), ...this.#input.rows.slice(0, this.#input.row)];
@@ -55,7 +55,7 @@ export class Screen {
     this.draw();
   }
 
-  /** Everything scrolls out of sight. */
+  /** Clears the screen and redraws the input. */
   clear(): void {
     this.#sink.write('\u001b[H\u001b[2J');
     this.#above = 0;
@@ -75,7 +75,7 @@ export class Screen {
     this.#above = Math.max(0, below.length - 1 - Math.max(0, up));
   }
 
-  /** Leaves the text, without the input. */
+  /** Ends drawing: the text stays, the input is removed. */
   close(): void {
     this.#input = { rows: [], row: 0, column: 0 };
     if (this.#unfinished !== '') this.write('\n');
@@ -97,7 +97,7 @@ export class Screen {
   }
 }
 
-/** Rows of at most so many columns; a colour goes on in the next row. */
+/** Wraps a line into rows of at most `columns`; a colour continues in the next row. */
 export function wrap(line: string, columns: number): string[] {
   const rows: string[] = [];
   let rest = line;
@@ -110,7 +110,7 @@ export function wrap(line: string, columns: number): string[] {
   return [...rows, rest];
 }
 
-/** The longest beginning that fits and ends at a word, or within one that is longer than a row. */
+/** The longest beginning that fits and ends at a space; within a word if the word is too long for that. */
 function headOf(line: string, columns: number): string {
   let head = '';
   let room = columns;

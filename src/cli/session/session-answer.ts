@@ -41,7 +41,7 @@ function questionOf({ pending, sandbox, sessionId }: SessionView, id: string | u
   });
 }
 
-/** An option by its key, id or name; otherwise text for the only field, or JSON for all of them. */
+/** The answer: an option by its key, id or name; else text for the only field, or JSON for all fields. */
 export function answerOf(question: QuestionView, text: string): AnswerBody {
   if (question.options === undefined) return { content: contentOf(question, text) };
   const wanted = text.toLowerCase();
@@ -71,7 +71,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   try {
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
   } catch {
-    // It only begins like JSON, ignoring.
+    // The text only looks like JSON, ignoring.
     return null;
   }
 }

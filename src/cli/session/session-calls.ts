@@ -1,4 +1,7 @@
-/** The routes about sessions. A prompt and a new session have ids of the client, so both are sent again when the daemon went away before it answered. */
+/**
+ * Calls the routes about sessions. The client chooses the ids of prompts and new sessions, so it can retry both when
+ * the daemon went away before it answered.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../api/client.ts';
 import type { SessionMessageView, SessionView } from '../../api/session.ts';
@@ -48,7 +51,7 @@ export class SessionCalls {
     return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions', { path: { name: sandbox }, body }));
   }
 
-  /** In a new sandbox. */
+  /** Creates a session in a new sandbox. */
   createFor(project: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
     const body = { sessionId: ulidAfter(null, Date.now()), project, ...asked };
     return again(() => this.#client.call('POST /v1/sessions', { body }));

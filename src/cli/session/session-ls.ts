@@ -23,7 +23,7 @@ export default async function sessionLs(context: Context, { args, options }: Inv
   context.out.print(...sessionListing(shown, found, context.out));
 }
 
-/** The newest first; ids are short ones among `all`. */
+/** The newest session first. Ids are shortened so that they stay unique among `all`. */
 export function sessionListing(
   sessions: readonly SessionView[],
   all: readonly SessionView[],

@@ -17,7 +17,7 @@ export default async function sessionRm(context: Context, { args, options }: Inv
   if (context.json) context.out.document(removed);
 }
 
-/** Others take the newest one; that is no choice for what cannot be undone. */
+/** Other commands use the newest session by default; a removal cannot be undone, so it needs an id. */
 function unnamed(sandbox: string): Fault {
   return new Fault('invalid', 'session rm needs --session ID', {
     hint: `carrel session ls ${printable(sandbox)} lists them.`,

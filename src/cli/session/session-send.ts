@@ -31,7 +31,7 @@ export default async function sessionSend(context: Context, { args, options }: I
   context.out.note(`read along with: carrel session follow ${sandbox} --session ${session.sessionId}`);
 }
 
-/** The one that was named, else the newest open one of the agent, else a new one. */
+/** The session that was named, else the newest open session of the agent, else a new one. */
 export async function sessionFor(calls: SessionCalls, sandbox: string, options: Options): Promise<SessionView> {
   const { session, agent } = options;
   if (session !== undefined) return findSession(calls, sandbox, session);

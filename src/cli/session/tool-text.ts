@@ -1,4 +1,4 @@
-/** A tool call as lines: what was done and how it ended, folded. */
+/** A tool call as lines: its title, how it ended, and a short part of its output. */
 import { unifiedDiff } from '../../lib/diff.ts';
 import type { ToolChange } from '../../model/session.ts';
 import { DiffText } from '../output/diff-text.ts';
@@ -10,7 +10,7 @@ export interface Brush {
   paint(colour: Colour, text: string): string;
 }
 
-/** Of a diff, and of the output of a call that failed. */
+/** How many lines of a diff, and of the output of a failed call, are shown. */
 const shownDiffLines = 16;
 const shownOutputLines = 5;
 const titleColumns = 100;
@@ -35,7 +35,7 @@ export function titleOf({ title, toolCallId }: ToolChange): string {
   return cut(plain((title || toolCallId).split('\n')[0]!), titleColumns);
 }
 
-/** Of all files that the call edits; long ones are cut. */
+/** The diffs of all files that the call edits; a long diff is cut. */
 export function diffLines({ content = [] }: ToolChange, folder: string, brush: Brush): string[] {
   return content.flatMap((part) => (part.type === 'diff' ? oneDiff(part, folder, brush) : []));
 }
@@ -51,7 +51,7 @@ function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, 
   return kept.map((line) => `  ${line}`);
 }
 
-/** Lines of text without those at the end that are empty. */
+/** The text output as lines, without empty lines at the end. */
 function outputOf({ content = [] }: ToolChange): string[] {
   const texts = content.map((part) => {
     const { text } = (part.content ?? {}) as { text?: unknown };

@@ -1,4 +1,4 @@
-/** How turns end, as the exit code of a command. */
+/** Turns the end of a turn into the exit code of a command. */
 import { Fault, type FaultCode } from '../../model/fault.ts';
 import type { SessionEvent, StopReason } from '../../model/session.ts';
 
@@ -16,14 +16,14 @@ export interface TurnEnd {
   readonly reason?: string;
 }
 
-/** Null: it ended well. */
+/** Null: the turn ended normally. */
 export function faultOf({ stopReason, reason }: TurnEnd): Fault | null {
   if (stopReason === 'end_turn') return null;
   const [code, message] = faults[stopReason];
   return new Fault(code, reason === undefined ? message : `${message}: ${reason}`);
 }
 
-/** Passes on the events of one turn, and resolves with its end. */
+/** Passes the events of one turn to `take`; resolves when the turn ends. */
 export async function untilEnd(
   events: AsyncIterable<SessionEvent>,
   turnId: string,

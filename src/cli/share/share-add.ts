@@ -17,7 +17,7 @@ export default async function shareAdd(context: Context, { args, options }: Invo
   warn(context, [view]);
 }
 
-/** With which folder that is here: the daemon may not have what was mounted since it was started. */
+/** Adds the identity of the folder as this command sees it: the daemon may not see mounts made after its start. */
 function seenFolder(folder: string): { readonly folder: string; readonly seen?: string } {
   const stat = statSync(folder, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? { folder } : { folder, seen: `${stat.dev}:${stat.ino}` };

@@ -6,7 +6,7 @@ import { during } from '../output/progress.ts';
 import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
-/** Ends with 6 if a consumer failed; one that cannot be probed from here is no failure. */
+/** The exit code is 6 if a consumer failed. A consumer that cannot be probed from here does not count as failed. */
 export default async function shareVerify(context: Context, { args }: Invocation): Promise<number> {
   const [name, asked] = args;
   const body = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };

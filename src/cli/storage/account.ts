@@ -1,4 +1,4 @@
-/** The account on this machine whose folders may be a user's projects. */
+/** Finds the account on this machine whose folders a user may use as projects. */
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -11,7 +11,7 @@ export interface AccountOptions {
 
 const maxUid = 0xffff_fffe;
 
-/** Null: none was named. */
+/** The id of the account; null: the options name none. */
 export async function uidOf({ uid, account }: AccountOptions): Promise<number | null> {
   if (uid !== undefined && account !== undefined)
     throw new Fault('invalid', '--uid and --account name the same thing', { hint: 'Give one of them.' });

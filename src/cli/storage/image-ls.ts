@@ -13,7 +13,7 @@ export default async function imageLs(context: Context): Promise<void> {
   context.out.print(...imageListing(images));
 }
 
-/** Enough of an id to tell it from others. */
+/** So much of an id is shown. */
 const idLength = 'sha256:'.length + 12;
 
 export function imageListing(images: readonly ImageView[], now?: number): string[] {

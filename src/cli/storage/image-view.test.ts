@@ -3,13 +3,13 @@ import type { ImageView } from '../../api/image.ts';
 import { stepLine } from './image.ts';
 import { imageListing } from './image-ls.ts';
 
-test('steps are one line each, numbered alike', () => {
+test('each build step is one line with an aligned number', () => {
   const step = { kind: 'step', number: 3, total: 12, title: 'RUN  a\tb' } as const;
   expect(stepLine(step)).toBe(' 3/12 RUN a b');
   expect(stepLine({ ...step, title: 'x'.repeat(200) })).toHaveLength(' 3/12 '.length + 100);
 });
 
-test('images are listed with what their names stand for', () => {
+test('images are listed with source, id, state and project', () => {
   const made: ImageView = {
     ...{
       name: 'carrel-sandbox-shop',

@@ -9,7 +9,7 @@ import { dockerfilePlaces } from '../../model/image.ts';
 import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
 
-/** Made anew where something that goes into it has changed. */
+/** Builds an image if anything that goes into it has changed. */
 export async function buildImage(client: Client, body: object, out: Output): Promise<BuiltView> {
   let doing = 'building';
   const take = (event: BuildEventView) => {
@@ -19,8 +19,8 @@ export async function buildImage(client: Client, body: object, out: Output): Pro
 }
 
 /**
- * The name of the project's own image, made anew where it has to be. Null: there is none, neither asked for by a Dockerfile
- * of the project nor made before. Who may not make images uses what was made for all.
+ * The name of the project's own image, which is built if it is out of date. Null: the project has no Dockerfile, and no
+ * image was built before. A user who may not build images uses the one that exists.
  */
 export async function projectImage(client: Client, project: string, out: Output): Promise<string | null> {
   const folder = realpathSync(project);
@@ -43,7 +43,10 @@ async function watched(client: Client, body: object, take: (event: BuildEventVie
   throw new Fault('unavailable', 'the daemon went away during the build', { hint: 'Try again: what is built stays.' });
 }
 
-/** Steps stay on the screen. Returns what the line below them says: the last line that a step printed, or the step. */
+/**
+ * Prints steps, which stay on the screen. Returns the text of the progress line: the last output of a step, or the
+ * step.
+ */
 function show(event: BuildEventView, out: Output): string {
   if (event.kind === 'output') return event.text.slice(event.text.lastIndexOf('\n') + 1);
   out.progress('');

@@ -23,7 +23,7 @@ test('exactly one newline is removed from piped input', async () => {
   expect(await piped()).toHaveLength(0);
 });
 
-test('a flood is not read to its end', async () => {
+test('input that is too large is not read to its end', async () => {
   let pulled = 0;
   const endless = new Readable({
     read() {
@@ -44,7 +44,7 @@ test('every byte of a file is kept', () => {
   expect(secretFromFile(path).length).toBeGreaterThan(maxSecretBytes);
 });
 
-test('a file that cannot be read', () => {
+test('a secret file that cannot be read is an error', () => {
   const code = (value: string) => expect.objectContaining({ code: value }) as Error;
   expect(() => secretFromFile(join(folder, 'absent'))).toThrowError(code('not_found'));
   expect(() => secretFromFile(folder)).toThrowError(code('invalid'));
@@ -59,11 +59,11 @@ describe('a typed value', () => {
     [['aé\x7f\x7fb\x08c\r'], 'c'],
     [['\x7f\r'], ''],
     [['cut short'], 'cut short'],
-  ])('%j', async (keys, value) => {
+  ])('is read from the keys %j', async (keys, value) => {
     expect((await typed(...keys)).toString()).toBe(value);
   });
 
-  test('Ctrl-C leaves, and several lines are refused', async () => {
+  test('is cancelled by Ctrl-C, and refused with several lines', async () => {
     await expect(typed('se\x03')).rejects.toMatchObject({ code: 'cancelled' });
     await expect(typed('one\rtwo\r')).rejects.toMatchObject({ code: 'invalid' });
   });

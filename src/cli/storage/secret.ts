@@ -7,10 +7,10 @@ import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { maxSecretBytes } from '../../model/secret.ts';
 
-/** One byte more than a value may have, so that too much is noticed, and one for a newline that goes. */
+/** One byte more than a value may have, so that a longer value is noticed, and one for the newline that is removed. */
 const enoughBytes = maxSecretBytes + 2;
 
-/** Every byte of the file. */
+/** The bytes of the file, unchanged. */
 export function secretFromFile(path: string): Buffer {
   try {
     const file = openSync(path, 'r');
@@ -24,7 +24,7 @@ export function secretFromFile(path: string): Buffer {
   }
 }
 
-/** What was piped in, less one newline at its end, which `echo` adds. */
+/** The bytes of stdin without one newline at the end, which `echo` adds. */
 export async function secretFromStdin(stdin: Readable): Promise<Buffer> {
   return withoutNewline(await firstBytes(stdin, enoughBytes));
 }

@@ -28,7 +28,7 @@ const shared: VolumeStatusView = {
   ...{ sizeBytes: null, mountedBy: [], stale: true },
 };
 
-test('volumes', () => {
+test('volume ls shows the label of a named volume instead of its name', () => {
   const named = { ...volume, name: 'carrel-named-0123abcd-cache', type: 'named', label: 'cache' };
   expect(volumeListing([volume, shared, named], now)).toEqual([
     'NAME                  TYPE      OWNER   AGE  LAST USE',
@@ -38,7 +38,7 @@ test('volumes', () => {
   ]);
 });
 
-test('backups, with what restore takes', () => {
+test('volume ls --backups shows the file that restore takes', () => {
   const backup = {
     name: volume.name,
     type: 'home',
@@ -54,7 +54,7 @@ test('backups, with what restore takes', () => {
   ]);
 });
 
-test('volumes with their sizes and who has them, stale ones marked', () => {
+test('volume status shows sizes and the sandboxes that use a volume, and marks stale volumes', () => {
   expect(volumeUsage([volume, shared], now)).toEqual([
     'NAME                  TYPE      OWNER   SIZE  USED BY        LAST USE',
     'carrel-home-0123abcd  home      bob     3.0M  a, eve/\\u001b  1m ago',
@@ -62,7 +62,7 @@ test('volumes with their sizes and who has them, stale ones marked', () => {
   ]);
 });
 
-test('clean lists volumes that it would remove, has removed and kept', () => {
+test('volume clean lists the volumes that it would remove, has removed or keeps', () => {
   const kept = [{ name: 'c', mountedBy: ['x', 'y'] }];
   const plan = { removed: [{ name: 'a', sizeBytes: 2048, backup: null }], kept };
   expect(forecast(plan, true)).toEqual(['would remove a (2.0K) after a backup', 'kept c, in use: x, y']);
@@ -78,7 +78,7 @@ test('clean lists volumes that it would remove, has removed and kept', () => {
   ]);
 });
 
-test('what was brought over', () => {
+test('volume migrate lists the volumes that it copied, also by an earlier run', () => {
   const one = { from: 'hal9000-home\n', to: 'carrel-home-1', already: false };
   expect(migrated({ migrated: [one, { ...one, already: true }], left: [] })).toEqual([
     'hal9000-home\\n → carrel-home-1',
@@ -86,7 +86,7 @@ test('what was brought over', () => {
   ]);
 });
 
-test('users, the owner marked', () => {
+test('user ls marks the owner', () => {
   const owner: UserView = { name: 'me', slot: 0, createdAt, uid: null, isOwner: true, sandboxes: 3 };
   const bob: UserView = { ...owner, name: 'bob', slot: 12, uid: 1001, isOwner: false, sandboxes: 0 };
   expect(userListing([owner, bob], now)).toEqual([
@@ -96,7 +96,7 @@ test('users, the owner marked', () => {
   ]);
 });
 
-test('user add prints how to connect', () => {
+test('user add prints how the user connects', () => {
   const closed = instructions('bob', null, '/h').join('\n');
   expect(closed).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
   expect(closed).toContain('/h/config.yaml');
@@ -105,7 +105,7 @@ test('user add prints how to connect', () => {
   expect(open).not.toContain('config.yaml');
 });
 
-test('credentials, a line for each host', () => {
+test('credential ls has a line for each host', () => {
   const service = { host: 'api.github.com', port: 443, header: 'authorization', format: 'Bearer {}' };
   const services = [service, { ...service, host: '::1', port: 8443, format: '\u001b{}' }];
   expect(credentialListing([{ name: 'gh', preset: 'github', secret: 'KEY', services, createdAt }], now)).toEqual([
@@ -115,7 +115,7 @@ test('credentials, a line for each host', () => {
   ]);
 });
 
-test('secrets', () => {
+test('secret ls shows sizes and ages, not values', () => {
   expect(secretListing([{ name: 'API_KEY', sizeBytes: 40, updatedAt: createdAt }], now)).toEqual([
     'NAME     SIZE  CHANGED',
     'API_KEY  40B   2h ago',

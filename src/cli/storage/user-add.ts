@@ -14,7 +14,7 @@ export default async function userAdd(context: Context, invocation: Invocation<A
   for (const line of instructions(name, await sharing(context, answer.socket), context.home)) context.out.say(line);
 }
 
-/** Where others come in: a socket, or `waiting` for one that the next daemon opens. */
+/** The socket for other users; `waiting`: the next daemon opens it; null: none is configured. */
 type Sharing = string | 'waiting' | null;
 
 async function sharing(context: Context, socket: string | null): Promise<Sharing> {
@@ -23,7 +23,7 @@ async function sharing(context: Context, socket: string | null): Promise<Sharing
   return settings.waiting.includes('share.socket') ? 'waiting' : null;
 }
 
-/** On stderr, so that `carrel user add NAME > FILE` keeps the token and nothing else. */
+/** Printed to stderr, so that `carrel user add NAME > FILE` writes only the token to the file. */
 export function instructions(name: string, socket: Sharing, home: string): string[] {
   const export_ = (path: string) => `  export CARREL_SOCKET=${path} CARREL_TOKEN_FILE=FILE`;
   return [

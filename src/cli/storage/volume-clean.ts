@@ -32,7 +32,9 @@ export default async function volumeClean(context: Context, { args, options }: I
   out.print(...cleaned(view));
 }
 
-/** What was shown is what goes, whatever is made in the meantime. Null: there is nothing to agree to. */
+/**
+ * Asks the user, and names the volumes that were shown, so that no newer volume is removed. Null: nothing to remove.
+ */
 async function agreed(context: Context, client: Client, order: Order): Promise<Order | null> {
   const { out } = context;
   const body = { ...order, dryRun: true };

@@ -7,7 +7,7 @@ import { plain } from '../output/text.ts';
 import { absolute } from '../paths.ts';
 import { volumeWork } from './volume-work.ts';
 
-/** A bare name that is no file here is that of a backup, as the daemon keeps them. */
+/** A bare name that is not a file here is the name of a backup that the daemon keeps. */
 function fileOf(asked: string): string {
   return asked !== '' && !asked.includes('/') && !existsSync(asked) ? asked : absolute(asked, 'FILE');
 }

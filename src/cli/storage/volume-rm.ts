@@ -13,7 +13,7 @@ interface Removed {
   readonly view: object;
 }
 
-/** Each by itself; ends with the exit code of the first failure. */
+/** Removes each volume by itself; resolves to the exit code of the first failure. */
 export default async function volumeRm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { out } = context;
   const client = connect(context);
@@ -41,7 +41,7 @@ async function removeVolume(client: Client, asked: string, { backup }: Options):
   return { line: `removed ${plain(view.label)}${where}`, view };
 }
 
-/** By the path that `volume ls --backups` shows, or the last part of it. */
+/** Removes a backup, named by the path that `volume ls --backups` shows, or by the last part of it. */
 async function removeBackup(client: Client, file: string): Promise<Removed> {
   const view = await client.call('POST /v1/volumes/backups/remove', { body: { file } });
   return { line: `removed ${plain(view.file)}`, view };

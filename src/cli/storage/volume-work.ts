@@ -1,12 +1,14 @@
-/** How far a backup or a restore is, for the line that shows progress. */
+/** The progress of a backup or a restore, as text for the progress line. */
 import type { VolumeWorkView } from '../../api/volume.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context } from '../cli.ts';
 import { connectRunning } from '../connect/connect.ts';
 
-/** Each call asks the daemon again, and returns what it answered last. `isOurs` tells the work of this command from others. */
+/**
+ * Each call of the result asks the daemon again and returns its last answer. `isOurs` selects the work of this command.
+ */
 export function volumeWork(context: Context, first: string, isOurs: (work: VolumeWorkView) => boolean): () => string {
-  // The command itself prints warnings.
+  // The command itself prints the warnings.
   const client = connectRunning(context, () => {});
   let text = first;
   let isAsking = false;

@@ -1,4 +1,4 @@
-/** What the commands about volumes share. */
+/** Shared by the commands about volumes. */
 
 import type { VolumeView } from '../../api/volume.ts';
 import { Fault } from '../../model/fault.ts';
@@ -7,7 +7,7 @@ import { labelPattern, volumeNamePattern } from '../../model/volume.ts';
 import { age } from '../output/age.ts';
 import { plain } from '../output/text.ts';
 
-/** A type or a whole name, as the daemon takes it. */
+/** Checks the name of a volume: a type, or a whole name. */
 export function checkVolume(name: string): string {
   if (volumeNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a name for a volume`, {
@@ -15,12 +15,12 @@ export function checkVolume(name: string): string {
   });
 }
 
-/** What commands call it. */
+/** The name that commands show and accept. */
 export function nameCell({ name, label }: Pick<VolumeView, 'name' | 'label'>): string {
   return plain(label ?? name);
 }
 
-/** A name for a new one; whether it is free, and no type, is for the daemon to say. */
+/** Checks a name for a new volume; the daemon checks that it is free and not a type. */
 export function newVolume(name: string): string {
   if (labelPattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} cannot be the name of a volume`, {

@@ -27,7 +27,7 @@ it('a program keeps the other size until it has drawn, however long its engine t
   expect(sent().length).toBe(0);
 });
 
-it('a program that draws at once has the other size for a moment all the same', () => {
+it('a program that draws at once still has the other size for a moment', () => {
   const sawOutput = askToDraw(socket, () => size);
   sawOutput();
   sawOutput();

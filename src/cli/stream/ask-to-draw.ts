@@ -1,13 +1,19 @@
-/** Makes a program in a terminal draw its screen again: it gets another size, and then the right one. */
+/** Makes a program in a terminal redraw its screen: its terminal gets another size, and then the right one. */
 import type { Writable } from 'node:stream';
 import { encodeJson } from '../../api/stream.ts';
 import type { TerminalSize } from '../../model/sandbox.ts';
 import { terminalSize } from './terminal.ts';
 
-/** A program that sleeps for a moment notices the last size only. One that is slow, or waits for its engine, has not drawn yet after that. */
+/**
+ * The other size stays for `least`, because a program that sleeps briefly only notices the last size. A slow program
+ * gets up to `most` to draw.
+ */
 export const otherSizeMs = { least: 200, most: 3000 };
 
-/** The answer is to be called at each output: the right size follows the drawing, or comes when there is none. */
+/**
+ * The caller calls the returned function at each output. The right size is sent after the first output, or after
+ * `most`.
+ */
 export function askToDraw(socket: Writable, sizeNow: () => TerminalSize = terminalSize): () => void {
   const { rows, columns } = sizeNow();
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** This terminal, or these streams, connected to the command of a sandbox until one of them leaves. */
+/** Connects this terminal, or these streams, to the command of a sandbox until one side ends. */
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../cli.ts';
@@ -14,17 +14,17 @@ import { followSize, rawKeys, sendSize, terminalSize } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
 
 export interface AttachOptions {
-  /** Its command has a terminal. */
+  /** The command of the sandbox has a terminal. */
   readonly terminal: boolean;
-  /** The command that comes back to it. */
+  /** The command by which the user attaches again. */
   readonly again: string;
-  /** It runs already, and has drawn its screen for others. */
+  /** The command already runs and has drawn its screen for others. */
   readonly drawn: boolean;
-  /** The log lacks what follows the last line feed, as that of a Docker Engine does: the program has to draw again. */
+  /** The log lacks the text after the last line feed, as in a Docker Engine, so the program has to redraw. */
   readonly lineLog: boolean;
 }
 
-/** The exit code of its command; 0 for a client that leaves. */
+/** Resolves to the exit code of the command. A client that detaches exits with 0. */
 export async function attachTo(
   { out }: Context,
   client: Client,
@@ -56,7 +56,7 @@ export async function attachTo(
   }
 }
 
-/** What is written meanwhile waits in the socket, and is in the log, too: some output may be drawn twice. */
+/** Output that arrives meanwhile is buffered in the socket and is also in the log, so some of it may be drawn twice. */
 async function showScreen(
   client: Client,
   name: string,
@@ -84,7 +84,7 @@ function lendInput(socket: Socket): () => void {
   return hasInput() ? sendInput(socket, process.stdin) : () => {};
 }
 
-/** Ctrl-C goes inside with all other keys, so leaving has keys of its own. A terminal that hung up leaves, too. */
+/** Sends all keys inside, also Ctrl-C, so detaching has its own keys. A terminal that hangs up detaches too. */
 function lendTerminal(socket: Socket, leave: () => void): () => void {
   if (!process.stdin.isTTY) return sendInput(socket, process.stdin, true);
   const keys = process.stdin.pipe(new DetachKeys(leave), { end: false });

@@ -1,14 +1,17 @@
-/** With several viewers of one terminal, the program inside has the size of the one whose user typed last. */
+/** If several clients show one terminal, the program inside gets the size of the client that typed last. */
 import type { Readable, Writable } from 'node:stream';
 import { sendSize } from './terminal.ts';
 
-/** A key does not cost a request to the engine: at most one a second does. */
+/** The size is sent at most once a second, because each change is a request to the engine. */
 const pauseMs = 1000;
 
-/** A terminal answers the questions of a program by itself: attributes, position, modes, sizes, colours, keyboard protocol. */
+/**
+ * What a terminal sends by itself as answers to a program: attributes, position, modes, sizes, colours, keyboard
+ * protocol.
+ */
 const reply = /^\x1b(?:\[[?>]?[\d;]*\$?[cnRyt]|\[\?[\d;]*u|\[[IO]|[\]P_])/;
 
-/** Sends the size before a key. Is to be called before the keys are sent. */
+/** Sends the size before a key. Call it before the listener that sends the keys is added. */
 export function claimSize(socket: Writable, keys: Readable, send = sendSize): () => void {
   let sentAt = performance.now();
   const claim = (chunk: Buffer) => {

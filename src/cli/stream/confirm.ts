@@ -1,4 +1,4 @@
-/** A question to the person at the terminal. */
+/** Asks the user at the terminal. */
 import { createInterface } from 'node:readline';
 import type { Output } from '../output/output.ts';
 
@@ -6,10 +6,10 @@ export function canAsk(out: Output): boolean {
   return out.interactive && process.stdin.isTTY === true;
 }
 
-/** Only a clear yes is one; the end of input is a no. */
+/** Only `y` or `yes` means yes; the end of input means no. */
 export async function confirm(question: string): Promise<boolean> {
   process.stderr.write(`${question} [y/N] `);
-  // Without a terminal of its own, so that Ctrl-C stays a signal.
+  // With `terminal: false`, Ctrl-C still sends a signal.
   const lines = createInterface({ input: process.stdin, terminal: false });
   try {
     const answer = await new Promise<string | null>((resolve) => {

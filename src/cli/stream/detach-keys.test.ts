@@ -4,7 +4,7 @@ import { DetachKeys } from './detach-keys.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What goes inside of these pieces of input at once, what later, and whether the two keys were among them. */
+/** Types these pieces; returns the keys that are passed on at once and later, and whether the two keys detached. */
 function typed(...pieces: string[]): { now: string; later: string; left: boolean } {
   let left = false;
   const keys = new DetachKeys(() => {
@@ -16,12 +16,12 @@ function typed(...pieces: string[]): { now: string; later: string; left: boolean
   return { now, later: String(keys.read() ?? ''), left };
 }
 
-it('Ctrl-P Ctrl-Q leaves, in one piece or in two, and neither key goes inside', () => {
+it('Ctrl-P Ctrl-Q detaches, in one chunk or in two, and neither key goes inside', () => {
   expect(typed('ls\x10\x11more')).toEqual({ now: 'ls', later: '', left: true });
   expect(typed('ls\x10', '\x11')).toEqual({ now: 'ls', later: '', left: true });
 });
 
-it('a Ctrl-P that no Ctrl-Q follows goes inside: with the next key, or a moment later', () => {
+it('a Ctrl-P without a Ctrl-Q after it goes inside with the next key, or a moment later', () => {
   expect(typed('\x10', 'x')).toEqual({ now: '\x10x', later: '', left: false });
   expect(typed('\x10', '\x10', '\x10')).toEqual({ now: '\x10\x10', later: '\x10', left: false });
 });

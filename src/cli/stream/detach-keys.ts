@@ -1,12 +1,12 @@
-/** The two keys that leave a terminal inside to itself: Ctrl-P Ctrl-Q, as in Docker. */
+/** The two keys that detach from a terminal inside: Ctrl-P Ctrl-Q, as in Docker. */
 import { Transform, type TransformCallback } from 'node:stream';
 
 const first = 0x10;
 const second = 0x11;
-/** How long the first key waits for the second; alone it is passed on then, so that it still recalls a line. */
+/** How long the first key is held back for the second. Then it is passed on, so that Ctrl-P still recalls a line. */
 const waitMs = 500;
 
-/** Passes all other keys on at once. After the second of the two nothing follows. */
+/** Passes all other keys on at once. After the two keys it passes on nothing. */
 export class DetachKeys extends Transform {
   readonly #leave: () => void;
   #waiting: NodeJS.Timeout | null = null;
@@ -30,7 +30,7 @@ export class DetachKeys extends Transform {
     done(null, this.#taken());
   }
 
-  /** The first key, if it was waiting. */
+  /** Returns the first key if it was held back. */
   #taken(): Buffer {
     if (this.#waiting === null) return Buffer.alloc(0);
     clearTimeout(this.#waiting);

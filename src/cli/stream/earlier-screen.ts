@@ -1,10 +1,10 @@
-/** The screen of a command that runs already, for a client that attaches now. */
+/** The current screen of a running command, for a client that attaches now. */
 import type { Client } from '../../api/client.ts';
 import type { TerminalSize } from '../../model/sandbox.ts';
 import { deliver } from './receive.ts';
 import { Screen } from './screen/screen.ts';
 
-/** As its output so far draws it, on a terminal of this size: a program that had another one draws again by itself. */
+/** Draws the output so far on a screen of this size. A program that had another size redraws by itself. */
 export async function earlierScreen(client: Client, name: string, { rows, columns }: TerminalSize): Promise<Screen> {
   const screen = new Screen(rows, columns);
   const take = (chunk: Buffer) => screen.push(chunk);

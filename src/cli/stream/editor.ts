@@ -1,4 +1,4 @@
-/** The editor of the person at the terminal. */
+/** Runs the editor of the user at the terminal. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,10 @@ const patienceMs = 5000;
 const hint =
   'See: git var GIT_EDITOR. $GIT_EDITOR, core.editor of git, $VISUAL and $EDITOR choose the editor, in this order.';
 
-/** The text after it was edited; both are bytes in latin1. The file is in a folder that only its owner can read, and is removed. */
+/**
+ * Resolves to the edited text; both texts are bytes in latin1. The temporary file is in a folder that only its owner
+ * can read.
+ */
 export async function edited(name: string, text: string): Promise<string> {
   const editor = await editorOfGit();
   const folder = mkdtempSync(join(tmpdir(), 'carrel-edit-'));
@@ -40,10 +43,10 @@ async function editorOfGit(): Promise<string> {
   throw new Fault('unsupported', `git knows no editor: ${stderr.trim().split('\n')[0]}`, { hint });
 }
 
-/** Waits for its end. Ctrl-C belongs to the editor while it has the terminal. */
+/** Runs the editor and waits for its end. Meanwhile Ctrl-C is for the editor. */
 async function open(editor: string, path: string): Promise<void> {
   const restore = keepTerminal();
-  // Git takes the name of an editor as text for the shell; no other text is run so on the host (decision 78).
+  // Git treats the name of an editor as shell text. No other text is run in a shell on the host (decision 78).
   const child = spawn('sh', ['-c', `${editor} "$@"`, editor, path], { stdio: [0, 2, 2] });
   let ended: NodeJS.Signals | null = null;
   const release = catchSignals((signal) => {
@@ -69,7 +72,7 @@ function exitOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** An editor that is killed leaves the terminal as it needs it. Where there is no stty it stays so, ignoring. */
+/** Restores the terminal settings, which a killed editor leaves changed. Without stty they stay changed, ignoring. */
 function keepTerminal(): () => void {
   const { stdout } = spawnSync('stty', ['-g'], { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' });
   return () => {

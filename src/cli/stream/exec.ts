@@ -1,4 +1,4 @@
-/** One command inside a running sandbox, from request to exit. */
+/** Runs one command inside a running sandbox, from the request to the exit. */
 import type { Readable } from 'node:stream';
 import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/sandbox.ts';
@@ -11,7 +11,7 @@ export interface Inside {
   readonly client: Client;
   readonly name: string;
   readonly signal?: AbortSignal;
-  /** Called when a command begins, with how many bytes have passed in both ways. */
+  /** Called when a command begins, with a function that returns the bytes passed so far in both directions. */
   readonly onOpen?: (bytes: () => number) => void;
 }
 
@@ -20,7 +20,7 @@ export interface ExecOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs a command of our own, bound to us, with streams of our own. */
+/** Runs a helper command with its own streams; it ends when this client goes away. */
 export async function execInside(
   inside: Inside,
   command: string[],

@@ -8,12 +8,12 @@ import { rawKeys } from './terminal.ts';
 const keys = { interrupt: 0x03, endOfInput: 0x04, backspace: 0x08, lineFeed: 0x0a, return: 0x0d, kill: 0x15 } as const;
 const rubout = 0x7f;
 
-/** What has been typed so far. */
+/** The line that was typed so far. */
 class UnseenLine {
   #bytes: number[] = [];
   #ended = false;
 
-  /** Takes keys; true when the line is complete. */
+  /** Takes keys; returns true when the line is complete. */
   type(chunk: Uint8Array): boolean {
     for (const key of chunk) {
       if (this.#ended) throw severalLines();
@@ -34,7 +34,7 @@ class UnseenLine {
     else this.#bytes.push(key);
   }
 
-  /** A character may be several bytes; all but its first begin with the bits 10. */
+  /** Deletes the last character: all bytes of a UTF-8 character but the first begin with the bits 10. */
   #rubOut(): void {
     let last = this.#bytes.pop();
     while (last !== undefined && (last & 0xc0) === 0x80) last = this.#bytes.pop();
@@ -43,7 +43,7 @@ class UnseenLine {
 
 export async function askHidden(question: string, out: Output): Promise<Buffer> {
   if (!canAsk(out)) throw noTerminal();
-  // Before the question, because the user may type at once.
+  // The terminal is set before the question is printed, because the user may type at once.
   const giveBack = rawKeys();
   try {
     process.stderr.write(question);
@@ -54,7 +54,7 @@ export async function askHidden(question: string, out: Output): Promise<Buffer> 
   }
 }
 
-/** By events: the end of an iteration would close the terminal before it is restored. */
+/** Reads by events, because the end of an async iteration would close the terminal before it is restored. */
 export function readLine(source: Readable): Promise<Buffer> {
   const line = new UnseenLine();
   return new Promise<Buffer>((resolve, reject) => {

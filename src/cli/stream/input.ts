@@ -1,13 +1,13 @@
-/** What a person or a pipe gives us, on its way into a sandbox. */
+/** Sends stdin, from a person or a pipe, into a sandbox. */
 import { fstatSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { encodeFrame } from '../../api/stream.ts';
 
 const endOfInput = encodeFrame('stdin', Buffer.alloc(0));
-/** A terminal has no end of input: a key says it, alone on its line. */
+/** A terminal has no end of input; Ctrl-D on an empty line means it. */
 const endKey = encodeFrame('stdin', Buffer.of(0x04));
 
-/** Sends a source as stdin frames at the pace of the socket, then the end of input. The returned function lets go. */
+/** Sends a source as stdin frames with back-pressure, then the end of input. The returned function stops it. */
 export function sendInput(socket: Writable, source: Readable, terminal = false): () => void {
   const resume = () => source.resume();
   const data = (chunk: Buffer) => {
@@ -18,7 +18,7 @@ export function sendInput(socket: Writable, source: Readable, terminal = false):
   const end = () => {
     if (!socket.destroyed) socket.write(terminal ? endKey : endOfInput);
   };
-  // A terminal that hung up reads as an error: there is nothing more to come either way.
+  // Reading a terminal that hung up is an error: it counts as the end of input.
   source.on('data', data).once('end', end).once('error', end);
   return () => {
     source.off('data', data).off('end', end);
@@ -27,7 +27,7 @@ export function sendInput(socket: Writable, source: Readable, terminal = false):
   };
 }
 
-/** Whether stdin has something to say: a pipe, a file, or a person. /dev/null has not. */
+/** Whether stdin can have input: a pipe, a file, a socket or a terminal, but not /dev/null. */
 export function hasInput(): boolean {
   try {
     const stat = fstatSync(0);
@@ -37,7 +37,7 @@ export function hasInput(): boolean {
   }
 }
 
-/** A job in the background that reads the terminal is stopped by the kernel, so it must not. */
+/** The kernel stops a background job that reads the terminal, so such a job must not read it. */
 export function inForeground(): boolean {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

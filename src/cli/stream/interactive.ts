@@ -1,4 +1,4 @@
-/** What `run`, `exec`, `shell` and `attach` share: this person's streams, and perhaps their terminal, lent to a command inside. */
+/** Shared by `run`, `exec` and `shell`: connects the user's streams, and perhaps the terminal, to a command inside. */
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/sandbox.ts';
@@ -30,7 +30,7 @@ export async function interact(
   socket.write(encodeJson('request', request));
   onBrokenPipe(() => process.exit(brokenPipeExit));
   const lent = { stdin: request.stdin === true, terminal: request.terminal !== undefined };
-  // With raw keys Ctrl-C is a byte, and a signal from elsewhere is meant for us.
+  // With raw keys Ctrl-C is a byte, so a signal from elsewhere is for this process and is not passed on.
   const pass = () => catchSignals((signal) => void socket.write(encodeJson('signal', { name: signal })));
   const releaseSignals = isRaw(lent) ? () => {} : pass();
   try {
@@ -43,12 +43,12 @@ export async function interact(
 }
 
 interface Shown {
-  /** Of the sandbox. */
+  /** The name of the sandbox. */
   readonly name: string;
   readonly argv: readonly string[];
 }
 
-/** Shows the output of a command until it ends; then the terminal is given back, and errors about the command follow. */
+/** Shows the output of a command until it ends, then restores the terminal and prints errors about the command. */
 export async function showUntilEnd(
   socket: Socket,
   out: Output,
@@ -79,7 +79,7 @@ export async function showUntilEnd(
 
 const same = (fault: Fault) => fault;
 
-/** Until the returned function is called. */
+/** Connects the streams until the returned function is called. */
 function lend(socket: Socket, lent: UsedStreams): () => void {
   const releases: (() => void)[] = [];
   if (isRaw(lent)) releases.push(rawKeys());

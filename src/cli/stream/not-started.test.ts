@@ -19,11 +19,11 @@ it.each([
   'executable file `nosuch` not found in $PATH: No such file or directory\n',
   'OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown\r\n',
   'nosuch could not be started\r\n',
-])('the message of another program about a missing one is replaced: %j', async (words) => {
+])('an error of init or runtime about a missing program is replaced: %j', async (words) => {
   expect(await outcome(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
-it('a message that arrives in pieces is replaced, too', async () => {
+it('an error that arrives in pieces is replaced too', async () => {
   const pieces = ['[FATAL tini (2)] ', 'exec nosuch failed: No such file or directory', '\n'];
   expect(await outcome(127, ...pieces)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
@@ -33,7 +33,7 @@ it('an error of the command itself is shown, also with exit code 127', async () 
   expect(await outcome(127, ...words)).toEqual({ shown: words.join(''), message: null });
 });
 
-it('the same text of a program that did start is shown', async () => {
+it('the same text is shown if the program did start', async () => {
   const words = '[FATAL tini (2)] exec nosuch failed: No such file or directory\n';
   expect(await outcome(0, words)).toEqual({ shown: words, message: null });
   expect(await outcome(127, 'sh: 1: nosuch: not found\n')).toEqual({
@@ -43,7 +43,7 @@ it('the same text of a program that did start is shown', async () => {
   expect(await outcome(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
 });
 
-it('text that only begins like such a message is shown while the command runs', async () => {
+it('text that only begins like such an error is shown while the command runs', async () => {
   vi.useFakeTimers();
   try {
     const shown: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * Error messages for a command that could not be started. The init inside and the runtimes write their own, on the command's
- * streams; so what looks like that is held back until the exit code tells whether it is. They end at once after it, so what
- * goes on is the command's own, and is shown.
+ * Error messages for a command that could not be started. The init inside and the runtimes write their errors to the
+ * command's streams. Output that looks like such an error is buffered until the exit code shows what it is. An init or
+ * runtime ends right after its error, so if the command goes on, the output is its own and is shown.
  */
 import { Fault } from '../../model/fault.ts';
 import type { Sinks } from './receive.ts';
@@ -9,7 +9,9 @@ import type { Sinks } from './receive.ts';
 const notFound = 127;
 const notExecutable = 126;
 
-/** How init programs (tini, docker-init, catatonit) and runtimes (crun, runc; alone, or behind an engine) begin. */
+/**
+ * How errors of init programs (tini, docker-init, catatonit) and runtimes (crun, runc; alone or in an engine) begin.
+ */
 const foreign =
   /^(\[FATAL tini \(\d+\)\] |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: .*(crun|runc|OCI runtime|executable file)|.* could not be started\r?\n$)/;
 const maxHeldBytes = 8 * 1024;
@@ -34,7 +36,7 @@ export class StartWords {
     };
   }
 
-  /** Whether there is something that `refusal` decides about. */
+  /** Whether output is buffered, so that `refusal` has to decide about it. */
   get holds(): boolean {
     return this.#held.length > 0;
   }
@@ -50,7 +52,7 @@ export class StartWords {
     await to(chunk);
   }
 
-  /** Once; what comes later waits for it. */
+  /** Passes the buffered output on, once; later output waits for it. */
   #pass(): Promise<void> {
     clearTimeout(this.#timer);
     this.#passed ??= this.#passHeld();
@@ -61,7 +63,10 @@ export class StartWords {
     for (const { to, chunk } of this.#held.splice(0)) await to(chunk);
   }
 
-  /** At the end: why the command was not started, or null, and then what was held back is passed on. */
+  /**
+   * Called at the end. Returns why the command was not started; otherwise passes the buffered output on and returns
+   * null.
+   */
   async refusal({ exitCode }: { readonly exitCode: number | null }, command: readonly string[]): Promise<Fault | null> {
     clearTimeout(this.#timer);
     const words = Buffer.concat(this.#held.map(({ chunk }) => chunk)).toString('utf8');

@@ -1,4 +1,4 @@
-/** The connection of an `exec`. A sandbox that was stopped is started first. */
+/** Opens the connection of an `exec`. A stopped sandbox is started first. */
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
@@ -19,7 +19,7 @@ export async function openExec(client: Client, out: Output, name: string): Promi
   }
 }
 
-/** A command that ended by itself is not run a second time for this. */
+/** Whether `exec` may start the sandbox: a command that ended by itself is not run again for it. */
 export function startsAgain({ state, command }: Pick<SandboxView, 'state' | 'command'>): boolean {
   return state === 'stopped' || (command.length === 0 && (state === 'failed' || state === 'completed'));
 }

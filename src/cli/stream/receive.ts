@@ -1,4 +1,4 @@
-/** What a sandbox says, on its way out: frames → sinks, at the pace of the slower side. */
+/** Passes the output of a sandbox from frames to sinks, with back-pressure. */
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -11,18 +11,21 @@ export interface Exit {
   readonly exitCode: number;
   readonly signal: string | null;
   readonly outOfMemory: boolean;
-  /** HOST:PORT of what it asked for and no rule allowed. */
+  /** HOST:PORT of each connection that no rule allowed. */
   readonly refused?: readonly string[];
 }
 
 export interface Sinks {
   stdout(chunk: Buffer): Promise<void> | void;
   stderr(chunk: Buffer): Promise<void> | void;
-  /** About the stream itself. */
+  /** Takes messages about the stream itself. */
   notice?(message: string): void;
 }
 
-/** Until the exit frame. A stream that ends without one lost its daemon, not its command; `again` comes back to it. */
+/**
+ * Receives until the exit frame. If the stream ends before, the daemon went away but the command runs on; `again` is
+ * the hint.
+ */
 export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<Exit> {
   const exit = await deliver(readFrames(stream), sinks);
   if (exit) return exit;
@@ -31,7 +34,7 @@ export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls
   });
 }
 
-/** Until the frames end, or the exit frame, whichever is first. */
+/** Delivers frames until the exit frame, or until the frames end. */
 export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promise<Exit | null> {
   for await (const frame of frames) {
     if (frame.type === 'exit') return decodeJson(frame) as Exit;
@@ -42,14 +45,14 @@ export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promi
   return null;
 }
 
-/** Our own stdout and stderr, bytes as they are; with --json one line for each piece, as text. */
+/** This command's stdout and stderr, bytes unchanged; with --json one line for each chunk, as text. */
 export function ownSinks(out: Output): Sinks {
   const notice = (message: string) => out.warn(message);
   if (out.json) return { stdout: jsonSink(out, 'stdout'), stderr: jsonSink(out, 'stderr'), notice };
   return { stdout: (chunk) => pour(out.stdout, chunk), stderr: (chunk) => pour(out.stderr, chunk), notice };
 }
 
-/** The last word of a stream under --json. */
+/** Prints the last line of a stream with --json. */
 export function closeSinks(out: Output, exit: Exit | null): void {
   if (out.json && exit) out.document({ stream: 'exit', ...exit }, 0);
 }
@@ -58,14 +61,14 @@ export function memoryHint(name: string): string {
   return `${name} ran out of memory; give it more with --memory`;
 }
 
-/** Waits for the sink where it is slow. A sink that broke takes everything; its owner hears of the error. */
+/** Waits while the sink is full. A destroyed sink drops everything; its error handler has the reason. */
 export async function pour(sink: Sink, chunk: Buffer): Promise<void> {
   if ((sink as Writable).destroyed || sink.write(chunk) !== false) return;
   await once(sink as Writable, 'drain').catch(() => {});
 }
 
 function jsonSink(out: Output, stream: 'stdout' | 'stderr'): (chunk: Buffer) => void {
-  // A character may be split between two pieces.
+  // A character may be split between two chunks.
   const decoder = new StringDecoder('utf8');
   return (chunk) => {
     const text = decoder.write(chunk);

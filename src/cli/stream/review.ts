@@ -1,6 +1,6 @@
 /**
- * Shows what an agent wrote to the reviewer: the bytes as they are into a pipe or a file, made harmless and
- * paged on a terminal.
+ * Shows the reviewer what an agent wrote. A pipe or a file gets the bytes unchanged; on a terminal the text is escaped
+ * and paged.
  */
 import type { Frame } from '../../api/stream.ts';
 import { DiffText } from '../output/diff-text.ts';
@@ -16,7 +16,7 @@ export interface Reviewed {
   readonly exitCode: number;
 }
 
-/** Lines that are harmless already. */
+/** Shows lines that are already safe for a terminal. */
 export async function showLines(lines: readonly string[], out: Output): Promise<number> {
   if (out.columns === null) {
     out.print(...lines);
@@ -27,7 +27,7 @@ export async function showLines(lines: readonly string[], out: Output): Promise<
   return screen.close();
 }
 
-/** Unified diffs and patches. Messages of the daemon follow at the end. */
+/** Shows unified diffs and patches. Messages of the daemon are printed at the end. */
 export async function review(ask: Ask, out: Output, doing: string): Promise<Reviewed> {
   const remarks: Buffer[] = [];
   const show = out.columns === null ? pipeThrough : showOnScreen;
@@ -40,7 +40,7 @@ export async function review(ask: Ask, out: Output, doing: string): Promise<Revi
   return reviewed;
 }
 
-/** All of it, in memory. */
+/** Collects the whole output in memory. */
 export async function collect(ask: Ask): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await deliver(ask(), { stdout: (chunk) => void chunks.push(chunk), stderr: () => {} });
@@ -62,7 +62,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
   const text = new DiffText(out.colourful);
   let screen: Screen | null = null;
   let exitCode = 0;
-  // Opened late, so that a refusal and an empty diff are no business of the pager.
+  // The pager is started with the first output, so that it does not start for an error or an empty diff.
   const show = async (more: string) => {
     if (more === '') return;
     screen ??= openScreen(() => leaving.abort());
@@ -72,7 +72,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
     await deliver(ask(leaving.signal), { stdout: (chunk) => show(text.take(chunk)), stderr });
     await show(text.end());
   } catch (error) {
-    // The reader quit the pager.
+    // An aborted signal means that the user quit the pager.
     if (!leaving.signal.aborted) throw error;
   } finally {
     exitCode = (await (screen as Screen | null)?.close()) ?? 0;
@@ -80,7 +80,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
   return { empty: screen === null, exitCode };
 }
 
-/** The frames; a terminal shows progress until the first one arrives. */
+/** Passes the frames on; a terminal shows progress until the first frame arrives. */
 async function* awaited(frames: AsyncIterable<Frame>, out: Output, doing: string): AsyncGenerator<Frame> {
   const iterator = frames[Symbol.asyncIterator]();
   const first = await during(out, doing, iterator.next());

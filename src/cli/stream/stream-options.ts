@@ -1,4 +1,4 @@
-/** Which streams a command inside gets: this stdin, a terminal, or pipes. */
+/** Chooses the streams of a command inside: this stdin, a terminal, or pipes. */
 import type { TerminalSize } from '../../model/sandbox.ts';
 import type { Output } from '../output/output.ts';
 import { hasInput, inForeground } from './input.ts';
@@ -6,7 +6,7 @@ import { terminalSize } from './terminal.ts';
 
 export interface StreamOptions {
   readonly interactive?: boolean;
-  /** False: `-T`. Left out: a terminal where this is one. */
+  /** False: `-T`. Undefined: the command gets a terminal if this is one. */
   readonly tty?: boolean;
 }
 
@@ -15,19 +15,22 @@ export interface StreamChoice {
   readonly terminal: TerminalSize | null;
 }
 
-/** Keys of a terminal go inside with a terminal; without one, `takesInput` says whether this stdin goes without `-i`. */
+/**
+ * With a terminal inside, the keys of this terminal are sent. Otherwise `takesInput` says whether stdin is sent without
+ * `-i`.
+ */
 export function chosenStreams(options: StreamOptions, out: Output, takesInput: boolean): StreamChoice {
   const terminal = (options.tty ?? isAtTerminal(out)) ? terminalSize() : null;
   const keys = terminal !== null && process.stdin.isTTY === true && inForeground();
   return { stdin: options.interactive === true || keys || (takesInput && hasInput()), terminal };
 }
 
-/** A job in the background has none to give; JSON is for programs. */
+/** A background job cannot use the terminal, and JSON is for programs. */
 function isAtTerminal(out: Output): boolean {
   return !out.json && process.stdin.isTTY === true && process.stdout.isTTY === true && inForeground();
 }
 
-/** What a program needs to know of the terminal. */
+/** The variable that tells a program the type of the terminal. */
 export function terminalEnv({ terminal }: StreamChoice): Record<string, string> {
   return terminal && process.env.TERM ? { TERM: process.env.TERM } : {};
 }

@@ -41,12 +41,12 @@ test('a slow sink slows the stream', async () => {
   expect(await done).toEqual(ended);
 });
 
-test('a stream without an exit lost its daemon', async () => {
+test('a stream that ends without an exit frame is unavailable', async () => {
   const sinks = { stdout: () => {}, stderr: () => {} };
   await expect(receive(Readable.from([]), sinks)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('input is sent at the pace of the socket, then its end', async () => {
+test('input is sent with back-pressure, then its end', async () => {
   const socket = new PassThrough({ highWaterMark: 4 });
   const source = new PassThrough();
   sendInput(socket, source);
@@ -60,7 +60,7 @@ test('input is sent at the pace of the socket, then its end', async () => {
   expect(seen).toEqual(['stdin hello', 'stdin ']);
 });
 
-test('under --json each piece is a line, and characters stay whole', () => {
+test('with --json each chunk is a line, and characters are not split', () => {
   let text = '';
   const out = new Output(true, { write: (more) => (text += more) });
   const sinks = ownSinks(out);

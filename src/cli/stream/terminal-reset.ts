@@ -1,17 +1,20 @@
-/** Gives a person's terminal back when the program inside goes on or was killed: from the other screen, without mouse, paste and key modes, with a cursor. */
+/**
+ * Restores the user's terminal when the client detaches or the program was killed: main screen, no mouse, paste and key
+ * modes, visible cursor.
+ */
 import type { Output } from '../output/output.ts';
 import type { Sinks } from './receive.ts';
 
 const otherScreens = ['47', '1047', '1049'];
 const cursor = '25';
-/** Cursor keys, keypad, mouse, focus, paste, synchronized output, colour scheme. */
+/** Modes of cursor keys, keypad, mouse, focus, paste, synchronized output and colour scheme. */
 const modes = [1, 9, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 2027, 2031].map(String);
-/** Longer than a sequence that could be split between two chunks. */
+/** So many characters are kept for the next chunk, because a sequence may be split between two chunks. */
 const tailLength = 64;
 
 const switchedOff = [
   ...modes.map((mode) => `\x1b[?${mode}l`),
-  // Keys as they were, colours, the whole screen for scrolling, the ordinary cursor.
+  // Keyboard, keypad, character set, colours, scrolling region, wrapping, cursor.
   ...[
     '\x1b[<9u',
     '\x1b[>4m',
@@ -28,10 +31,10 @@ const switchedOff = [
 
 export class TerminalReset {
   #tail = '';
-  /** What the program switched on and not off yet. */
+  /** Modes that the program has set and not reset yet. */
   readonly #on = new Set<string>();
 
-  /** Output of the program, in any pieces. */
+  /** Reads output of the program, in chunks of any size. */
   see(chunk: Buffer): void {
     const text = this.#tail + chunk.toString('latin1');
     for (const [, params, word] of text.matchAll(/\x1b\[\?([\d;]*)([hl])/g))
@@ -47,18 +50,21 @@ export class TerminalReset {
     else this.#on.delete(mode);
   }
 
-  /** Whether the program left something switched on, or its other screen. */
+  /** Whether the program left a mode set, or the alternate screen. */
   get isNeeded(): boolean {
     return this.#on.size > 0;
   }
 
-  /** The next line follows what the terminal showed before, or the last line of a program that drew among other lines. */
+  /**
+   * The sequences that reset everything. The next output is below the main screen's text, or below what the program
+   * drew.
+   */
   text(): string {
     const isOnOtherScreen = otherScreens.some((mode) => this.#on.has(mode));
     return `${switchedOff}${isOnOtherScreen ? '\x1b[?1049l' : '\x1b[999;1H\r\n'}`;
   }
 
-  /** Sinks that show it the output. */
+  /** Sinks that pass the output on and read it here. */
   watched(sinks: Sinks): Sinks {
     const stdout = (chunk: Buffer) => {
       this.see(chunk);
@@ -67,7 +73,7 @@ export class TerminalReset {
     return { ...sinks, stdout };
   }
 
-  /** At the end of the output; once. */
+  /** Resets the terminal at the end of the output, once. */
   finish({ stdout }: Output): void {
     if (this.isNeeded) stdout.write(this.text());
     this.#on.clear();

@@ -1,4 +1,4 @@
-/** The person's terminal, lent to a command inside. */
+/** The user's terminal while a command inside uses it. */
 import { spawnSync } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { encodeJson } from '../../api/stream.ts';
@@ -9,13 +9,13 @@ export function terminalSize(): TerminalSize {
   return { rows: rows || 24, columns: columns || 80 };
 }
 
-/** Keys go through untouched until the returned function is called; the process never ends without giving back. */
+/** Sets the terminal to raw keys until the returned function is called. The exit of the process restores it too. */
 export function rawKeys(): () => void {
   if (!process.stdin.isTTY) return () => {};
   const restore = () => process.stdin.setRawMode(false);
   process.stdin.setRawMode(true);
-  // Node's raw mode still turns each line feed into two characters, which garbles full-screen programs. Where there is
-  // no stty they look worse, ignoring.
+  // Node's raw mode still turns each line feed into two characters, which garbles full-screen programs. Without stty
+  // they look worse, ignoring.
   spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   process.once('exit', restore);
   return () => {
@@ -28,7 +28,7 @@ export function sendSize(socket: Writable): void {
   if (!socket.destroyed) socket.write(encodeJson('resize', terminalSize()));
 }
 
-/** Sends every new size. */
+/** Sends the size of the terminal whenever it changes. */
 export function followSize(socket: Writable): () => void {
   const send = () => sendSize(socket);
   process.stdout.on('resize', send);

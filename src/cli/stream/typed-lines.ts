@@ -6,7 +6,7 @@ export class TypedLines {
   readonly #lines: AsyncIterator<string>;
 
   constructor() {
-    // Without a terminal of its own, so that Ctrl-C stays a signal.
+    // With `terminal: false`, Ctrl-C still sends a signal.
     this.#input = createInterface({ input: process.stdin, terminal: false });
     this.#lines = this.#input[Symbol.asyncIterator]();
   }
@@ -19,7 +19,7 @@ export class TypedLines {
     return done ? null : value;
   }
 
-  /** Another program reads the terminal meanwhile. */
+  /** Stops reading while another program reads the terminal. */
   async whilePaused<T>(task: () => Promise<T>): Promise<T> {
     this.#input.pause();
     try {

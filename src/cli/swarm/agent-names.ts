@@ -13,7 +13,7 @@ function declaredAgents(file: string): string[] {
     const content = readYaml(readFileSync(file, 'utf8'), file).content as { agents?: object } | null;
     return Object.keys(content?.agents ?? {});
   } catch {
-    // No file that can be read, ignoring: presets are there without it.
+    // config.yaml is missing or cannot be read, ignoring: presets do not need it.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** What `swarm run` and `swarm resume` ask for: the agent, whose the commits are, and what the sandboxes have. */
+/** The choices of `swarm run` and `swarm resume`: the agent, the author of commits, and what sandboxes get. */
 import type { Client } from '../../api/client.ts';
 import { authorIn } from '../author.ts';
 import type { Context } from '../cli.ts';
@@ -25,13 +25,13 @@ function usesImages({ engine, image, rootfs }: SandboxOptions): boolean {
   return engine === 'docker' && image === undefined && rootfs === undefined;
 }
 
-/** As git itself has names in commits. */
+/** Removes the characters that git removes from names in commits. */
 function cleaned({ name, email }: { readonly name: string; readonly email: string }) {
   const clean = (text: string) => text.replace(/[\x00-\x1f\x7f<>]/g, '').slice(0, 200) || 'unknown';
   return { name: clean(name), email: clean(email) };
 }
 
-/** What `run` would ask for, without what a swarm sees to itself. */
+/** The request of `run`, without the fields that a swarm fills itself. */
 function surroundings(options: SandboxOptions) {
   const { mode: _, command: __, ...asked } = sandboxRequest(options, undefined, []);
   return asked;

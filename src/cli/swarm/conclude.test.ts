@@ -22,7 +22,7 @@ const view = (...containers: SwarmContainerView[]): SwarmView => ({
   containers,
 });
 
-/** How a command ends that began `begun`, where all has ended as `ended` says. */
+/** The exit code and output of a command that began `new`, in a swarm that ends as `ended`. */
 async function conclude(
   all: SwarmView,
   ended: SwarmView,
@@ -44,7 +44,7 @@ async function conclude(
   return [code, printed.join(''), warned.join('')];
 }
 
-test('what ended before this run neither fails it, nor is named, nor gets a pull request', async () => {
+test('containers that ended before this run do not fail it, are not printed, and get no pull request', async () => {
   const begun = view(container('bad', 'failed'), container('good', 'completed'), container('new', 'pending'));
   expect(await conclude(begun, begun, { detach: true })).toEqual([0, 'new\n', '']);
   const [bad, good] = begun.containers as [SwarmContainerView, SwarmContainerView];
@@ -53,14 +53,14 @@ test('what ended before this run neither fails it, nor is named, nor gets a pull
   expect((await conclude(begun, view(bad, good), {}))[0]).toBe(6);
 });
 
-test('a command ends with what it began, whatever a script or another command has at work', async () => {
+test('a command ends when its own containers end, while others still run', async () => {
   const script = { ...container('script', 'running'), agent: null };
   const all = view(script, container('other', 'running'), container('new', 'pending'));
   const ended = view(script, container('other', 'running'), container('new', 'completed'));
   expect((await conclude(all, ended, {}))[0]).toBe(0);
 });
 
-test('limits that were asked for and cannot be enforced are named by their options', async () => {
+test('requested limits that cannot be enforced are named by their options', async () => {
   const ended = view(container('new', 'completed'));
   const [code, , warned] = await conclude(ended, ended, {}, { limits: { cpus: 1, memoryBytes: 2 ** 30 } });
   expect([code, warned]).toEqual([0, expect.stringMatching(/^carrel: --cpus cannot be enforced here: .*--strict/)]);

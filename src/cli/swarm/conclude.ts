@@ -1,4 +1,4 @@
-/** What the commands about swarms have in common. */
+/** Shared by the commands about swarms. */
 import type { Client } from '../../api/client.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import type { BegunSwarmView, SwarmView } from '../../api/swarm.ts';
@@ -12,12 +12,12 @@ import { catchSignals } from '../signals.ts';
 import { followSwarm } from './follow.ts';
 import { openPullRequests } from './pull-request.ts';
 
-/** The project of a swarm: the one that was named, or the folder here. */
+/** The project of a swarm: the folder that was named, or the current folder. */
 export function projectOf({ project }: { readonly project?: string }): string {
   return absolute(project ?? '.', '--project');
 }
 
-/** Ends when all that this command began has ended, with whether it is completed; what else the swarm has does not matter. */
+/** Waits for the containers that this command started, and only these. The exit code is 0 if all of them completed. */
 export async function concludeSwarm(
   context: Context,
   client: Client,
@@ -42,7 +42,7 @@ export async function concludeSwarm(
   return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
 }
 
-/** Limits that were asked for and cannot be enforced, once for all. A sandbox that is gone by now tells nothing, ignoring. */
+/** Warns once about limits that cannot be enforced. Sandboxes that are already removed are skipped, ignoring. */
 async function tellLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
   if (limits === undefined || Object.keys(limits).length === 0) return;
   for (const name of names) {
@@ -51,7 +51,7 @@ async function tellLimits(out: Output, client: Client, { limits }: Partial<Sandb
   }
 }
 
-/** Reads along until those have ended, for JSON without a word. Ctrl-C only stops the reading. */
+/** Follows the swarm until these containers have ended; prints nothing with --json. Ctrl-C only ends the following. */
 export async function readAlong(
   { json, out }: Context,
   client: Client,

@@ -1,4 +1,6 @@
-/** Reads along until nothing that is waited for is pending or running: a table that changes in place, or a line a change. */
+/**
+ * Follows a swarm until no awaited container is pending or running: shows a table in place, or a line for each change.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
 import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
@@ -7,14 +9,14 @@ import { isActive } from '../../model/swarm.ts';
 import type { Output } from '../output/output.ts';
 import { fittingTable, swarmChanges, swarmNotes } from './view.ts';
 
-/** Between two looks, however much happens. */
+/** The shortest time between two requests, however many events arrive. */
 const betweenMs = 100;
 const awayMs = 500;
 
-/** Of containers of scripts no event tells: they are looked at that often. */
+/** How often containers of scripts are polled, because they cause no events. */
 const lookMs = 2000;
 
-/** `names` are waited for; left out: all. */
+/** Waits for the containers in `names`; undefined: for all. */
 export async function followSwarm(
   client: Client,
   out: Output,
@@ -39,7 +41,7 @@ export async function followSwarm(
   return view;
 }
 
-/** The number of the next event about the swarm, or the same when there was none in time; a daemon that went away is asked again. */
+/** The number of the next event about the swarm; `after` if none arrived in time, or if the daemon went away. */
 async function nextChange(client: Client, after: number, swarmId: string, withinMs: number | null): Promise<number> {
   const abort = new AbortController();
   const late = withinMs === null ? undefined : setTimeout(() => abort.abort(), withinMs);

@@ -1,10 +1,13 @@
-/** The output of a swarm's sandbox as a conversation: what agents said from its stderr, what became of stories from its stdout. */
+/**
+ * The output of a swarm's sandbox as a conversation: text of agents from its stderr, results of stories from its
+ * stdout.
+ */
 import { Lines } from '../../lib/lines.ts';
 import { MessageReader, type Read } from '../../model/message-line.ts';
 import { errorText, type MessageFromAdapter, type StoryStatus, type SwarmMessage } from '../../model/swarm-message.ts';
 
 export interface LogEntry {
-  /** Null: about the task file as a whole. */
+  /** Null: the entry is about the whole task file. */
   readonly story: string | null;
   readonly kind: 'said' | 'status' | 'error' | 'end';
   readonly text: string;
@@ -31,7 +34,7 @@ export class SwarmLog {
     return this.#lines.end().map(saidIn);
   }
 
-  /** What is not a message is what some program wrote there; it says nothing to people. */
+  /** Output that is not a message comes from some other program and is left out. */
   #entries(read: Read): LogEntry[] {
     if (!('message' in read) || !isFromAdapter(read.message)) return [];
     const { type, payload } = read.message;
@@ -41,7 +44,7 @@ export class SwarmLog {
     return [...errors, { story: null, kind: 'end', text: payload.status }];
   }
 
-  /** A connection that is made again hears everything again. */
+  /** After a reconnect the adapter repeats its messages, so a known status is left out. */
   #progress(story: string, status: StoryStatus, output: string): LogEntry[] {
     if (this.#statuses.get(story) === status) return [];
     this.#statuses.set(story, status);
@@ -49,7 +52,7 @@ export class SwarmLog {
     return [{ story, kind: 'status', text: `${status.replace('_', ' ')}${why}` }];
   }
 
-  /** The completion repeats what was said before. */
+  /** The completion repeats earlier errors, so a known error is left out. */
   #error(text: string): LogEntry[] {
     if (this.#errors.has(text)) return [];
     this.#errors.add(text);

@@ -11,7 +11,10 @@ type Options = { readonly hook?: boolean };
 
 const maxInputBytes = 1024 ** 2;
 
-/** Needs no daemon: a hook runs before every command, and a sandbox must not change the policy. */
+/**
+ * Uses no daemon, because a hook runs this before every command. The rules are a file that only the owner can write, so
+ * no sandbox can change the policy.
+ */
 export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
   const call: ToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
   const verdict = await verdictOn(call, context);
@@ -32,7 +35,10 @@ async function verdictOn(call: ToolCall, { home, table }: Context): Promise<Verd
   }
 }
 
-/** This very program, by the path it is called by and by its real one, unless it is where an agent could write it. */
+/**
+ * The paths of this program: as called, and the real one. A path below the agent's folder is left out, as agents write
+ * there.
+ */
 function ownPrograms(cwd: string): string[] {
   const paths = [process.argv[1] ?? ''].flatMap((program) => [resolve(program), realpathSync(program)]);
   return [...new Set(paths)].filter((path) => !isInsidePath(path, cwd) && realpathSync(cwd) !== '/');

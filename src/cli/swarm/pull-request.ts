@@ -1,6 +1,6 @@
 /**
- * Pull requests for what a swarm has completed. The person's own git and gh do it, with the person's own rights: the daemon has
- * neither.
+ * Opens pull requests for what a swarm has completed. The user's own git and gh do it, with the user's rights, because
+ * the daemon has none of these.
  */
 import type { Client } from '../../api/client.ts';
 import type { SwarmContainerView } from '../../api/swarm.ts';
@@ -19,7 +19,7 @@ export async function requireGh(detach: boolean): Promise<void> {
   });
 }
 
-/** Ends with the exit code: one that cannot be opened does not keep the others from it. */
+/** Resolves to the exit code. A pull request that cannot be opened does not prevent the others. */
 export async function openPullRequests(
   context: Context,
   client: Client,
@@ -27,7 +27,7 @@ export async function openPullRequests(
   completed: readonly SwarmContainerView[],
 ): Promise<number> {
   const due = completed.filter(({ prUrl, commits }) => prUrl === null && commits[0]);
-  // gh looks for the repository where it is.
+  // gh uses the repository of the current folder.
   process.chdir(project);
   let code = 0;
   for (const container of due) {

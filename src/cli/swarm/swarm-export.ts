@@ -6,7 +6,7 @@ import { connect } from '../connect/connect.ts';
 import { absolute } from '../paths.ts';
 import { projectOf } from './conclude.ts';
 
-/** `file` is false for --no-file, and true where nothing is said. */
+/** `file` is false with --no-file, and true without an option. */
 type Options = { readonly project?: string; readonly file?: string | boolean };
 
 export default async function swarmExport(context: Context, { options }: Invocation<Options>): Promise<void> {
@@ -18,7 +18,7 @@ export default async function swarmExport(context: Context, { options }: Invocat
   } else context.out.document(await connect(context).call('GET /v1/swarm', { query: { project } }));
 }
 
-/** Only there may the daemon write. */
+/** The daemon writes only inside the project. */
 function insideOf(project: string, file: string): string {
   const path = relative(project, absolute(file, '--file'));
   if (path.endsWith('.json') && !path.startsWith('..')) return path;

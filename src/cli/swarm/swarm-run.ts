@@ -33,7 +33,7 @@ export default async function swarmRun(context: Context, { options }: Invocation
   return concludeSwarm(context, client, begun, options, body.sandbox);
 }
 
-/** Null: all. */
+/** The task files to run; null: all. */
 function filesOf({ file, files, all }: Options): string[] | null {
   const ways = [file, files, all].filter((way) => way !== undefined);
   if (ways.length !== 1) {

@@ -30,7 +30,7 @@ export default async function swarmUpdate(context: Context, { args, options }: I
   context.out.document(await connect(context).call('POST /v1/swarm/update', { body }));
 }
 
-/** The daemon looks at what is in it. */
+/** Parses the JSON only; the daemon checks the fields. */
 function parseProgress(text: string): never {
   try {
     return JSON.parse(text) as never;

@@ -188,7 +188,7 @@ const runCommands: readonly CommandEntry[] = [
   },
 ];
 
-/** For scripts that run containers themselves and record them in the swarm’s state. */
+/** Commands for scripts that run containers themselves and record them in the swarm’s state. */
 const stateCommands: readonly CommandEntry[] = [
   {
     name: 'swarm ls',

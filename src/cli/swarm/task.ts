@@ -1,4 +1,4 @@
-/** What the commands about task files have in common. */
+/** Shared by the commands about task files. */
 import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
@@ -10,7 +10,7 @@ import type { Colour, Output } from '../output/output.ts';
 import { plain } from '../output/text.ts';
 import { absolute } from '../paths.ts';
 
-/** The absolute path of the file that was named, or of the only one of the project here. */
+/** The absolute path of the named file, or of the only task file of the current project. */
 export async function taskFile(asked: string | undefined, client: Client): Promise<string> {
   if (asked !== undefined) return absolute(asked, 'FILE');
   const project = absolute('.', 'PROJECT');
@@ -53,7 +53,7 @@ export function statusCell(out: Output, { status, ready }: Pick<StoryView, 'stat
   return ready ? out.paint('bold', 'ready') : out.paint(colours[status], status);
 }
 
-/** `2/5`, and what is not as it should be. */
+/** `2/5 (1 failed)`: completed and total, then stories in progress, failed and skipped. */
 export function progressCell({ total, completed, failed, inProgress, skipped }: TaskView['progress']): string {
   const marks = [
     ...(inProgress > 0 ? [`${inProgress} in progress`] : []),
@@ -63,7 +63,7 @@ export function progressCell({ total, completed, failed, inProgress, skipped }: 
   return [`${completed}/${total}`, ...(marks.length > 0 ? [`(${marks.join(', ')})`] : [])].join(' ');
 }
 
-/** Says which stories a change made different. */
+/** Prints the stories that were changed. */
 export function printChanged({ json, out }: Context, view: ChangedStoriesView): void {
   const stories = view.task.stories.filter(({ id }) => view.changed.includes(id));
   if (json) out.document(view);

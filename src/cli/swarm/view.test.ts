@@ -46,7 +46,7 @@ const commits = [{ ref: 'refs/carrel/b/heads/feat/b', commit: 'b3c26aef021111222
 const done = { ...noProgress, total: 2, completed: 2 };
 
 describe('a swarm', () => {
-  test('is a table of what each is at, or how it ended', () => {
+  test('is a table with the current story or the end of each container', () => {
     const all = view(
       container('a'),
       container('b', { status: 'completed', storyProgress: done, commits }),
@@ -66,7 +66,7 @@ describe('a swarm', () => {
     ]);
   });
 
-  test('has a bar in which what failed does not look done', () => {
+  test('has a bar in which failed stories differ from completed ones', () => {
     const failed = container('a', { status: 'failed', storyProgress: { ...noProgress, total: 3, failed: 3 } });
     const mixed = container('b', { storyProgress: { ...noProgress, total: 4, completed: 2, failed: 1, pending: 1 } });
     const [, first, second] = swarmTable(view(failed, mixed), piped);
@@ -84,7 +84,7 @@ describe('a swarm', () => {
     expect(swarmNotes(view(container('c', { errors: lost })), piped).slice(-2)).toEqual(['c: lost 19', 'and 10 more']);
   });
 
-  test('has a note with the whole reason, or where the commits are, when the table has no room for it', () => {
+  test('has a note with the whole reason, or with the commits, if the table has no room for it', () => {
     const reason = 'SERVICE_UNREACHABLE: no connection to api.openai.com';
     const all = view(container('a', { status: 'failed', reason, errors: [reason] }));
     expect(swarmNotes(all, terminal(80, 24))).toEqual([`a: ${reason}`]);
@@ -99,7 +99,7 @@ describe('a swarm', () => {
     for (const line of lines) expect(width(line)).toBeLessThanOrEqual(Math.max(columns, 60));
   });
 
-  test('has one line for each in 80 columns, however long names and branches are', () => {
+  test('has one line for each container in 80 columns, however long names and branches are', () => {
     const names = ['a-task-with-a-rather-long-name', 'another-task-with-a-long-name'];
     const all = names.map((name) => container(name, { branchName: `feat/${name}/and-more-of-it` }));
     const lines = swarmTable(view(...all), terminal(80, 24));
@@ -108,7 +108,7 @@ describe('a swarm', () => {
     for (const line of lines) expect(width(line)).toBeLessThanOrEqual(80);
   });
 
-  test('is shortened to the terminal, running containers first', () => {
+  test('shows only the rows that fit on the terminal, running containers first', () => {
     const many = Array.from({ length: 30 }, (_, n) => container(`c${n}`, { status: n < 28 ? 'completed' : 'running' }));
     const lines = fittingTable(view(...many), terminal(120, 10));
     expect(lines).toHaveLength(9);
@@ -117,7 +117,7 @@ describe('a swarm', () => {
   });
 });
 
-test('changes are printed as lines', () => {
+test('each change of a swarm is printed as a line', () => {
   const before = view(
     container('a', { status: 'pending', stories: [{ id: 'US-001', status: 'pending', output: '' }] }),
   );

@@ -11,7 +11,7 @@ const barColumns = 12;
 const wordColumns = 60;
 const leastWord = 10;
 const maxNotes = 20;
-/** A commit as people write it. */
+/** How many characters of a commit id are shown. */
 const shortCommit = 10;
 
 export function swarmTable({ containers }: SwarmView, out: Output): string[] {
@@ -22,7 +22,7 @@ export function swarmTable({ containers }: SwarmView, out: Output): string[] {
     plain(one.branchName),
     '',
   ]);
-  // One line each, because the table is drawn in place: an empty last column leaves nothing to go on below.
+  // The table is drawn in place, so each row must be one line: only the last column is wrapped, and it is empty here.
   const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH', ''], ...cells], out.columns);
   const room = wordRoom(lines, out);
   const words = ['', ...containers.map((one) => (room < leastWord ? '' : cut(lastWord(one), room)))];
@@ -32,14 +32,14 @@ export function swarmTable({ containers }: SwarmView, out: Output): string[] {
   );
 }
 
-/** What the other columns leave, where a terminal has an end. */
+/** The columns that are left for the last word; stdout without a terminal has a fixed width. */
 function wordRoom(lines: readonly string[], { columns }: Output): number {
   return columns === null ? wordColumns : Math.min(wordColumns, columns - Math.max(...lines.map(width)) - 3);
 }
 
 const order = ['running', 'failed', 'pending', 'stopped', 'completed'] as const;
 
-/** As many as the terminal shows at once, those first that something happens with. */
+/** The rows that fit on the terminal, active containers first. */
 export function fittingTable(view: SwarmView, out: Output): string[] {
   const room = Math.max(1, out.rows - 3);
   if (view.containers.length <= room) return swarmTable(view, out);
@@ -50,7 +50,7 @@ export function fittingTable(view: SwarmView, out: Output): string[] {
   return [...table, `and ${rest.length} more, ${completed} of them completed`];
 }
 
-/** What is done, and what failed: by another sign, so that what failed does not look done where there are no colours. */
+/** The bar of done and failed stories. They have different signs, so that they differ without colours too. */
 function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmContainerView, out: Output): string {
   const columns = (count: number) => (total === 0 ? 0 : Math.round((count * barColumns) / total));
   const done = columns(completed + skipped);
@@ -59,7 +59,7 @@ function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmCont
   return `${out.paint('green', '█'.repeat(done))}${out.paint('red', '×'.repeat(bad))}${rest}`;
 }
 
-/** Why it ended, where its commits are, or what it is at. */
+/** Why the container ended, where its commits are, or which story it works on. */
 export function lastWord({ status, reason, errors, commits, stories, prUrl, agent }: SwarmContainerView): string {
   const why = status === 'failed' ? plain(reason ?? errors[0] ?? '') : '';
   if (agent === null) return why === '' ? 'looked after by a script' : `${why}; looked after by a script`;
@@ -71,7 +71,7 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
   return at ? plain(`${at.id} ${at.output.split('\n').at(-1)}`) : '';
 }
 
-/** Errors that are not the reason of the end, and the reason where the table had no room for it. */
+/** Errors that the table does not show, and the last word where the table cut it. */
 export function swarmNotes(view: SwarmView, out: Output): string[] {
   const shown = swarmTable(view, out);
   const notes = view.containers.flatMap((one, index) => {
@@ -89,12 +89,12 @@ function noteLines(one: SwarmContainerView, known: readonly string[]): string[] 
     .map((error) => plain(`${one.containerName}: ${error}`));
 }
 
-/** What can be done about it. */
+/** The hint for a failed container. */
 function hintLine({ containerName, status, hint }: SwarmContainerView): string[] {
   return status === 'failed' && hint !== null ? [plain(`${containerName}: hint: ${hint}`)] : [];
 }
 
-/** What is different from the last look, a line each. */
+/** A line for each difference from the last view. */
 export function swarmChanges(before: SwarmView | null, now: SwarmView): string[] {
   return now.containers.flatMap((one) => {
     const old = before?.containers.find(({ containerName }) => containerName === one.containerName);

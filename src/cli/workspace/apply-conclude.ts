@@ -1,4 +1,4 @@
-/** The end of `apply` and `merge`: what happened, how to go on, and the exit code. */
+/** The end of `apply` and `merge`: prints what happened and what to do next, and returns the exit code. */
 import type { ApplyRequest, ApplyView, PlannedView } from '../../api/workspace.ts';
 import { type Outcome, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
@@ -8,7 +8,7 @@ import { commandLine, plain } from '../output/text.ts';
 
 export type Verb = 'apply' | 'merge';
 
-/** After the report was printed. */
+/** Called after the report is printed; returns the exit code. */
 export function conclude(context: Context, verb: Verb, request: ApplyRequest, view: ApplyView): number {
   const { out } = context;
   if (context.json) out.document(view);
@@ -26,7 +26,7 @@ function standing(verb: Verb, { names }: ApplyRequest, { always }: ApplyView): s
   return `always allowed in this project: ${always.join(', ')} (${command} ends that)`;
 }
 
-/** Conflicts and gates, with the commands that get past them. */
+/** The Fault for conflicts and gates, with the commands that resolve or allow them. */
 export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fault {
   const conflicts = select(view, 'conflict').length;
   const gated = select(view, 'gated');
@@ -49,7 +49,7 @@ const meaning: Readonly<Record<Resolution, string>> = {
   leave: 'all but these',
 };
 
-/** What to type next. A way that was tried and left conflicts is not offered again. */
+/** The next command to type. A resolution that was tried and left conflicts is not offered again. */
 function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
   const { names, paths = [], resolution, allow = [], branch, message } = request;
   const ways = resolutions.filter((way) => way !== resolution);
@@ -96,7 +96,7 @@ function isDry({ dryRun, ask }: ApplyRequest): boolean {
   return dryRun === true || ask !== undefined;
 }
 
-/** Whether anything was, or would be, taken. */
+/** Whether any change was taken, or would be. */
 function hasEffect(view: ApplyView): boolean {
   return view.apply !== null || view.branch !== null || select(view, 'take', 'merge', 'theirs', 'markers').length > 0;
 }

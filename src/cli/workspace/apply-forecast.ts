@@ -1,4 +1,6 @@
-/** What a merge of several sandboxes would do: whose changes stand alone, which go together, which do not. */
+/**
+ * What a merge of several sandboxes would do: paths that one sandbox changed, paths that merge cleanly, and conflicts.
+ */
 import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Output } from '../output/output.ts';
 import { group, groups } from './apply-report.ts';

@@ -54,7 +54,7 @@ function concluded(verb: 'apply' | 'merge', request: Parameters<typeof conclude>
 }
 
 describe('the report', () => {
-  test('shows long paths in full on a narrow terminal, each with what is said about it', () => {
+  test('shows long paths in full on a narrow terminal, each with its gates and note', () => {
     const long = `${'folder/'.repeat(14)}file`;
     const paths = [planned(long, 'take', { gates: ['executable'] }), planned('b', 'take', { note: 'a note' })];
     const narrow = { write: () => {}, isTTY: true, columns: 80 };
@@ -66,7 +66,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('groups what happened', () => {
+  test('groups the paths by outcome', () => {
     const paths = [
       planned('new.ts', 'take', { change: 'added' }),
       planned('twin', 'take', { change: 'linked', hardLink: 'a\n' }),
@@ -89,12 +89,12 @@ describe('the report', () => {
     ]);
   });
 
-  test('a dry run uses the conditional', () => {
+  test('uses the conditional for a dry run', () => {
     expect(report(view([planned('a', 'take')]), quiet)[0]).toBe('would be taken (1)');
     expect(report(view([planned('a', 'merge')], { branch: { name: 'b', commit: 'c' } }), quiet)[0]).toBe('merged (1)');
   });
 
-  test('conflicts name all three sides and who with', () => {
+  test('shows all three sides of a conflict and the other sandbox', () => {
     const paths = [
       planned('a.ts', 'conflict', { conflict: clash }),
       planned('b.ts', 'conflict', {
@@ -117,14 +117,14 @@ describe('the report', () => {
     ]);
   });
 
-  test('links, folders and deletions have a description', () => {
+  test('describes links, folders and deletions', () => {
     const link = { type: 'link', mode: 0, sizeBytes: 0, target: '../\u001b' } as const;
     expect(entryText(link, 'deleted')).toBe('link to "../\\033"');
     expect(entryText({ type: 'folder', mode: 0o755, sizeBytes: 0, target: null }, 'deleted')).toBe('folder');
     expect(entryText(null, 'deleted')).toBe('deleted');
   });
 
-  test('commits and what is inside .git', () => {
+  test('lists commits and counts differences inside .git', () => {
     const commit = { sandbox: 'a', ref: 'refs/carrel/a/heads/main', commit: 'c', subject: 'x\u001b' };
     const commits = [
       { ...commit, ahead: 2 },
@@ -138,8 +138,8 @@ describe('the report', () => {
   });
 });
 
-describe('the end', () => {
-  test('taken', () => {
+describe('the conclusion', () => {
+  test('counts the changes that were taken and names undo', () => {
     const taken = view([planned('a', 'take'), planned('b', 'markers', { conflict: clash })], { apply: '1' });
     expect(concluded('apply', { names: ['a'] }, taken)).toEqual({
       code: 0,
@@ -148,13 +148,13 @@ describe('the end', () => {
     });
   });
 
-  test('onto a branch', () => {
+  test('names the commit and the branch', () => {
     const branch = { name: 'work', commit: '0123456789abcdef' };
     const { stdout } = concluded('apply', { names: ['a'] }, view([planned('a', 'take')], { branch }));
     expect(stdout).toBe('took 1 change of a as commit 0123456789ab on branch work\n');
   });
 
-  test('nothing to do', () => {
+  test('says if there are no changes, or nothing to take', () => {
     expect(concluded('apply', { names: ['a'] }, view([]))).toEqual({
       code: 0,
       stdout: '',
@@ -167,7 +167,7 @@ describe('the end', () => {
     );
   });
 
-  test('conflicts: exit code 6 and the ways on', () => {
+  test('has exit code 6 for conflicts, and a hint with all resolutions', () => {
     const paths = [
       planned('x', 'conflict', { conflict: clash }),
       planned('y', 'gated', { gates: ['ci', 'executable'] }),
@@ -183,7 +183,7 @@ describe('the end', () => {
     );
   });
 
-  test('conflicts that markers cannot show: the ways that are left', () => {
+  test('offers only the other resolutions if markers left conflicts', () => {
     const paths = [planned('x', 'conflict', { conflict: clash })];
     const request = { names: ['a'], resolution: 'markers' as const };
     expect(concluded('apply', request, view(paths, { blocked: 'conflict' })).stderr).toBe(
@@ -193,7 +193,7 @@ describe('the end', () => {
     );
   });
 
-  test('gates: exit code 4, and what was decided stays decided', () => {
+  test('has exit code 4 for gates, and a hint that keeps the chosen options', () => {
     const paths = [planned('x', 'theirs', { conflict: clash }), planned('y', 'gated', { gates: ['executable'] })];
     const request = { names: ['a', 'b'], resolution: 'theirs' as const, dryRun: true };
     const { code, stderr } = concluded('merge', request, view(paths, { blocked: 'gated' }));
@@ -204,17 +204,17 @@ describe('the end', () => {
     );
   });
 
-  test('a dry run says would', () => {
+  test('uses would for a dry run', () => {
     const { code, stdout } = concluded('apply', { names: ['a'], dryRun: true }, view([planned('a', 'take')]));
     expect([code, stdout]).toEqual([0, 'would take 1 change of a\n']);
   });
 
-  test('warnings go to stderr', () => {
+  test('prints warnings to stderr', () => {
     const { stderr } = concluded('apply', { names: ['a'] }, view([planned('a', 'take')], { warnings: ['no\n'] }));
     expect(stderr).toBe('carrel: no\\n\n');
   });
 
-  test('with --json one document, and the failure as JSON on stderr', () => {
+  test('with --json is one document, with the failure as JSON on stderr', () => {
     const blocked = view([planned('x', 'gated', { gates: ['ci'] })], { blocked: 'gated', warnings: ['w'] });
     const { code, stdout, stderr } = concluded('apply', { names: ['a'] }, blocked, true);
     expect(code).toBe(4);
@@ -256,7 +256,7 @@ test('the forecast names the sandbox that changed each path', () => {
   ]);
 });
 
-test('what is always allowed is listed, with the command that ends it', () => {
+test('gates that are always allowed are listed, with the command that ends this', () => {
   const { stderr } = concluded('merge', { names: ['a', 'b'] }, view([], { always: ['ci', 'executable'] }));
   expect(stderr).toMatch(
     'always allowed in this project: ci, executable (carrel merge a b --ask ci,executable ends that)\n',

@@ -1,4 +1,4 @@
-/** What an apply did, or would do, in words: one group for each outcome. */
+/** What an apply did, or would do, as text: one group for each outcome. */
 import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Outcome } from '../../model/change.ts';
 import { counted } from '../output/count.ts';
@@ -11,7 +11,7 @@ import { plain } from '../output/text.ts';
 type Conflict = NonNullable<PlannedView['conflict']>;
 type Entry = Conflict['base'];
 
-/** In the order they are shown, with the words for what happened and for what would. */
+/** The groups in the order they are shown, with the headings for after and before the apply. */
 export const groups: readonly (readonly [outcome: Outcome, done: string, ahead: string])[] = [
   ['take', 'taken', 'would be taken'],
   ['merge', 'merged', 'would be merged'],
@@ -62,7 +62,7 @@ export function group(title: string, paths: readonly PlannedView[], several: boo
       path.hardLink === null ? pathText(path) : `${pathText(path)} (hard link to ${pathText({ path: path.hardLink })})`,
       path.gates.length === 0 ? '' : out.paint('yellow', `[${path.gates.join(', ')}]`),
     ]),
-    // What is about to be taken over is shown in full, however narrow the terminal.
+    // Paths that are taken over are shown in full, also on a narrow terminal.
     null,
   );
   return [
@@ -98,7 +98,7 @@ export function entryText(entry: Entry, absent: string): string {
   return `${(entry.mode & 0o111) === 0 ? 'file' : 'executable file'} ${entry.sizeBytes} B`;
 }
 
-/** What the agents committed themselves. */
+/** A line for each branch of commits that agents made. */
 export function commits(view: Pick<ApplyView, 'commits'>): string[] {
   return view.commits.map(
     ({ ahead, ref, subject }) => `${counted(ahead, 'commit')} on ${plain(ref)} (${plain(subject)})`,

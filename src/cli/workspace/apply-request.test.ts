@@ -8,14 +8,14 @@ function invalid(work: () => unknown): void {
   expect(work).toThrowError(expect.objectContaining({ code: 'invalid' }) as Fault);
 }
 
-test('only what was asked for is sent', () => {
+test('the request has only the fields of the given options', () => {
   expect(applyRequest(['a'], [], {})).toEqual({ names: ['a'] });
   expect(applyRequest(['a', 'b'], ['x'], { theirs: true, dryRun: true, allow: ['ci,env', 'ci'] })).toEqual({
     ...{ names: ['a', 'b'], paths: ['x'], resolution: 'theirs', dryRun: true, allow: ['env', 'ci'] },
   });
 });
 
-test('all allows every kind', () => {
+test('--allow all means every kind of gate', () => {
   expect(parseKinds('--allow', ['all'])).toEqual(gateKinds);
   expect(parseKinds('--allow', ['env', 'all'])).toEqual(gateKinds);
 });
@@ -24,19 +24,19 @@ describe('the options of apply refuse', () => {
   test.each(['', 'ci,', 'CI', 'everything', '__proto__'])('--allow %j', (text) =>
     invalid(() => parseKinds('--allow', [text])),
   );
-  test('two ways at once', () => {
+  test('two resolutions at once', () => {
     invalid(() => applyRequest(['a'], [], { ours: true, leave: true }));
   });
-  test('an empty path, which would be an unset variable', () => {
+  test('an empty path, which may come from an unset variable', () => {
     invalid(() => checkPaths(['a', '']));
   });
 });
 
-test('no paths are all', () => {
+test('checkPaths returns valid paths unchanged', () => {
   expect(checkPaths(['a'])).toEqual(['a']);
 });
 
-test('--always goes with --allow, and --ask with neither', () => {
+test('--always is allowed only with --allow, and --ask with neither', () => {
   expect(applyRequest(['a'], [], { allow: ['executable'], always: true })).toEqual({
     names: ['a'],
     allow: ['executable'],
@@ -61,7 +61,7 @@ test.each([
   ['/p/src/a.ts', '/p/lib', 'src/a.ts'],
   ['/workspace/src/a.ts', '/p/lib', '/workspace/src/a.ts'],
   ['src/a.ts', '/elsewhere', 'src/a.ts'],
-])('%s typed in %s is %s of the project', (path, folder, expected) => {
+])('%s typed in folder %s means %s of the project', (path, folder, expected) => {
   expect(inProject(path, '/p', folder)).toBe(expected);
 });
 

@@ -1,4 +1,4 @@
-/** The options of `apply` and `merge` → what the daemon is asked for. */
+/** Turns the options of `apply` and `merge` into the request to the daemon. */
 import type { ApplyRequest } from '../../api/workspace.ts';
 import { type GateKind, gateKinds, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
@@ -27,7 +27,7 @@ export function applyRequest(names: readonly string[], paths: readonly string[],
   };
 }
 
-/** Kinds of gates, one by one or with commas between; `all` is every one. */
+/** Parses kinds of gates, repeated or separated by commas; `all` means every kind. */
 export function parseKinds(option: string, texts: readonly string[]): GateKind[] {
   const words = texts.flatMap((text) => text.split(','));
   const odd = words.find((word) => word !== 'all' && !isKind(word));

@@ -37,7 +37,7 @@ async function send(context: Context, client: Client, body: ApplyRequest) {
   return { view, exitCode: conclude(context, 'apply', body, view) };
 }
 
-/** A gate is asked about here, since the hunks would have to be chosen again. */
+/** Asks about gates at once, because otherwise the user would have to choose the hunks again. */
 async function sendPicked(context: Context, client: Client, body: ApplyRequest): Promise<number> {
   const { view, exitCode } = await send(context, client, body);
   if (view.blocked !== 'gated') return exitCode;
@@ -68,7 +68,7 @@ function checkMessage({ branch, message }: Options): void {
   });
 }
 
-/** What a commit on a branch needs besides its files. */
+/** The branch, message and author of a commit on a branch. */
 async function commitOf(client: Client, name: string, options: Options): Promise<Partial<ApplyRequest>> {
   const { branch, message = `Take over changes of ${name}` } = options;
   if (branch === undefined) return {};

@@ -1,4 +1,4 @@
-/** Attempts at one task: what each changed, whether the tests pass, how long it took. */
+/** Compares attempts at one task: the changes of each, whether the tests pass, and how long it took. */
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../../api/client.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
@@ -26,7 +26,7 @@ export interface Attempt {
 }
 
 interface Measuring {
-  /** Undefined: the one that `try` was started with. */
+  /** The test command; undefined: the one that `try` was started with. */
   readonly test?: string | undefined;
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ function secondsOf({ startedAt, finishedAt }: SandboxView): number | null {
   return ((finishedAt === null ? Date.now() : Date.parse(finishedAt)) - Date.parse(startedAt)) / 1000;
 }
 
-/** In a copy, so that the tests change nothing of the attempt and its command does not run again. */
+/** Runs the test in a fork, so that it changes nothing in the attempt and the attempt's command does not run again. */
 async function testOf(client: Client, name: string, test: string, signal?: AbortSignal): Promise<number | null> {
   const copy = `test-${randomBytes(6).toString('hex')}`;
   const path = { name: copy };

@@ -30,7 +30,7 @@ async function take(context: Context, args: readonly string[], name: string): Pr
   return apply(context, { args: [name], options: {}, command: [] });
 }
 
-/** Sandboxes by their names, or all of a `try`; without names, the newest `try`. */
+/** Finds sandboxes by name, or all sandboxes of a `try` by its name; without names, those of the newest `try`. */
 async function attemptsNamed(client: Client, names: readonly string[]): Promise<SandboxView[]> {
   const all = await client.call('GET /v1/sandboxes');
   const groups = new Map<string, SandboxView[]>();

@@ -36,7 +36,7 @@ export default async function discard(context: Context, invocation: Invocation<{
   out.print(...discarded(name, view));
 }
 
-/** Another name for everything. */
+/** Whether the path means the whole project, such as `.` or `/workspace`. */
 function isWhole(path: string): boolean {
   return /^(?:\/workspace)?[./]*$/.test(path);
 }

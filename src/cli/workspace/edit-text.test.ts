@@ -5,7 +5,7 @@ import { editedLines, editText } from './edit-text.ts';
 const body = ' #a\n-b\n+\u00ff#\r\n\\ No newline at end of file\n';
 const hunk = parseSection(`head\n@@ -3,2 +3,2 @@ place\n${body}`).hunks[0]!;
 
-test('the file has the hunk between the instructions of git', () => {
+test('the edited file has the hunk between the instructions of git', () => {
   const text = editText(hunk);
   expect(text).toContain(
     `# Manual hunk edit mode -- see bottom for a quick guide.\n@@ -3,2 +3,2 @@ place\n${body}# ---\n`,

@@ -1,4 +1,4 @@
-/** A hunk as the file that is edited, with the instructions of `git add -p`, and back. */
+/** Turns a hunk into the text for the editor, with the instructions of `git add -p`, and back. */
 import { type Hunk, headText, linesText } from '../../model/patch-section.ts';
 
 const instructions = `# ---
@@ -11,15 +11,15 @@ const instructions = `# ---
 # aborted and the hunk is left unchanged.
 `;
 
-/** `lines`: of an edit before, instead of those of the hunk. */
+/** `lines`: the lines of an earlier edit, instead of those of the hunk. */
 export function editText(hunk: Hunk, lines = linesText(hunk.lines)): string {
   return `# Manual hunk edit mode -- see bottom for a quick guide.\n${headText(hunk)}${lines}${instructions}`;
 }
 
-/** The lines of the hunk; empty: all of them were removed. */
+/** The edited lines of the hunk; empty: the user removed all of them. */
 export function editedLines(text: string): string {
   const lines = text.split(/(?<=\n)/).filter((line) => line !== '' && !line.startsWith('#'));
   if (lines[0]?.startsWith('@@')) lines.shift();
-  // Editors need not end the last line.
+  // Some editors do not end the last line.
   return lines.join('').replace(/[^\n]$/, '$&\n');
 }

@@ -21,14 +21,14 @@ test('y and n decide one hunk, in any order', () => {
   expect(answered(choice(), 'n', 'n', 'n')).toEqual(['done', null]);
 });
 
-test('a and d decide the rest of the file, and leave what was decided', () => {
+test('a and d decide the rest of the file, but not hunks that were decided before', () => {
   expect(answered(choice(), 'n', 'a')).toEqual(['done', { id: '0', blocks: [2, 3], mode: false }]);
   expect(answered(choice(), 'y', 'd')).toEqual(['done', { id: '0', blocks: [0, 1], mode: false }]);
-  // An earlier hunk that is undecided is asked about again.
+  // The question about an earlier undecided hunk comes again.
   expect(answered(choice(), 'j', 'a')).toEqual(['ask', { id: '0', blocks: [2, 3], mode: false }]);
 });
 
-test('q keeps what was taken, and leaves undecided hunks', () => {
+test('q keeps the taken hunks and takes no undecided one', () => {
   expect(answered(choice(), 'j', 'y', 'q')).toEqual(['quit', { id: '0', blocks: [2], mode: false }]);
 });
 
@@ -43,7 +43,7 @@ test('j, J, k and K move, and are offered only where there is a hunk', () => {
   expect(answered(file, 'y', 'q')[1]).toEqual({ id: '0', blocks: [2], mode: false });
 });
 
-test('g lists the hunks with what was decided, and goes to one of them', () => {
+test('g lists the hunks with their decisions, and goes to one of them', () => {
   const file = choice(`${head}${hunks}@@ -40 +40 @@\n-\u00e2\u0080\u00ae\n+v\n`);
   file.answer('y');
   file.answer('n');
@@ -102,12 +102,12 @@ describe('e', () => {
     file.edit('-t\n+2\n');
     expect(file.pick?.edits).toEqual([{ blocks: [2], lines: lines('-t\n+2\n') }]);
     file.answer('g2');
-    // As it was shown: no content has to be sent.
+    // The hunk is unchanged, so no content has to be sent.
     file.edit('-t\n+T\n');
     expect(file.pick).toEqual({ id: '0', blocks: [2], mode: false });
   });
 
-  test('does not take lines that do not apply, and leaves the hunk undecided', () => {
+  test('refuses lines that do not apply, and leaves the hunk undecided', () => {
     const file = choice();
     file.answer('J');
     expect(file.edit('-x\n+y\n')).toBeNull();
@@ -115,7 +115,7 @@ describe('e', () => {
     expect(file.question).toMatchObject({ taken: null, original: null });
   });
 
-  test('edits a split hunk, but not two to replace one line', () => {
+  test('edits a split hunk, but not two parts that replace the same line', () => {
     const file = choice();
     file.answer('s');
     expect(file.edit('-a\n+1\n-b\n')).toEqual({ do: 'ask' });
@@ -142,7 +142,7 @@ describe('e', () => {
   });
 });
 
-test('a mode is a question of its own', () => {
+test('a change of mode is its own question', () => {
   const file = choice(`diff --git a/f b/f\nold mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n${hunks}`);
   expect(file.question.what).toBe('mode change');
   expect(answered(file, 'y', 'd')).toEqual(['done', { id: '0', blocks: [], mode: true }]);

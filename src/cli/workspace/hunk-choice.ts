@@ -16,9 +16,9 @@ import { plain } from '../output/text.ts';
 export interface Question {
   /** The end of `Take this …`. */
   readonly what: string;
-  /** With its last edit. Null: what it is about stands in the head of the file. */
+  /** The hunk, with its last edit. Null: the question is about the head of the file. */
   readonly hunk: Hunk | null;
-  /** The hunk before it was edited; null: it was not. */
+  /** The hunk before it was edited; null: it was not edited. */
   readonly original: Hunk | null;
   readonly isMode: boolean;
   readonly taken: boolean | null;
@@ -27,9 +27,9 @@ export interface Question {
 export type Next =
   /** Show the question. */
   | { readonly do: 'ask' }
-  /** Say this, then ask again. */
+  /** Print this text, then ask again. */
   | { readonly do: 'say'; readonly text: string }
-  /** Let the hunk be edited. */
+  /** Open the hunk in an editor. */
   | { readonly do: 'edit'; readonly hunk: Hunk }
   /** Every question of the file is answered. */
   | { readonly do: 'done' }
@@ -69,7 +69,7 @@ export class FileChoice {
     const open = { original: null, isMode: false, taken: null };
     const rest = hunks.map((hunk): Question => ({ ...open, what: 'hunk', hunk }));
     const mode = /^old mode /m.test(head) ? [{ ...open, what: 'mode change', hunk: null, isMode: true }] : [];
-    // The text of a file that is taken as a whole is a part of its head.
+    // If a file can only be taken as a whole, its hunks are shown with its head.
     this.head = file.divisible ? head : head + hunks.map(hunkText).join('');
     this.#questions = file.divisible ? [...mode, ...rest] : [{ ...open, what: whole[file.status], hunk: null }];
   }
@@ -110,7 +110,7 @@ export class FileChoice {
     return hunk !== null && linesText(hunk.lines).length <= maxHunkBytes;
   }
 
-  /** A line that was typed; only its first letter counts, except for g and /. */
+  /** Handles a typed line; only its first letter counts, except after g and /. */
   answer(line: string): Next {
     const [key = '', ...rest] = line.trim();
     const operand = rest.join('').trim();
@@ -161,7 +161,7 @@ export class FileChoice {
     return ask;
   }
 
-  /** From the next hunk on, and then from the first. */
+  /** Searches from the next hunk on, and then from the first. */
   #search(text: string): Next {
     const pattern = regexOf(text);
     if (pattern === null)
@@ -179,7 +179,9 @@ export class FileChoice {
     return { do: 'say', text: `split into ${parts.length} hunks` };
   }
 
-  /** Takes these lines instead of the hunk; null: they do not apply to what was shown, or not together with the other hunks. */
+  /**
+   * Takes the edited lines instead of the hunk; null: they do not apply to the shown file, or overlap with other hunks.
+   */
   edit(lines: string): Next | null {
     const shown = this.question.original ?? this.question.hunk!;
     const hunk = editedHunk(shown, lines);
@@ -194,7 +196,7 @@ export class FileChoice {
     return this.#decide(true, this.#at + 1);
   }
 
-  /** Null: nothing of the file is taken. */
+  /** The chosen parts of the file; null: none. */
   get pick(): FilePick | null {
     const { id } = this.file;
     const taken = this.#questions.filter((question) => question.taken === true);
@@ -213,7 +215,7 @@ function editOf({ hunk, original }: Question): NonNullable<FilePick['edits']> {
   return [{ blocks: blocksOf(original), lines: Buffer.from(linesText(hunk.lines), 'latin1').toString('base64') }];
 }
 
-/** Where it begins, and its first line that changed. */
+/** The position of the hunk and its first changed line. */
 function summaryOf(hunk: Hunk): string {
   const [head = '', ...lines] = hunkText(hunk).split('\n');
   const changed = lines.find((line) => /^[+-]/.test(line)) ?? '';
@@ -224,7 +226,7 @@ function searchedText({ hunk, what }: Question): string {
   return hunk === null ? what : decoded(hunkText(hunk));
 }
 
-/** Hunks are bytes, one a character. */
+/** Hunks are strings of bytes, one byte in each character. */
 function decoded(text: string): string {
   return Buffer.from(text, 'latin1').toString('utf8');
 }

@@ -29,7 +29,7 @@ export default async function patch(context: Context, invocation: Invocation<Opt
   return exitCode;
 }
 
-/** A patch is bytes, and JSON is text. */
+/** A patch may have bytes that are not UTF-8, which JSON cannot hold; these go in base64. */
 export function inJson(bytes: Buffer): { patch: string } | { patchBase64: string } {
   return isUtf8(bytes) ? { patch: bytes.toString('utf8') } : { patchBase64: bytes.toString('base64') };
 }

@@ -12,7 +12,7 @@ import { FileChoice, type Next } from './hunk-choice.ts';
 
 type Picks = NonNullable<ApplyRequest['pick']>;
 
-/** What was taken; the end of input is `q`. */
+/** Resolves to the chosen hunks; the end of input counts as `q`. */
 export async function pickHunks({ files, others }: OfferView, out: Output): Promise<Picks> {
   for (const line of others) out.say(`not offered, apply it by its path: ${line}`);
   const lines = new TypedLines();
@@ -30,7 +30,7 @@ export async function pickHunks({ files, others }: OfferView, out: Output): Prom
   return choices.flatMap(({ pick }) => (pick === null ? [] : [pick]));
 }
 
-/** False: no more questions. */
+/** Asks about all hunks of a file; false: the user quit. */
 async function askAll(choice: FileChoice, lines: TypedLines, out: Output): Promise<boolean> {
   for (;;) {
     if (choice.question.hunk !== null) await show(hunkText(choice.question.hunk), out);
@@ -48,7 +48,7 @@ async function answered(choice: FileChoice, lines: TypedLines, out: Output): Pro
 
 const again = 'Your edited hunk does not apply. Edit again (saying "no" discards!) [y/n]? ';
 
-/** The hunk stays undecided where the editor fails or removes everything. */
+/** Lets the user edit a hunk. It stays undecided if the editor fails or the user removes all lines. */
 async function edit(choice: FileChoice, hunk: Hunk, lines: TypedLines, out: Output): Promise<Next> {
   let text: string | undefined;
   do {

@@ -25,12 +25,12 @@ export function stateText({ name, snapshot }: StateName): string {
 
 export interface Compared {
   readonly state: StateName;
-  /** Undefined: the base. */
+  /** Undefined: the state is compared with the base. */
   readonly against: StateName | undefined;
   readonly paths: readonly string[];
 }
 
-/** The second word is a sandbox if there is one of that name; after `--` all are paths. */
+/** The second word is a sandbox if one has that name; after `--` all words are paths. */
 export async function parseCompared(
   client: Client,
   [first, second, ...rest]: readonly string[],
@@ -43,7 +43,7 @@ export async function parseCompared(
   return { state, against, paths: [...words, ...paths] };
 }
 
-/** Undefined: it is a path. */
+/** Undefined: no sandbox has this name, so the word is a path. */
 async function stateCalled(client: Client, word: string): Promise<StateName | undefined> {
   const name = word.split('@')[0]!;
   if (!sandboxNamePattern.test(name)) return undefined;

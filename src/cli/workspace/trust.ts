@@ -18,7 +18,7 @@ export default async function trust(context: Context, { args }: Invocation<objec
   context.out.say(view.grants.length === 0 ? `${view.file} gives nothing that needs trust` : `trusted ${view.file}`);
 }
 
-/** A folder stands for the file in it. */
+/** A folder means the carrel.yaml in it. */
 function fileAt(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, fleetFileName) : path;
 }

@@ -1,4 +1,4 @@
-/** The same task several times, side by side. The sandboxes run on when this command ends. */
+/** Runs the same task in several sandboxes side by side. They run on when this command ends. */
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../../api/client.ts';
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
@@ -38,7 +38,7 @@ export default async function tryTask(context: Context, invocation: Invocation<O
   return whileWatched(context, client, group, views);
 }
 
-/** All or none. */
+/** Creates all sandboxes or none. */
 async function createAll(client: Client, body: SandboxRequest, count: number, test: string | undefined) {
   const made: SandboxView[] = [];
   try {
@@ -66,7 +66,7 @@ function detached({ out, json }: Context, group: string, views: readonly Sandbox
   return 0;
 }
 
-/** Ctrl-C ends the waiting, not the attempts. */
+/** Waits for the attempts to end. Ctrl-C ends only the waiting. */
 async function whileWatched(
   context: Context,
   client: Client,

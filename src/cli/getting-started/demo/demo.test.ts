@@ -5,7 +5,7 @@ import { sampleFiles } from './sample.ts';
 
 const { project, tasks } = sampleFiles('2026-01-31');
 
-test('the task files are sound, and the agent knows their stories', () => {
+test('the task files are valid, and the demo agent has a script for each of their stories', () => {
   const stories = Object.entries(tasks).flatMap(([path, text]) => {
     expect(path.replace('.carrel/tasks/', '')).toMatch(taskFileNamePattern);
     const check = checkTaskFile(JSON.parse(text));
@@ -14,7 +14,7 @@ test('the task files are sound, and the agent knows their stories', () => {
   expect(stories.map(({ title }) => title).sort()).toEqual(Object.keys(demoScripts).sort());
 });
 
-test('what the agent edits is in the sample, once', () => {
+test('each text that the demo agent edits is exactly once in the sample', () => {
   const written = Object.values(demoScripts).flatMap((steps) =>
     steps.flatMap((step) => ('write' in step ? [[step.write, step.content] as const] : [])),
   );

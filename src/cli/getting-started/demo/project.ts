@@ -8,7 +8,7 @@ import { printable } from '../../../model/name.ts';
 import { absolute } from '../../paths.ts';
 import { sampleFiles } from './sample.ts';
 
-/** The one that was named, if there is nothing in it, else one of its own. */
+/** The folder that the user named, which must be new or empty; without a name, a temporary folder. */
 export function newFolder(path: string | undefined): string {
   if (path === undefined) return mkdtempSync(join(tmpdir(), 'carrel-demo-'));
   const folder = absolute(path, 'DIR');
@@ -24,7 +24,7 @@ export function newFolder(path: string | undefined): string {
   return folder;
 }
 
-/** Whatever the person has configured. */
+/** Override the user's git settings, so that the demo does not depend on them. */
 const settings = [
   ...['-c', 'user.name=Carrel', '-c', 'user.email=demo@carrel.invalid', '-c', 'init.defaultBranch=main'],
   ...['-c', 'commit.gpgSign=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat', '-c', 'color.ui=never'],
@@ -54,12 +54,12 @@ export class DemoProject {
     return this.#git('log', '--reverse', '--format=%h %s', `HEAD..${ref}`);
   }
 
-  /** What a commit changed in the library itself. */
+  /** The diff of a commit, of the library only. */
   show(commit: string): Promise<string> {
     return this.#git('show', '--format=%s', '--unified=1', commit, '--', 'src');
   }
 
-  /** One after the other; tells what came of it. */
+  /** Merges one ref after the other; resolves to the diffstat of all merges. */
   async merge(refs: readonly string[]): Promise<string> {
     const before = (await this.#git('rev-parse', 'HEAD')).trim();
     for (const ref of refs) await this.#git('merge', '--quiet', '--no-ff', '--no-edit', ref);

@@ -1,4 +1,4 @@
-/** The tests of the sample project, run where what agents wrote can do no harm. */
+/** Runs the tests of the sample project in a sandbox, because agents wrote its code. */
 import type { Client } from '../../../api/client.ts';
 
 export interface Tested {
@@ -7,7 +7,7 @@ export interface Tested {
 }
 
 export async function testInSandbox(client: Client, project: string): Promise<Tested> {
-  // A plain sandbox has the programs of the host's /usr, and no others.
+  // A plain sandbox has only the programs below the host's /usr.
   if (!process.execPath.startsWith('/usr/')) return { outcome: 'skipped', summary: 'skipped: Node is not below /usr' };
   const command = [process.execPath, '--test', '--test-reporter=spec'];
   const { name } = await client.call('POST /v1/sandboxes', { body: { project, mode: 'overlay', command } });

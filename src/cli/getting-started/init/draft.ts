@@ -66,7 +66,7 @@ const examples = [
   '    # volumes: ["memory-bank:/data/memory-bank"]',
 ];
 
-/** Text that is nothing but text to every YAML reader: JSON strings are, and words that mean nothing else. */
+/** A scalar that every YAML parser reads as text: a plain word without another meaning, else a JSON string. */
 function word(text: string): string {
   const plain = /^(\.|(\.\/)?[a-z][a-z0-9_./-]*)$/i.test(text) && !/^(null|true|false|yes|no|on|off|y|n)$/i.test(text);
   return plain ? text : JSON.stringify(text);

@@ -21,7 +21,7 @@ function put(path: string): void {
 
 const declared = () => declare(readYaml(draft(survey(folder)), 'carrel.yaml').content, folder);
 
-it('finds projects by what package managers and git leave, in order', () => {
+it('survey finds projects by files of package managers and git, in order', () => {
   for (const path of ['web/package.json', 'web/requirements.txt', 'cli/Cargo.toml', 'docs/a.md', '.hidden/go.mod'])
     put(path);
   mkdirSync(join(folder, 'lib/.git'), { recursive: true });
@@ -36,7 +36,7 @@ it('finds projects by what package managers and git leave, in order', () => {
   });
 });
 
-it('a folder that is a project is the only one', () => {
+it('if the folder itself is a project, no other project is found', () => {
   for (const path of ['go.mod', 'sub/package.json']) put(path);
   expect(survey(folder).projects).toEqual([{ id: 'my-projects', path: '.', traits: ['Go'] }]);
   expect(declared().sandboxes).toMatchObject([{ name: 'my-projects', project: { path: folder } }]);
@@ -46,7 +46,7 @@ it('a folder without projects gets a sandbox without a project', () => {
   expect(declared()).toMatchObject({ name: 'my-projects', projects: {}, sandboxes: [{ name: 'desk', project: null }] });
 });
 
-it('the file declares folders of any name', () => {
+it('the drafted file declares folders with any name', () => {
   const names = [
     'null',
     'true',

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 
 export interface FoundProject {
   readonly id: string;
-  /** From the folder that was looked at. */
+  /** Relative to the folder that was searched. */
   readonly path: string;
-  /** What it is made with, and `git`. */
+  /** The languages and tools that the files show, and `git`. */
   readonly traits: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const toolchains: readonly (readonly [trait: string, files: RegExp])[] = [
 
 const maxProjects = 100;
 
-/** The folder itself, if it is a project, else those of its folders that are. */
+/** Finds the folder itself if it is a project, else its subfolders that are projects. */
 export function survey(folder: string): Survey {
   const name = idOf(basename(folder), 'fleet');
   const own = traitsOf(entriesOf(folder));
@@ -60,7 +60,7 @@ function traitsOf(entries: readonly Dirent[]): string[] {
   return [...made, ...(entries.some((entry) => entry.name === '.git' && !entry.isSymbolicLink()) ? ['git'] : [])];
 }
 
-/** Hidden folders and dependencies are no projects; one with an odd name can be added by hand. */
+/** Hidden folders and dependencies are not projects. A folder with an odd name is skipped; users can add it by hand. */
 function isPlain(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules' && !/[\x00-\x1f\x7f\ufffd]/.test(name);
 }

@@ -9,13 +9,13 @@ export interface McpClient {
   readonly name: ClientName;
   /** The file with its MCP servers. */
   readonly file: string;
-  /** This exists where the client was used. */
+  /** A path that exists if the client was used on this machine. */
   readonly sign: string;
-  /** Started from a terminal, so it finds programs by PATH as the user does. */
+  /** The client starts from a terminal, so it finds programs by the user's PATH. */
   readonly hasPath: boolean;
-  /** Wants the kind of transport in an entry. */
+  /** An entry needs the kind of transport in `type`. */
   readonly wantsType: boolean;
-  /** The key of the file that has the servers; null: TOML with a table for each server. */
+  /** The JSON key whose value has the servers; null: the file is TOML with a table for each server. */
   readonly key: string | null;
 }
 

@@ -34,7 +34,7 @@ function client(name: ClientName, before?: string): McpClient {
 
 const text = ({ file }: McpClient) => readFileSync(file, 'utf8');
 
-it.each(clientNames)('%s gets the settings that are printed, once, and no backup of no file', (name) => {
+it.each(clientNames)('%s gets the printed settings once, and a missing file gets no backup', (name) => {
   const found = client(name);
   expect(isInstalled(found)).toBe(false);
   expect(install(found, entry)).toEqual({ file: found.file, changed: true, backup: null });
@@ -45,7 +45,7 @@ it.each(clientNames)('%s gets the settings that are printed, once, and no backup
   expect(readdirSync(join(found.file, '..')).filter((file) => /before|tmp/.test(file))).toEqual([]);
 });
 
-it('keeps comments, other servers and other keys of JSON, and the file as it was', () => {
+it('install keeps comments, other servers and other keys of JSON, and makes a backup', () => {
   const before =
     '{\n\t// mine\n\t"mcpServers": {\n\t\t"other": { "command": "x" }, // kept\n\t},\n\t"theme": "dark"\n}\n';
   const cursor = client('cursor', before);
@@ -57,13 +57,13 @@ it('keeps comments, other servers and other keys of JSON, and the file as it was
   expect(after).toContain('\t\t"carrel": {\n\t\t\t"type": "stdio"');
 });
 
-it('replaces its own entry and nothing else when the command has changed', () => {
+it('install replaces only its own entry when the command has changed', () => {
   const found = client('vscode', '{"servers": {"carrel": {"command": "old"}, "b": {"command": "c"}}}');
   install(found, entry);
   expect(JSON.parse(text(found))).toEqual({ servers: { carrel: { type: 'stdio', ...entry }, b: { command: 'c' } } });
 });
 
-it('writes through a link and leaves it a link', () => {
+it('install writes to the target of a symbolic link and keeps the link', () => {
   const real = join(home, 'dotfile');
   writeFileSync(real, '{}');
   const found = client('claude-code');
@@ -73,7 +73,7 @@ it('writes through a link and leaves it a link', () => {
   expect(readFileSync(real, 'utf8')).toContain('carrel');
 });
 
-describe('TOML', () => {
+describe('the TOML entry', () => {
   const own = settingsText(mcpClients({}, '/').at(-1)!, entry);
 
   it('is appended after everything else', () => {
@@ -83,7 +83,7 @@ describe('TOML', () => {
     expect(text(codex)).toBe(`${before}\n\n${own}\n`);
   });
 
-  it('is replaced where it is, with its further tables, and the comments around stay', () => {
+  it('is replaced in place with its subtables, and the comments around it stay', () => {
     const codex = client(
       'codex',
       'a = 1\n\n# ours\n[mcp_servers.carrel]\ncommand = "old"\nargs = [\n  "[x]",\n]\n\n[mcp_servers.carrel.env]\nA = "b"\n\n# next\n[mcp_servers.other] # kept\ncommand = "y"\n',
@@ -93,7 +93,7 @@ describe('TOML', () => {
     expect(install(codex, entry).changed).toBe(false);
   });
 
-  it('in strings and arrays of several lines is no table', () => {
+  it('is not searched in strings and arrays of several lines', () => {
     const before = [
       'prompt = """\n[mcp_servers.carrel]\ncommand = "\\"""\n"""',
       "literal = '''\n[mcp_servers.carrel]\n'''",
@@ -111,7 +111,7 @@ describe('TOML', () => {
     ['[mcp_servers]\ncarrel = { command = "y" }\n', /carrel/],
     ['a = "x\n', /string has no end/],
     ['a = [1,\n', /bracket has no end/],
-  ])('that cannot be replaced safely is refused and left as it is: %j', (before, message) => {
+  ])('is refused, and the file unchanged, if it cannot be replaced safely: %j', (before, message) => {
     const codex = client('codex', before);
     expect(() => install(codex, entry)).toThrow(message);
     expect(text(codex)).toBe(before);
@@ -120,7 +120,7 @@ describe('TOML', () => {
 });
 
 it.each(['{', '[]', '"x"', '{"mcpServers": []}', '{"mcpServers": null}'])(
-  'JSON that is no settings is refused and left as it is: %s',
+  'JSON that is not valid settings is refused and not changed: %s',
   (before) => {
     const found = client('claude-code', before);
     expect(() => install(found, entry)).toThrow(found.file);
@@ -128,10 +128,10 @@ it.each(['{', '[]', '"x"', '{"mcpServers": []}', '{"mcpServers": null}'])(
   },
 );
 
-describe('the command', () => {
+describe('the command of the entry', () => {
   const context = { home: '/srv/carrel', user: 'bob' };
 
-  it('names node and the program by their paths, the installation, the user and the options of hub serve', () => {
+  it('has the paths of node and of the program, the home, the user and the options of hub serve', () => {
     const { command, args, env } = serverEntry(context, ['--project', 'a'], false, { PATH: '/bin' });
     expect(command).toBe(process.execPath);
     expect(args[0]).toMatch(/^\/.*\/bin\/carrel$/);
@@ -139,7 +139,7 @@ describe('the command', () => {
     expect(env).toBeUndefined();
   });
 
-  it('is carrel for clients of a terminal where PATH leads to this program, and not to another one', () => {
+  it('is carrel for clients of a terminal if PATH leads to this program and not to another one', () => {
     const [own, other] = [join(home, 'own'), join(home, 'other')];
     const { args } = serverEntry(context, [], false, {});
     for (const folder of [own, other]) mkdirSync(folder);
@@ -150,7 +150,7 @@ describe('the command', () => {
     expect(serverEntry(context, [], false, { PATH: own }).command).toBe(process.execPath);
   });
 
-  it('passes on where another daemon is, and never a token', () => {
+  it('passes on the socket and token file of a shared daemon, but never a token', () => {
     const env = { CARREL_SOCKET: '/s', CARREL_TOKEN_FILE: '/t', CARREL_TOKEN: 'secret' };
     expect(serverEntry(context, [], false, env).env).toEqual({ CARREL_SOCKET: '/s', CARREL_TOKEN_FILE: '/t' });
   });

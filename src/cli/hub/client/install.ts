@@ -1,4 +1,4 @@
-/** Puts the entry for the hub into the settings of a client: whole or not at all, with a copy of the file as it was. */
+/** Adds the entry for the hub to the settings of a client. The file is replaced atomically; a backup of it is kept. */
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readIfThere, writeWhole } from '../../../lib/file.ts';
@@ -8,10 +8,10 @@ import { jsonHolds, withJsonEntry } from './json-settings.ts';
 import type { ServerEntry } from './server-entry.ts';
 import { tomlEntry, tomlHolds, withTomlEntry } from './toml-settings.ts';
 
-/** Appended to the name of the file. */
+/** Appended to the name of the file for the backup. */
 const backupSuffix = '.before-carrel';
 
-/** The settings that a user can copy. */
+/** The settings as text, for a user who adds them by hand. */
 export function settingsText(client: McpClient, entry: ServerEntry): string {
   if (client.key === null) return tomlEntry(entry).trimEnd();
   return JSON.stringify({ [client.key]: { carrel: jsonEntry(client, entry) } }, null, 2);
@@ -21,7 +21,7 @@ function jsonEntry({ wantsType }: McpClient, entry: ServerEntry): object {
   return { ...(wantsType ? { type: 'stdio' } : {}), ...entry };
 }
 
-/** False where the settings cannot be read, too. */
+/** False also if the settings cannot be read. */
 export function isInstalled({ file, key }: McpClient): boolean {
   try {
     const text = readIfThere(file) ?? '';
@@ -34,7 +34,7 @@ export function isInstalled({ file, key }: McpClient): boolean {
 export interface Installed {
   readonly file: string;
   readonly changed: boolean;
-  /** The file as it was; null: there was none, or nothing has changed. */
+  /** The copy of the old file; null: there was no file, or nothing changed. */
   readonly backup: string | null;
 }
 
@@ -47,7 +47,7 @@ export function install(client: McpClient, entry: ServerEntry): Installed {
   });
   if (after === before) return { file, changed: false, backup: null };
   mkdirSync(dirname(file), { recursive: true });
-  // A file that is a link stays one.
+  // If the file is a symbolic link, its target is written and the link stays.
   const place = before === null ? file : realpathSync(file);
   const mode = before === null ? 0o600 : statSync(place).mode & 0o777;
   const backup = before === null ? null : `${place}${backupSuffix}`;

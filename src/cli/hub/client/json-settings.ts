@@ -2,7 +2,7 @@
 import { editedJsonc, parseJsonc } from '../../../lib/jsonc.ts';
 import { Fault } from '../../../model/fault.ts';
 
-/** `text` is empty where there is no file yet. */
+/** `text` is empty if there is no file yet. */
 export function withJsonEntry(text: string, key: string, entry: object): string {
   const servers = parseJsonc(text)[key];
   if (servers !== undefined && (typeof servers !== 'object' || servers === null || Array.isArray(servers)))

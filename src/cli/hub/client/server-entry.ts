@@ -1,4 +1,4 @@
-/** How a client starts `carrel hub serve` of this installation. */
+/** The command by which a client starts `carrel hub serve` of this installation. */
 import { realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { packageFolder } from '../../../lib/package.ts';
@@ -11,7 +11,9 @@ export interface ServerEntry {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A daemon of another account is found by these. A token itself does not belong into settings. */
+/**
+ * Variables that lead to a daemon of another account. CARREL_TOKEN is not among them: settings must not hold a token.
+ */
 const passedOn = ['CARREL_SOCKET', 'CARREL_TOKEN_FILE'];
 
 export function serverEntry(
@@ -28,7 +30,7 @@ export function serverEntry(
   return { command: command!, args, ...(variables.length > 0 ? { env: Object.fromEntries(variables) } : {}) };
 }
 
-/** Whether `carrel` is this program. */
+/** Whether the first `carrel` on PATH is this program. */
 function isOnPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): boolean {
   const real = (path: string) => {
     try {

@@ -15,7 +15,7 @@ export function tomlEntry({ command, args, env = {} }: ServerEntry): string {
   ].join('\n');
 }
 
-/** `text` is empty where there is no file yet. */
+/** `text` is empty if there is no file yet. */
 export function withTomlEntry(text: string, entry: ServerEntry): string {
   return withTomlTable(text, table, tomlEntry(entry));
 }

@@ -12,7 +12,7 @@ describe('a path of cp', () => {
     ['box:rel', 'box', 'rel'],
     ['box:', 'box', '.'],
     ['b.o_x-1:/', 'b.o_x-1', '/'],
-  ])('%j', (text, sandbox, path) => {
+  ])('%j is parsed into sandbox and path', (text, sandbox, path) => {
     expect(parseCopyPath(text)).toEqual({ sandbox, path });
   });
 
@@ -21,14 +21,14 @@ describe('a path of cp', () => {
   });
 });
 
-test('exactly one side is in a sandbox', () => {
+test('cp refuses two paths that are both in a sandbox or both on the host', () => {
   expect(parseCopy('a', 'b:c')).toEqual({ way: 'in', sandbox: 'b', from: 'a', to: 'c' });
   expect(parseCopy('b:c', 'a')).toEqual({ way: 'out', sandbox: 'b', from: 'c', to: 'a' });
   expect(() => parseCopy('a', 'b')).toThrow('one side must be in a sandbox');
   expect(() => parseCopy('a:x', 'b:y')).toThrow('one side must be in a sandbox');
 });
 
-test('the end of a path selects a folder, its content or a name', () => {
+test('the end of a path says whether a folder, its content or a name is meant', () => {
   expect(['d/.', '.', 'd', 'd/', 'd.', 'd/..'].map(meansContents)).toEqual([true, true, false, false, false, false]);
   expect(['d/.', '.', 'd', 'd/', 'd.', 'd/..'].map(meansFolder)).toEqual([true, true, false, true, false, true]);
   expect(['/a/b', 'a/', '/', '.', 'a/..'].map(lastName)).toEqual(['b', 'a', null, null, null]);

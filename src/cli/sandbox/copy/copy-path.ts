@@ -4,7 +4,7 @@ import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';
 
 export interface CopyPath {
-  /** Null: on the host. */
+  /** Null: the path is on the host. */
   readonly sandbox: string | null;
   readonly path: string;
 }
@@ -35,7 +35,7 @@ export function parseCopy(source: string, destination: string): Copy {
   });
 }
 
-/** Whether the path means the content of a folder and not the folder (`folder/.`), as for `cp`. */
+/** Whether the path means the content of a folder (`folder/.`) and not the folder itself, as in `cp`. */
 export function meansContents(path: string): boolean {
   return /(^|\/)\.$/.test(path);
 }
@@ -50,7 +50,7 @@ export function lastName(path: string): string | null {
   return name === '' || name === '.' || name === '..' ? null : name;
 }
 
-/** A path that no program parses as an option. */
+/** The path in a form that no program parses as an option. */
 export function operand(path: string): string {
   return path.startsWith('-') ? `./${path}` : path;
 }

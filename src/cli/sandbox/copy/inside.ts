@@ -1,4 +1,4 @@
-/** Questions about paths inside a sandbox, asked from inside it. */
+/** Facts about paths in a sandbox, found by programs that run inside it. */
 import { execInside, type Inside } from '../../stream/exec.ts';
 import { operand } from './copy-path.ts';
 import { failedInside, listen } from './tar.ts';
@@ -10,7 +10,7 @@ export async function kindOf(inside: Inside, path: string): Promise<Kind> {
   return (await test(inside, '-e', path)) ? 'other' : 'absent';
 }
 
-/** What a program said on stdout; its failure is thrown. */
+/** Runs a program inside and resolves to its stdout; throws if it fails. */
 export async function ask(inside: Inside, command: string[]): Promise<string> {
   const { sinks, said, complained } = listen();
   const exit = await execInside(inside, command, sinks);
@@ -18,7 +18,7 @@ export async function ask(inside: Inside, command: string[]): Promise<string> {
   return said.text;
 }
 
-/** Whether its tar knows files with holes: that of busybox does not. */
+/** Whether the tar inside supports sparse files; busybox's tar does not. */
 export async function unpacksSparse(inside: Inside): Promise<boolean> {
   const { sinks, said } = listen();
   await execInside(inside, ['tar', '--version'], sinks);

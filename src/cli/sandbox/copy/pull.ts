@@ -16,7 +16,7 @@ import { failedInside, listen, sparseEnv, type Tar, unpackHere } from './tar.ts'
 
 export interface Order {
   readonly inside: Inside;
-  /** Null where the user has none on this machine. */
+  /** Null: the daemon belongs to another account, so this user has no home. */
   readonly home: string | null;
   readonly from: string;
   readonly to: string;
@@ -26,7 +26,7 @@ export interface Order {
 
 interface Destination {
   readonly folder: Anchor;
-  /** The name it gets there; null where the destination is a folder that exists. */
+  /** The name of the copy; null: the destination is an existing folder. */
   readonly name: string | null;
 }
 
@@ -66,7 +66,7 @@ function findDestination(to: string, writable: readonly string[]): Destination {
   }
 }
 
-/** The path without links and dots, as the sandbox sees it. */
+/** The real path in the sandbox, with links resolved. */
 async function locate(inside: Inside, from: string): Promise<string> {
   if ((await kindOf(inside, from)) === 'absent') {
     throw new Fault('not_found', `${inside.name}:${printable(from)} does not exist`, {
@@ -104,7 +104,7 @@ async function feed(tar: Tar, input: Writable, chunk: Buffer): Promise<void> {
   await pour(input, chunk);
 }
 
-/** A sandbox can send what it likes; only what was asked for is taken. */
+/** A sandbox can send any archive, so anything but the requested entry is refused. */
 function checkArrival(folder: Anchor, entry: string, from: string): void {
   const names = folder.names();
   const stat = folder.look(entry);

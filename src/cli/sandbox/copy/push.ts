@@ -51,7 +51,7 @@ async function pushFile(inside: Inside, parent: Anchor, name: string, to: string
   const file = openSync(parent.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const folder = mkdtempSync(join(tmpdir(), 'carrel-cp-'));
   try {
-    // tar names an entry after the file it reads; a link to the open file gives it the name it shall have.
+    // tar names an entry after the file that it reads. A link to the open file gives the entry the wanted name.
     const entry = posix.basename(target);
     symlinkSync(`/proc/${process.pid}/fd/${file}`, join(folder, entry));
     const sparse = hasHoles(fstatSync(file)) && (await unpacksSparse(inside));
@@ -68,7 +68,7 @@ async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
   const { output } = tar;
   try {
     const exit = await execInside(inside, unpack, sinks, { input: output });
-    // When tar inside fails, tar here ends with a broken pipe; the error inside is the one to report.
+    // When tar inside fails, tar here ends with a broken pipe: the error from inside is reported.
     const complete = output.readableEnded;
     output.destroy();
     const failure = await tar.ended;

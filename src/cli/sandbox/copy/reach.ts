@@ -8,8 +8,8 @@ import { printable } from '../../../model/name.ts';
 const maxLinks = 40;
 
 /**
- * Component by component. A symbolic link is followed only where no sandbox can write: outside of the `writable`
- * folders, which are those that sandboxes have bound.
+ * Opens the path component by component. It follows a symbolic link only where no sandbox can write: outside of the
+ * `writable` folders, which sandboxes have mounted.
  */
 export function reach(path: string, writable: readonly string[]): Anchor {
   let links = 0;

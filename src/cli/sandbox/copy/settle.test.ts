@@ -49,7 +49,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('a file replaces a link, never what the link leads to', () => {
+test('a file replaces a link, never the target of the link', () => {
   writeFileSync(join(from, 'a'), 'new');
   symlinkSync(join(outside, 'secret'), join(to, 'a'));
   between((source, target) => settle(source, 'a', target, 'a'));
@@ -57,7 +57,7 @@ test('a file replaces a link, never what the link leads to', () => {
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('untouched');
 });
 
-test('a folder is not merged through a link, and nothing has moved', () => {
+test('a folder is not merged through a link, and nothing is moved', () => {
   mkdirSync(join(from, 'd/sub'), { recursive: true });
   writeFileSync(join(from, 'd/sub/secret'), 'new');
   writeFileSync(join(from, 'd/a'), 'new');
@@ -68,7 +68,7 @@ test('a folder is not merged through a link, and nothing has moved', () => {
   expect(existsSync(join(to, 'd/a'))).toBe(false);
 });
 
-test('folders merge, files are replaced, others stay', () => {
+test('folders are merged, files of the same name are replaced, other files stay', () => {
   mkdirSync(join(from, 'd/sub'), { recursive: true });
   writeFileSync(join(from, 'd/sub/a'), 'new');
   mkdirSync(join(to, 'd/sub'), { recursive: true });
@@ -79,7 +79,7 @@ test('folders merge, files are replaced, others stay', () => {
   expect(readFileSync(join(to, 'd/sub/b'), 'utf8')).toBe('kept');
 });
 
-test('names that are not text are moved too', () => {
+test('entries whose names are not UTF-8 are moved too', () => {
   const name = Buffer.from([0x61, 0xff, 0x62]);
   writeFileSync(Buffer.concat([Buffer.from(`${from}/`), name]), 'x');
   between((source, target) => {
@@ -89,7 +89,7 @@ test('names that are not text are moved too', () => {
 });
 
 describe('purge', () => {
-  test('takes special bits away and opens folders for their owner', () => {
+  test('clears special bits and gives the owner access to folders', () => {
     mkdirSync(join(from, 'd'));
     writeFileSync(join(from, 'd/a'), 'x');
     chmodSync(join(from, 'd/a'), 0o6755);
@@ -99,7 +99,7 @@ describe('purge', () => {
     expect(statSync(join(from, 'd/a')).mode & 0o7777).toBe(0o755);
   });
 
-  test('leaves what a link leads to alone', () => {
+  test('does not change the target of a link', () => {
     chmodSync(join(outside, 'secret'), 0o4755);
     symlinkSync(join(outside, 'secret'), join(from, 'l'));
     within(Anchor.open(from), purge);
@@ -114,7 +114,7 @@ describe('purge', () => {
   });
 });
 
-test('the staging folder is removed with closed folders inside, and links are not followed', () => {
+test('discard removes folders without permissions too, and follows no links', () => {
   mkdirSync(join(from, 'closed/inner'), { recursive: true });
   symlinkSync(outside, join(from, 'closed/l'));
   chmodSync(join(from, 'closed'), 0);
@@ -123,7 +123,7 @@ test('the staging folder is removed with closed folders inside, and links are no
   expect(existsSync(join(outside, 'secret'))).toBe(true);
 });
 
-test('a stage is private and leaves nothing', () => {
+test('a stage is private and leaves nothing behind', () => {
   const home = join(root, 'home');
   mkdirSync(home);
   within(Anchor.open(to), (target) => {
@@ -135,8 +135,8 @@ test('a stage is private and leaves nothing', () => {
   within(Anchor.open(home), (folder) => expect(folder.names()).toEqual([]));
 });
 
-describe('the way to a folder', () => {
-  test('follows links of the user', () => {
+describe('reach', () => {
+  test('follows links where no sandbox can write', () => {
     symlinkSync('../outside', join(to, 'l'));
     within(reach(join(to, 'l'), [from]), (folder) => expect(folder.look('secret')).not.toBeNull());
   });
@@ -149,7 +149,7 @@ describe('the way to a folder', () => {
     within(reach(join(from, 'd'), [from]), (folder) => expect(folder.names()).toEqual([]));
   });
 
-  test('says what is wrong', () => {
+  test('refuses a missing path, a file and a loop of links with different codes', () => {
     symlinkSync('loop', join(to, 'loop'));
     expect(codeOf(() => reach(join(to, 'absent'), []))).toBe('not_found');
     expect(codeOf(() => reach(join(outside, 'secret'), []))).toBe('invalid');

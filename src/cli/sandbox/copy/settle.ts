@@ -1,4 +1,6 @@
-/** From a private folder to where the user wants it: checked, then renamed. Nothing is ever written through a link. */
+/**
+ * Moves a copy from a private folder to its destination: checks it, then renames it. It never writes through a link.
+ */
 import { renameSync, rmSync } from 'node:fs';
 import { Anchor, type Name, within } from '../../../lib/anchor.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -13,8 +15,8 @@ const rename: Move = (from, name, to, as) => renameSync(from.at(name), to.at(as)
 const nothing: Move = () => {};
 
 /**
- * Refuses what no copy needs (devices, sockets, pipes) and takes away set-user-id and its like. Folders become usable
- * for their owner, or they could be neither moved nor removed.
+ * Refuses devices, sockets and pipes, and clears set-user-id and similar bits. Gives the owner access to folders, which
+ * could otherwise be neither moved nor removed.
  */
 export function purge(folder: Anchor): void {
   unlock(folder, (parent, name) => {
@@ -25,13 +27,13 @@ export function purge(folder: Anchor): void {
   });
 }
 
-/** Moves an entry; a folder that is there already is merged into. Conflicts are found before anything moves. */
+/** Moves an entry; a folder is merged into an existing one. All conflicts are found before the first move. */
 export function settle(from: Anchor, name: Name, to: Anchor, as: Name): void {
   merge(from, name, to, as, nothing);
   merge(from, name, to, as, rename);
 }
 
-/** Everything in a folder, each as by `settle`. */
+/** Moves every entry of a folder by `settle`. */
 export function settleContents(from: Anchor, to: Anchor): void {
   for (const move of [nothing, rename]) {
     for (const name of from.names()) merge(from, name, to, name, move);

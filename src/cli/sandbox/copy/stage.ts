@@ -1,6 +1,6 @@
 /**
- * A private folder to receive what a sandbox sends, from where it can be renamed to its destination. In the home if
- * that is on the same mount, because no sandbox can write there; else beside the destination.
+ * A private folder that receives what a sandbox sends, until it is renamed to its destination. The folder is in the
+ * home if that is on the same mount, because no sandbox can write there; else it is in the destination folder.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -29,7 +29,7 @@ export function openStage(home: string | null, target: Anchor): Stage {
   }
 }
 
-/** Null: nothing can be moved from there to the destination. */
+/** Null: files cannot be renamed from the home to the destination. */
 function ownFolder(home: string, target: Anchor): string | null {
   const own = mkdtempSync(join(home, 'cp-'));
   try {
@@ -42,7 +42,7 @@ function ownFolder(home: string, target: Anchor): string | null {
   return null;
 }
 
-/** Only a rename tells whether one is possible: one filesystem may be mounted twice. */
+/** Tries a rename, the only reliable test: a rename between two mounts of one filesystem fails too. */
 function canMove(own: string, target: Anchor): boolean {
   const probe = join(own, 'probe');
   const arrived = target.at(`.carrel-${basename(own)}`);

@@ -1,4 +1,4 @@
-/** The `tar` of the host, and what is said when a tar on either side fails. */
+/** Runs `tar` on the host, and makes the Faults for a tar that fails on either side. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, pipeline } from 'node:stream';
@@ -6,14 +6,17 @@ import { Fault } from '../../../model/fault.ts';
 import type { Exit, Sinks } from '../../stream/receive.ts';
 
 const maxWords = 8192;
-/** GNU tar then reads the data of a file and skips its holes. Others ignore the variable; an option that they do not know would fail. */
+/**
+ * Makes GNU tar skip the holes of sparse files. It is a variable because other tars ignore it but refuse an unknown
+ * option.
+ */
 export const sparseEnv = { TAR_OPTIONS: '--sparse' };
 
 export interface Tar {
   readonly child: ChildProcess;
-  /** Its output, buffered until it is read. */
+  /** The stdout of tar, buffered until it is read. */
   readonly output: PassThrough;
-  /** Its failure, or null. Never rejects. */
+  /** Resolves to the Fault of a failed tar, or null. Never rejects. */
   readonly ended: Promise<Fault | null>;
 }
 
@@ -21,12 +24,12 @@ export function packHere(cwd: string, args: readonly string[], sparse: boolean):
   return startTar(cwd, ['-cf', '-', ...args], ['ignore', 'pipe', 'pipe'], sparse ? sparseEnv : {});
 }
 
-/** Owners and special bits of the archive stay out: what arrives belongs to the user of this command. */
+/** Unpacks without the owners and special bits of the archive: the files belong to the user of this command. */
 export function unpackHere(cwd: string): Promise<Tar> {
   return startTar(cwd, ['-xf', '-', '--no-same-owner', '--no-same-permissions'], ['pipe', 'ignore', 'pipe']);
 }
 
-/** Takes what a program says, up to a bound. */
+/** Collects the output of a program, up to a limit. */
 export class Words {
   #text = '';
 
@@ -46,19 +49,19 @@ export function listen(): { sinks: Sinks; said: Words; complained: Words } {
   return { sinks: { stdout: said.add, stderr: complained.add }, said, complained };
 }
 
-/** The Fault of a program inside that failed. */
+/** The Fault for a program that failed inside. */
 export function failedInside(program: string, exit: Exit, words: Words): Fault {
   return new Fault('invalid', `${program} in the sandbox: ${words.text || `exit code ${exit.exitCode}`}`);
 }
 
 async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[], env = {}): Promise<Tar> {
   const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C', ...env } });
-  // Node drops output of a child that ended before reading began.
+  // Node drops the output of a child that ends before it is read, so it is buffered here.
   const output = new PassThrough();
   if (child.stdout) pipeline(child.stdout, output, () => {});
   const words = new Words();
   child.stderr!.on('data', words.add);
-  // A tar that ends early breaks the pipe to it; how it ended says why.
+  // A tar that ends early breaks the pipe; `ended` has the reason, ignoring.
   child.stdin?.on('error', () => {});
   await once(child, 'spawn').catch((error: unknown) => {
     throw notStarted(error as NodeJS.ErrnoException);

@@ -1,4 +1,4 @@
-/** Where the next character goes, and how it looks. */
+/** The position and the style of the next character. */
 import { plainStyle, type Style } from './style.ts';
 
 export interface Saved {
@@ -13,7 +13,7 @@ export class Cursor {
   row = 0;
   column = 0;
   style: Style = plainStyle;
-  /** The last column is written: the next character begins a new line. */
+  /** The last column is filled, so the next character begins a new line. */
   wraps = false;
   saved: Saved = { row: 0, column: 0, style: plainStyle };
 

@@ -2,7 +2,7 @@
 import { plainStyle, type Style, styleText } from './style.ts';
 
 export interface Cell {
-  /** Empty in the second half of a wide character. */
+  /** The character; empty in the second half of a wide character. */
   readonly text: string;
   readonly style: Style;
 }
@@ -32,7 +32,7 @@ export class Grid {
     this.#lines[row]![column] = { text, style };
   }
 
-  /** Combining characters join the one before them. */
+  /** Adds a combining character to the character in this cell. */
   join(row: number, column: number, text: string): void {
     const before = this.#lines[row]![column]!;
     this.#lines[row]![column] = { ...before, text: `${before.text}${text}` };
@@ -72,7 +72,7 @@ export class Grid {
     }
   }
 
-  /** Characters alone, without spaces at the end. */
+  /** The text of each line, without styles and trailing spaces. */
   plain(): string[] {
     return this.#lines.map((line) =>
       line
@@ -82,7 +82,7 @@ export class Grid {
     );
   }
 
-  /** Each line with its styles, at its place. */
+  /** Each line with its styles, positioned by an escape sequence. */
   painted(): string {
     return this.#lines.map((line, row) => `\x1b[${row + 1};1H${lineText(line)}`).join('');
   }

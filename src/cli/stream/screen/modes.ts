@@ -1,12 +1,15 @@
-/** What a program switched on in its terminal: keys, paste, mouse, the cursor. A terminal that comes later needs it, too. */
+/**
+ * The modes that a program set in its terminal: keys, paste, mouse, cursor. A terminal that attaches later needs them
+ * too.
+ */
 
-/** The application's cursor keys, wrapping, the visible cursor, mouse, focus, paste, colour scheme. */
+/** Modes of cursor keys, wrapping, cursor, mouse, focus, paste and colour scheme. */
 const kept = [1, 7, 9, 25, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004, 2027, 2031];
 const onAtFirst = [7, 25];
 
 export class Modes {
   readonly #modes = new Map<number, boolean>();
-  /** Of the keyboard protocol, one entry a push. */
+  /** The stack of the keyboard protocol, one entry for each push. */
   readonly #keyboard: string[] = [];
   #otherKeys = '';
   #title = '';
@@ -33,7 +36,7 @@ export class Modes {
     this.#title = title;
   }
 
-  /** Sets everything again. */
+  /** The sequences that set all modes again. */
   text(): string {
     const set = [...this.#modes].filter(([mode, on]) => on !== onAtFirst.includes(mode));
     return [

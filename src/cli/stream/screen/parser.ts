@@ -16,7 +16,7 @@ const printable = /[^\x00-\x1f\x7f]+/y;
 const csi = /\x1b\[([<-?]*)([\d;:]*)([ -/]*)([@-~])/y;
 const partOfCsi = /^\x1b\[[<-?]*[\d;:]*[ -/]*$/;
 const osc = /\x1b\]([^\x07\x1b]*)(?:\x07|\x1b\\)/y;
-/** Device control strings and the like: passed over. */
+/** Device control strings and similar ones, which are skipped. */
 const string = /\x1b[PX^_][^\x1b]*\x1b\\/y;
 const shortEscape = /\x1b([ -/]*[0-OQ-WYZ\\`-~])/y;
 const maxWaiting = 64 * 1024;
@@ -44,7 +44,7 @@ export class TerminalParser {
     }
   }
 
-  /** Where the next one begins; null: this one is not complete. */
+  /** Handles one item; returns where the next one begins. Null: the item is not complete yet. */
   #take(text: string, at: number): number | null {
     const run = match(printable, text, at);
     if (run) {

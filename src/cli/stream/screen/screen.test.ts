@@ -25,13 +25,13 @@ describe('a screen', () => {
     expect(trimmed(shown(output).lines)).toEqual(lines);
   });
 
-  it('takes sequences and characters that arrive in pieces', () => {
+  it('handles sequences and characters that arrive in pieces', () => {
     const screen = new Screen(2, 10);
     for (const byte of Buffer.from('a\x1b[31mé\x1b]0;t\x1b\\b\x1b[2;3Hc')) screen.push(Buffer.of(byte));
     expect(screen.lines).toEqual(['aéb', '  c']);
   });
 
-  it('is painted on another terminal as it is: text, styles, cursor, modes and what scrolled away', () => {
+  it('is painted on another terminal with its text, styles, cursor, modes and scrolled lines', () => {
     const output = `${[1, 2, 3, 4, 5, 6].join('\r\n')}\x1b[?2004h\x1b[?25l\x1b[>1u\x1b[1;38;5;9mred\x1b[0m\x1b[2;2Hz\x1b[c\x1b[6n`;
     const painted = shown(output).painted();
     const again = shown(painted);
@@ -43,7 +43,7 @@ describe('a screen', () => {
     expect(painted).not.toMatch(/\x1b\[c|\x1b\[6n/);
   });
 
-  it('is painted with both screens, so that leaving the other one shows the first', () => {
+  it('is painted with main and alternate screen, so that leaving the alternate one shows the main one', () => {
     const again = shown(shown('main\x1b[?1049h\x1b[Hother').painted());
     expect(trimmed(again.lines)).toEqual(['other']);
     again.push(Buffer.from('\x1b[?1049l'));

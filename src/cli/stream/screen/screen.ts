@@ -1,8 +1,8 @@
 /**
- * The screen that the output of a terminal program makes. A client that attaches later reads that output, and writes the
- * screen as it is now to its own terminal.
+ * The screen that the output of a terminal program draws. A client that attaches later reads that output and writes the
+ * current screen to its own terminal.
  *
- * Questions of programs to their terminal are not repeated: the answer would be typed into the program.
+ * Queries of programs to their terminal are not repeated, because the program would get the answer as typed keys.
  */
 import { columnsOf } from '../../output/text.ts';
 import { Cursor, type Saved } from './cursor.ts';
@@ -43,7 +43,7 @@ export class Screen implements Sequences {
     return this.#grid.plain();
   }
 
-  /** What makes another terminal of this size look the same, after what it shows has scrolled away. */
+  /** The output that makes another terminal of this size look the same; its present text scrolls away first. */
   painted(): string {
     const earlier = this.#history
       .slice(-maxHistory)
@@ -150,7 +150,7 @@ export class Screen implements Sequences {
       if (['47', '1047', '1049'].includes(word)) this.#switchTo(on, word === '1049');
   }
 
-  /** The other screen is blank when a program switches to it. */
+  /** Switches between the main and the alternate screen, which is blank at first. */
   #switchTo(other: boolean, saves: boolean): void {
     if (other === (this.#grid !== this.#main)) return;
     if (other && saves) this.#cursor.save();
@@ -158,7 +158,7 @@ export class Screen implements Sequences {
     if (!other && saves) this.#cursor.restore();
   }
 
-  /** What a sequence does with its numbers: the first one, and both as counts, which are at least 1. */
+  /** The actions of sequences. `first` is the first number; `count` and `other` are both numbers, but at least 1. */
   static readonly #actions: Readonly<
     Record<string, (on: Screen, first: number, count: number, other: number) => void>
   > = {

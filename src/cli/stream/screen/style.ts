@@ -1,6 +1,6 @@
-/** Colours and attributes of text, as the parameters that set them again. */
+/** Colours and attributes of text, as the parameters of the sequences that set them. */
 
-/** By what each code replaces: of two codes for one place the later one counts. */
+/** Keyed by the attribute that a code sets, so that a later code replaces an earlier one. */
 export type Style = ReadonlyMap<string, string>;
 
 export const plainStyle: Style = new Map();
@@ -58,7 +58,7 @@ function setPlain(style: Map<string, string>, code: number, word: string): void 
   else if (attributes[code] !== undefined) style.set(attributes[code], word);
 }
 
-/** Sets exactly this style, whatever is set. */
+/** The sequence that sets exactly this style, whatever is set before. */
 export function styleText(style: Style): string {
   return `\x1b[${['0', ...style.values()].join(';')}m`;
 }
