@@ -35,7 +35,7 @@ export function openLiveBanks(
   });
 }
 
-/** Notices plain writes of a sandbox. */
+/** Scans the files of the bank when a sandbox starts and ends, to notice its plain writes. */
 export function bankData(liveBanks: LiveBanks): NounData {
   return {
     provide: (sandbox) => liveBanks.provide(sandbox),

@@ -33,7 +33,7 @@ export function openChroma(parts: ChromaParts): Chroma {
 
 type Settled = Pick<Resources, 'home' | 'config'>;
 
-/** In a server that several installations may use, users of equal names are different users. */
+/** Several installations may use one remote server, so the tenant of a user has the id of the installation there. */
 export function tenantOf({ config, home }: Settled, user: string): string {
   const tenant = chromaTenant(user);
   return config.memory.chroma?.kind === 'remote' ? `${tenant}-${home.installation}` : tenant;
@@ -44,7 +44,7 @@ function placeOf(settled: Settled, sandbox: Sandbox): ChromaPlace | null {
   return place === null ? null : { ...place, tenant: tenantOf(settled, sandbox.spec.user) };
 }
 
-/** With a sandbox that is removed goes the database that only it had. */
+/** Removes the database of a removed sandbox if only that sandbox used it. */
 export function releaseChroma(settled: Settled, chroma: Chroma): (sandbox: Sandbox) => Promise<void> {
   return async (sandbox) => {
     const place = placeOf(settled, sandbox);
@@ -84,7 +84,7 @@ function chromaSocket(home: string): string {
   return join(home, 'chroma.sock');
 }
 
-/** At a port of sandboxes that have a scope, where config.yaml asks for it. */
+/** The port of Chroma in a sandbox: only if config.yaml configures Chroma and the sandbox has a memory scope. */
 export function chromaServices({ home, config }: Settled, { spec }: Sandbox): DeclaredService[] {
   if (config.memory.chroma === null || !spec.memoryScopes?.length) return [];
   return [{ name: 'chroma', port: chromaPort, to: chromaSocket(home.home), identity: 'headers' }];

@@ -10,7 +10,7 @@ afterEach(() => dispose());
 const path = '/v1/credentials';
 const claude = { name: 'claude', preset: 'anthropic', secret: 'KEY' };
 
-it('credentials are added, listed, given and removed', async () => {
+it('credentials are added, listed, granted and removed', async () => {
   const view = { ...claude, services: [expect.objectContaining({ host: 'api.anthropic.com', header: 'x-api-key' })] };
   expect(await call('POST', path, claude)).toEqual({ status: 200, body: expect.objectContaining(view) });
   expect(await call('GET', path)).toMatchObject({ status: 200, body: [view] });
@@ -33,7 +33,7 @@ it.each([
   expect(refusal).toMatchObject({ status: 400, body: { code: 'invalid', message: expect.stringContaining(field) } });
 });
 
-it('credentials that do not exist cannot be given', async () => {
+it('credentials that do not exist cannot be granted', async () => {
   const { status } = await call('POST', '/v1/sandboxes', { credentials: ['missing'] });
   expect(status).toBe(404);
 });

@@ -1,6 +1,6 @@
 /**
- * The life of a daemon: it opens its resources, constructs all parts, recovers what an earlier daemon left, answers, and ends by `down`
- * or when its home is gone. Sandboxes keep running unless all are to be stopped.
+ * The life of a daemon: it opens its resources, constructs all parts, recovers what an earlier daemon left, and answers
+ * requests. It ends by `down`, or when its home is removed. Sandboxes keep running unless `down --all` stops them.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -27,42 +27,42 @@ import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
 import { openParts, type Parts } from './wiring.ts';
 
-/** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
+/** How long a shutdown waits for steps under way. They are crash-safe: the next daemon continues them. */
 const idleMs = 5000;
-/** And for work that a client waits for: applies, snapshots, forks. */
+/** How long a shutdown waits for work that a client waits for: applies, snapshots, forks. */
 const workMs = 60_000;
-/** How long networks wait until all sandboxes are settled: those of an engine that does not answer never are. */
+/** How long networks wait for all sandboxes to settle: those of an engine that does not answer never settle. */
 const settleMs = 10_000;
-/** How often the daemon checks that its home is still there. */
+/** How often the daemon checks that its home still exists. */
 const homeMs = 1000;
 
 export interface Daemon {
-  /** Sandboxes go on unless `all`. */
+  /** Sandboxes keep running unless `all`. Resolves to the names of the stopped ones. */
   shutdown(all: boolean): Promise<string[]>;
   readonly closed: Promise<void>;
 }
 
-/** Everything that was constructed. */
+/** All constructed parts. */
 interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
   readonly liveSessions: LiveSessions;
   readonly scopedNouns: ScopedNouns;
-  /** What the owner of the installation can reach. */
+  /** The scope of the owner of the installation. */
   readonly own: Scope;
   readonly work: Work;
   readonly servers: Server[];
-  /** Null: none is asked for. */
+  /** Null: no port is configured. */
   port: Port | null;
-  /** Null: the disk was full. */
+  /** Null: the disk had no room for its socket. */
   sandboxHub: Port | null;
 }
 
 export interface Start {
   readonly rootless: boolean;
-  /** Instead of the one in config.yaml. */
+  /** Replaces the port in config.yaml. */
   readonly port: number | null;
-  /** In the container of a hub: its names there. Such a daemon makes no sandboxes. */
+  /** Set in the container of a hub, with the host names of that container. Such a daemon makes no sandboxes. */
   readonly container: { readonly names: readonly string[] } | null;
 }
 
@@ -126,7 +126,7 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
     build: ownBuild(),
     giveUpSpace: () => reserve.giveUp(),
   };
-  // First, because it may be refused: then no client has been answered.
+  // The port is opened first, because it may fail: then no client has got an answer yet.
   whole.port = await openHubPort({ settings: config.http, port, container }, whole);
   servers.push(await listen(listening));
   await listenForSandboxes(whole);
@@ -135,7 +135,7 @@ async function answer(whole: Whole, { port, container }: Omit<Start, 'rootless'>
   whole.log.info({ home: home.home, rootless }, 'up');
 }
 
-/** A full disk may have no room for the sockets: then the daemon, which can free some, runs without them. */
+/** On a full disk the sockets may not fit. The daemon starts without them, because clients need it to free space. */
 async function listenForSandboxes(whole: Whole): Promise<void> {
   const { log, scopedNouns } = whole;
   try {
@@ -147,24 +147,24 @@ async function listenForSandboxes(whole: Whole): Promise<void> {
   }
 }
 
-/** Commands compare it with their own build. */
+/** Writes the note of this build, which commands compare with their own build. */
 function noteBuild(home: string): void {
   const path = join(home, buildNote);
   try {
     writeFileSync(`${path}.new`, `${JSON.stringify({ pid: process.pid, ...ownBuild() })}\n`, { mode: 0o600 });
     renameSync(`${path}.new`, path);
   } catch {
-    // The disk is full, ignoring: a note of an earlier daemon has another pid and is not believed.
+    // The disk is full, ignoring: commands do not use the note of an earlier daemon, which has another pid.
   }
 }
 
-/** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
+/** Starts the loops. If a request is about a sandbox that is not observed yet, the request observes it first. */
 function begin(whole: Whole): void {
   const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, scopedNouns, liveSessions } = whole;
   const settled = inTime(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
-  // Sandboxes that run lose services and authorities that are not declared any more.
+  // Running sandboxes lose the services and authorities that are no longer declared.
   settings.onChange = () => {
     nouns.settingsChanged();
     void networks.start().catch((error: unknown) => report('settings', asFault(error)));
@@ -177,7 +177,9 @@ function begin(whole: Whole): void {
   settleEdits(whole);
 }
 
-/** Ends the daemon when its home is gone. Another daemon may have made the home again, so nothing in it is touched. */
+/**
+ * Ends the daemon when its home is removed. Another daemon may have made a new home there, so the home is not changed.
+ */
 function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
   const looking = setInterval(() => {
     if (holdsHome()) return;

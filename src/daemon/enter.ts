@@ -1,7 +1,7 @@
 /**
- * Becomes a daemon in the user namespace that that of another process, the first one of a sandbox, was made in:
- * `enter.js PID PROGRAM…`. Where the kernel does not let us, in one of its own: then the sandboxes that live cannot be
- * reached, and `carrel doctor` says so.
+ * `enter.js PID PROGRAM…` becomes a daemon in the parent of the user namespace of process PID, the first process of a
+ * sandbox. If the kernel refuses, the daemon gets a new namespace: it cannot reach the running sandboxes then, and
+ * `carrel doctor` reports it.
  */
 import { enterNamespaceAt, namespaceArgs } from '../lib/namespace.ts';
 import { becomeProgram, parentUserNamespace } from '../lib/sys-process.ts';

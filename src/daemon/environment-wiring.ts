@@ -1,4 +1,6 @@
-/** Environments and swarms for the hub: over the routes of the API, so that audit acts, gates and policy are those of the routes. */
+/**
+ * Environments and swarms for the hub. They call the routes of the API, so the same audit acts, gates and policy apply.
+ */
 import type { Scope } from '../app/app.ts';
 import { type EnvironmentRoutes, Environments } from '../app/hub/environments.ts';
 import type { SwarmRoutes } from '../app/hub/swarm-routes.ts';
@@ -42,12 +44,12 @@ interface Exec {
   readonly user: string;
   readonly sandbox: Sandbox;
   readonly program: string;
-  /** What the program is to run. */
+  /** The command that the program runs. */
   readonly run: RunCommand;
   readonly by: Detail;
 }
 
-/** With the checks and the act of the route for commands. */
+/** Runs a command with the same checks and audit act as the route for commands. */
 async function exec(
   { audit, sandboxes, commands, engineOf }: ActParts,
   { user, sandbox, program, run: { env, command }, by }: Exec,

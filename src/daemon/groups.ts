@@ -1,11 +1,11 @@
 /**
- * The supplementary groups of the account that starts the daemon. No part of the daemon needs them, so they are dropped,
- * and no mistake further down can give their files to an agent. One exception: an ordinary user may reach a Docker Engine
- * by a group alone, and in a user namespace it is all groups or none. Keepers and runtimes have none in any case.
+ * The supplementary groups of the account that starts the daemon. The daemon does not need them and drops them, so that
+ * no later mistake gives an agent access to their files. One exception: an ordinary user may reach a Docker Engine only
+ * by a group, and a process in a user namespace can keep only all groups or none. Keepers and runtimes never have them.
  */
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 
-/** `engineSocket`: of a Docker Engine; null where there is none. */
+/** `engineSocket`: the socket of a Docker Engine; null: there is none. */
 export function dropGroups(rootless: boolean, engineSocket: string | null): void {
   if (rootless && engineSocket !== null && isReachedByGroup(engineSocket)) return;
   try {
@@ -24,7 +24,7 @@ function isReachedByGroup(path: string): boolean {
   }
 }
 
-/** Writable for this process neither as the owner nor as others. */
+/** Whether only a group lets this process write the file: it is not the owner, and others cannot write. */
 export function needsGroup({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, self: number): boolean {
   return uid !== self && (mode & 0o002) === 0;
 }

@@ -1,7 +1,7 @@
 /**
- * The first program of the container of a hub (`carrel compose`): a daemon without sandboxes, whose projects are in containers beside it.
- * Before it answers, it fills the volume with the program that those containers start; then it registers their projects and writes a
- * token for each, to a volume that only the hub and that container have.
+ * The first program of the container of a hub (`carrel compose`): a daemon without sandboxes, whose projects are in
+ * other containers. First it copies the program that these containers start into their volume. Once it answers, it
+ * registers their projects and writes a token for each to a volume that only the hub and that container have.
  */
 import { Client } from '../api/client.ts';
 import { asFault, consequences, type Fault } from '../model/fault.ts';

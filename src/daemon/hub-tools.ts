@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ownBuild } from '../lib/package.ts';
 import { hubToolsPath, hubToolsVolume } from '../model/hub-container.ts';
 
-/** Written last: a copy that was cut short has none. */
+/** Written last, so an interrupted copy has no note and is made again. */
 const noteName = '.build';
 
 export function installTools(from = hubToolsPath, to = hubToolsVolume): void {

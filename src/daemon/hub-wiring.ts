@@ -1,4 +1,4 @@
-/** The projects and the hub of a user, put together. */
+/** Constructs the projects and the hub of a user. */
 import type { Config } from '../app/app.ts';
 import { Edits } from '../app/hub/edits.ts';
 import { Spokes } from '../app/hub/spokes.ts';
@@ -17,7 +17,7 @@ export interface HubParts extends Omit<ActParts, 'projects'> {
   readonly store: Store;
   readonly now: () => string;
   readonly config: Pick<Config, 'hub'>;
-  /** Records what a command may have changed. */
+  /** Records the base of paths that a command may have changed. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface SettleParts {
   readonly report: (subject: string, fault: Fault) => void;
 }
 
-/** Takes back or finishes the edits that an earlier daemon left, of every user. */
+/** For every user, reverses or finishes the edits that an earlier daemon left. */
 export function settleEdits({ store, scopes, users, report }: SettleParts): void {
   for (const owner of new Set(store.list('edit').map((row) => row.owner))) {
     const { hub } = scopes.of(users.actorOf(owner));

@@ -1,4 +1,4 @@
-/** Routes called from inside the daemon: validated, logged and refused like requests of clients. */
+/** Calls of routes from inside the daemon. They are validated, logged and refused like requests of clients. */
 import type { Input } from '../api/client.ts';
 import type { AnswerOf, RouteKey } from '../api/routes.ts';
 import { validated } from '../api/validated.ts';
@@ -18,12 +18,12 @@ export interface LocalParts extends Auditing {
   readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };
 }
 
-/** Parsing more would block the event loop. */
+/** Parsing a larger answer would block the event loop. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 export type LocalCall = <K extends RouteKey>(key: K, input: Input<K>) => Promise<AnswerOf<K>>;
 
-/** `by` is in each line of the audit log. */
+/** `by` is added to each line in the audit log. */
 export function localCall(parts: LocalParts, actor: Actor, by: Detail): LocalCall {
   const auditing = { ...parts, audit: marked(parts.audit, by) };
   return async (key, { path, query, body, signal = new AbortController().signal }) => {
@@ -52,7 +52,7 @@ function marked(audit: Audit, by: Detail): Audit {
   };
 }
 
-/** A query as a client sends it. */
+/** The query as texts, as a client sends it. */
 function texts(query: object | undefined): Record<string, string> {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));

@@ -1,6 +1,7 @@
 /**
- * Entry of the daemon process. CARREL_HOME says whose; `lib/namespace.ts` says how it is to be started. Until it answers, its
- * stderr is that of the command that started it; from then on it is daemon.log, whose descriptor is in CARREL_LOG_FD.
+ * Entry of the daemon process. CARREL_HOME names its home; `lib/namespace.ts` says how it must be started. Until it
+ * answers, its stderr is that of the command that started it; then it is daemon.log, whose descriptor is in
+ * CARREL_LOG_FD.
  */
 import { writeSync } from 'node:fs';
 import { isInUserNamespace } from '../lib/id-map.ts';
@@ -20,19 +21,19 @@ function write(text: string, ...to: readonly (number | null)[]): void {
     try {
       if (fd !== null) writeSync(fd, text);
     } catch {
-      // The command that started us has gone, or the disk is full, ignoring: there is no reader.
+      // The command that started the daemon is gone, or the disk is full, ignoring: there is no reader.
     }
   }
 }
 
-// Sandboxes do not need this process, but clients do: an error that one request did not catch must not end all others.
+// An error that one request did not catch must not end the daemon, because it serves other clients.
 process.on('unhandledRejection', (reason) => {
   write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`, stderr);
 });
 
 async function run(): Promise<void> {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
-  // Root in a user namespace has only the ids that were lent to it.
+  // In a user namespace root has only the ids that are mapped into it.
   const daemon = await startDaemon(home, { rootless: isInUserNamespace(), port, container: null });
   if (log !== null) replaceDescriptor(log, stderr);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));

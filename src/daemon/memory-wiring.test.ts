@@ -1,4 +1,4 @@
-/** Which notes callers of the hub reach. */
+/** Tests which notes callers of the hub can reach. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newNote, sandbox } from '../../test/conformance/memory.ts';
 import { sandboxMemoryTools } from '../app/hub/tool/memory.ts';
@@ -44,7 +44,7 @@ describe('a token for one project', () => {
     await memory.save(newNote('note of a sandbox', { scope: 'sandbox:1' }));
   });
 
-  test('M3 finds the notes of that project alone', async () => {
+  test('M3 finds only the notes of that project', async () => {
     expect(await texts(token('t1', 'shop'))).toEqual(['note of the shop']);
     expect(await texts(token('t1', 'shop'), 'shop')).toEqual(['note of the shop']);
     expect(await texts(token('t1'))).toEqual([]);
@@ -56,7 +56,7 @@ describe('a token for one project', () => {
     await expect(as(token('t1', 'shop')).save({ text: 'x' }, place)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('M3, M6 reads and forgets no other note by its id, and of its project only its own', async () => {
+  test('M3, M6 cannot read notes of other projects by id, and can forget only its own notes', async () => {
     const [ofShop, ofBank] = await Promise.all(
       ['project:/shop', 'project:/bank'].map(async (scope) => {
         const found = await memory.list({ scopes: [scope as 'user'], before: null, limit: 1 });
@@ -72,7 +72,7 @@ describe('a token for one project', () => {
     expect((await caller.forget(own.id)).id).toBe(own.id);
   });
 
-  test('M5, M7 is the author of its notes, and others see that', async () => {
+  test('M5, M7 is recorded as the author of its notes, which are foreign to other tokens', async () => {
     const { by, via, foreign } = await as(token('t1', 'shop')).save({ text: 'own note' }, 'shop');
     expect([by.kind, by.id, via, foreign]).toEqual(['token', 't1', 'hub', false]);
     const [first] = await as(token('t2', 'shop')).search({ text: 'own' });
@@ -81,7 +81,7 @@ describe('a token for one project', () => {
   });
 });
 
-test('M10, M11 notes and queries get vectors of the endpoint, and words are enough while it fails', async () => {
+test('M10, M11 notes and queries get vectors from the endpoint, and the search uses words while it fails', async () => {
   embedder = { model: 'm', close: async () => {}, embed: async (text) => (text.includes('fruit') ? [1, 0] : [0, 1]) };
   await as(socketCaller).save({ text: 'a fruit' });
   expect(await as(socketCaller).search({ text: 'fruits' })).toMatchObject([{ foundBy: ['vector'] }]);
@@ -126,7 +126,7 @@ describe('a note of a sandbox', () => {
         }),
     }).call('b1', 'memory_save', { text: 'found out' });
 
-  test('M5 names the agent and the session whose turn runs', async () => {
+  test('M5 names the agent and the session with the running turn', async () => {
     await saveIn(sessions(0, 1, 0));
     const [note] = await memory.list({ scopes: null, before: null, limit: 1 });
     expect(note?.by).toEqual({ kind: 'sandbox', name: 'builder', id: 'b1', agent: 'claude', session: 's1' });

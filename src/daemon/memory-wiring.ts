@@ -46,7 +46,7 @@ interface HeaderParts extends Pick<Resources, 'store' | 'owner'> {
   readonly secrets: Secrets;
 }
 
-/** The key goes only to the host that the credential is for. */
+/** Sends the key of a credential only to the host that the credential is for. */
 export function credentialHeaders(parts: HeaderParts): (settings: RemoteSettings) => Readonly<Record<string, string>> {
   return (settings) => headersOf(settings, parts);
 }
@@ -66,12 +66,12 @@ function headersOf({ url, credential }: RemoteSettings, { store, owner, secrets 
   return { [service.header]: headerValue(service, found.secret, secrets.read(owner, found.secret)) };
 }
 
-/** The tools of the memory bank only add to its files. */
+/** A sandbox with only the memory bank starts without the endpoint, because it has the bank's files anyway. */
 export function requiresMemory(spec: SandboxSpec): boolean {
   return (spec.memoryScopes?.length ?? 0) > 0;
 }
 
-/** At a port of sandboxes that have a scope of the memory, or the memory bank. */
+/** The port of the memory in sandboxes that have a memory scope or the memory bank. */
 export function memoryServices({ home }: Pick<Resources, 'home'>, { spec }: Sandbox): DeclaredService[] {
   if (!requiresMemory(spec) && bankGrant(spec) === null) return [];
   return [{ name: 'memory', port: memoryPort, to: memorySocket(home.home), identity: 'headers' }];
@@ -90,7 +90,7 @@ interface SandboxParts extends EndpointParts {
   readonly liveBanks: LiveBanks;
 }
 
-/** Null: none of its sessions has a turn, or several have. */
+/** The only session of a sandbox that has a turn; null: none has one, or several have. */
 export async function activeSession(
   sessions: Pick<LiveSessions, 'has' | 'of'>,
   sandbox: Sandbox,
@@ -153,7 +153,7 @@ export interface HubMemoryParts extends Pick<EndpointParts, 'liveMemories' | 're
   readonly projects: () => readonly Project[];
 }
 
-/** For a caller of the hub: the user itself, or a token. */
+/** The memory for a caller of the hub: the user, or a token. */
 export function hubMemory({ name: user }: Actor, caller: Caller, parts: HubMemoryParts): CallerMemory {
   const isUser = caller.name === socketCaller.name;
   const token: Writer = { kind: 'token', name: caller.name, id: caller.name, agent: null, session: null };
@@ -165,7 +165,7 @@ function person(name: string): Writer {
   return { kind: 'person', name, id: null, agent: null, session: null };
 }
 
-/** A token for some projects reaches the scopes of these alone. */
+/** A token for some projects reaches only the scopes of these projects. */
 function hubReach(caller: Caller, projects: () => readonly Project[]): Reach {
   const named = projects().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
   const scopeOf = ({ folder }: Project): MemoryScope => `project:${folder}`;
@@ -173,7 +173,7 @@ function hubReach(caller: Caller, projects: () => readonly Project[]): Reach {
   const find = (place: string): MemoryScope => {
     const found = named.find(({ id }) => id === place);
     if (found !== undefined) return scopeOf(found);
-    // A note that is to be forgotten is named by its scope.
+    // A request to forget a note names the scope itself.
     const isScope = place === 'user' || place.includes(':');
     if (isScope && (scopes === null || scopes.includes(place as MemoryScope))) return place as MemoryScope;
     throw new Fault('not_found', `no project ${place}`);

@@ -1,6 +1,6 @@
 /**
- * Constructs the nouns that have parts of their own, for all users and for one: each in its NOUN-wiring.ts, and joined here. A part that needs
- * a later one gets it when it is called, not before.
+ * Constructs the nouns that have parts of their own, for all users and for one user. Each is constructed in its
+ * NOUN-wiring.ts and joined here. A part that needs a later part gets it as a function and calls it only when used.
  */
 import type { Scope } from '../app/app.ts';
 import { memoryGrants } from '../app/memory/memory-grants.ts';
@@ -39,7 +39,7 @@ interface OpenedBefore {
   readonly agentOf: (user: string) => number | null;
 }
 
-/** Once in a daemon. */
+/** Called once in a daemon. */
 export function openNouns(resources: Resources, { secrets, volumes, agentOf }: OpenedBefore) {
   const { store, owner } = resources;
   const rooms = openRoomParts(resources, secrets);
@@ -49,21 +49,21 @@ export function openNouns(resources: Resources, { secrets, volumes, agentOf }: O
   return {
     parts: { ...rooms, chroma, liveMemories, liveBanks },
     data: [rooms.sandboxRooms, bankData(liveBanks), liveMemories] as readonly NounData[],
-    /** At ports of a sandbox. */
+    /** The services at ports of a sandbox. */
     services: (sandbox: Sandbox): DeclaredService[] => [
       ...memoryServices(resources, sandbox),
       ...chromaServices(resources, sandbox),
     ],
-    /** It does not start without them. */
+    /** Whether the sandbox must not start without these services. */
     requiresServices: ({ spec }: Sandbox): boolean => requiresMemory(spec),
-    /** `settled`: when all sandboxes were observed. */
+    /** `settled` resolves when all sandboxes are observed. */
     start: (settled: Promise<unknown>): void => {
       rooms.liveRooms.start();
       liveMemories.start();
       void settled.then(() => liveBanks.start());
       chroma.start();
     },
-    /** After config.yaml was read again. */
+    /** Called when config.yaml was read again. */
     settingsChanged: (): void => chroma.refresh(),
     dispose: async (): Promise<void> => {
       await rooms.liveRooms.dispose();
@@ -78,16 +78,16 @@ export type ScopedNouns = ReturnType<typeof openScopedNouns>;
 
 type Opened = Resources & Nouns['parts'] & { readonly secrets: Secrets; readonly engineOf: EngineOf };
 
-/** Once in a daemon: what acts for users, through their scopes. */
+/** Called once in a daemon: opens the parts that act for users, through their scopes. */
 export function openScopedNouns(opened: Opened, scopeOf: (user: string) => Scope, liveSessions: LiveSessions) {
   const watchers = openWatchers(opened, scopeOf);
   const memoryEndpoint = openSandboxEndpoint({ ...opened, liveSessions });
   return {
     parts: { watchers },
-    /** Sockets that sandboxes reach. */
+    /** Opens the sockets that sandboxes reach. */
     listen: (): Promise<void> => memoryEndpoint.listen(memorySocket(opened.home.home)),
     start: (): void => watchers.start(),
-    /** While the daemon still answers. */
+    /** Called while the daemon still answers. */
     stop: (): Promise<void> => watchers.dispose(),
     dispose: (): void => memoryEndpoint.close(),
   };
@@ -97,13 +97,13 @@ interface UserParts {
   readonly secrets: UserSecrets;
   readonly volumes: UserVolumes;
   readonly sandboxes: () => Sandboxes;
-  /** Whose folders the user may share. */
+  /** The account whose folders the user may share. */
   readonly account: () => number | null | 'any';
 }
 
 type Shared = Resources & Nouns['parts'] & ScopedNouns['parts'] & ShareWiring & { readonly volumes: Volumes };
 
-/** For one user: what the handlers reach, and how requests become what the spec of a sandbox records. */
+/** For one user: the parts that handlers use, and how a request becomes the grants in the spec of a sandbox. */
 export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {
   const { sandboxShares, ...sharing } = sharesOf(actor, shared, account);
   const granting: Granting = {

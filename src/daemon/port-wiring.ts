@@ -1,4 +1,4 @@
-/** The port for MCP clients, put together. */
+/** Constructs the port for MCP clients. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Scope } from '../app/app.ts';
@@ -20,10 +20,10 @@ import { maxBodyBytes, openPort, type Port, type PortParts } from '../server/por
 import { bindPort, createPortServer, type PortAddress, portTimes } from '../server/port-server.ts';
 import type { Resources } from './resources.ts';
 
-/** Sessions and WebSockets of one token, and of all. */
+/** Limits of sessions and WebSockets: for one token, and in total. */
 const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };
 const pingMs = 30_000;
-/** How many times the rate may come at once. */
+/** A burst may have this many times the requests of one second. */
 const burst = 5;
 
 export interface HubPortParts {
@@ -35,18 +35,18 @@ export interface HubPortParts {
 
 export interface AskedPort {
   readonly settings: HttpSettings | null;
-  /** Of `carrel up --port`. */
+  /** The port in `carrel up --port`. */
   readonly port: number | null;
   readonly container: { readonly names: readonly string[] } | null;
 }
 
 /**
- * In a container all its addresses, without TLS: only the containers of its projects share a network with it, and its port is published at
- * 127.0.0.1 of the machine.
+ * In a container the port listens on all addresses without TLS: only the containers of its projects share its network,
+ * and the port is published at 127.0.0.1 of the machine.
  */
 const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
 
-/** Null: none is asked for. */
+/** Null: no port is configured. */
 export async function openHubPort(
   wish: AskedPort,
   { users, scopes, hubTokens, webhooks }: HubPortParts,
@@ -74,7 +74,7 @@ export function hubSocket(home: string): string {
   return join(home, 'hub.sock');
 }
 
-/** The hub for sandboxes that were granted it: the proxy connects and names the sandbox. */
+/** The hub for sandboxes with a grant for it: the proxy connects and names the sandbox. */
 export function openSandboxHub({ home, store, config, users, scopes }: SandboxHubParts): Promise<Port> {
   const scopeOf = (user: string) => scopes.of(users.actorOf(user));
   const callers = new SandboxCallers({
@@ -87,7 +87,7 @@ export function openSandboxHub({ home, store, config, users, scopes }: SandboxHu
   return openPort(where, port);
 }
 
-/** Why no port can be opened with these settings. It is opened and closed again. */
+/** Opens a port with these settings and closes it again. Returns why that failed; null: it works. */
 export async function portRefusal(http: HttpSettings): Promise<Fault | null> {
   try {
     const server = createPortServer(addressOf(http), () => {}, portTimes);
@@ -99,7 +99,7 @@ export async function portRefusal(http: HttpSettings): Promise<Fault | null> {
   }
 }
 
-/** What the port serves: MCP with the tools of each caller. `onRevoked`: tokens were revoked. */
+/** The parts of the port: MCP with the tools of each caller. `onRevoked` is called when tokens were revoked. */
 export function mcpPort(
   perSecond: number,
   authentication: Authentication,

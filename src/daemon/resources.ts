@@ -1,4 +1,6 @@
-/** What a daemon needs before everything else, opened in this order: the lock of the home, logs, settings, store, engines, audit log. */
+/**
+ * The first resources of a daemon, opened in this order: lock of the home, logs, settings, store, engines, audit log.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
@@ -25,14 +27,14 @@ import type { Store } from '../store/store.ts';
 import { setScratch } from '../workspace/scratch.ts';
 import { dropGroups } from './groups.ts';
 
-/** For what is mapped into memory: writing to it without space would end the process. */
+/** Space for files that are mapped into memory: writing to one on a full disk would end the process. */
 const startBytes = 256 * 1024;
 
 export type Resources = ReturnType<typeof openResources>;
 
 /** `makesSandboxes`: false in a process that has no mount namespace of its own. */
 export function openResources(homeFolder: string, rootless: boolean, makesSandboxes: boolean) {
-  // The home itself is closed to others; what is made for sandboxes below it must be open to them.
+  // Only the owner can enter the home, so files below it can be open to others, which sandboxes need.
   process.umask(0o022);
   keepDescriptors();
   const home = openHome(homeFolder, rootless, () => config.volumePrefix);
@@ -64,7 +66,7 @@ export function openResources(homeFolder: string, rootless: boolean, makesSandbo
   setScratch(home.scratch, home.installation);
   return {
     ...{ home, holdsHome, reserve, rootless, settings, config, log, store, local, engines, owner, audit, threads, now },
-    /** One thing at a time happens to the state of a sandbox. */
+    /** Locks by sandbox: only one task at a time changes the state of a sandbox. */
     locks: new Exclusive(),
     report: (id: string, fault: Fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
   };
@@ -79,7 +81,7 @@ function dockerSource({ home, installation }: Home, { dockerSocket, log }: Confi
   };
 }
 
-/** Null where none can be named; the caller that needs one gets the reason. */
+/** Null: no socket was found; opening the engine reports the reason. */
 function engineSocket(): string | null {
   try {
     return findSocket(process.env);
@@ -88,20 +90,20 @@ function engineSocket(): string | null {
   }
 }
 
-/** A log that cannot be written, on a full disk say, is no reason to stop. */
+/** The daemon goes on if its log cannot be written, such as on a full disk. */
 function openLog(path: string): Logger {
   const own = new OwnLog(path);
   const write = (text: string) => {
     try {
       own.write(text);
     } catch {
-      // There is no other place to say it, ignoring.
+      // There is no other place to report the error, ignoring.
     }
   };
   return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
 }
 
-/** The person who runs the daemon owns the installation and is its first user. */
+/** Makes the account that runs the daemon the owner of the installation and its first user. */
 function ensureOwner(store: Store, at: string): string {
   const first = store.list('user')[0];
   if (first) return first.name;

@@ -20,7 +20,7 @@ import { openRooms } from '../room/rooms.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Resources } from './resources.ts';
 
-/** The same for all users. */
+/** The parts that all users share. */
 export function openRoomParts({ store, owner, config, now, report }: Resources, secrets: Secrets) {
   const liveRooms = new LiveRooms({
     ...{ store, rooms: openRooms(undefined, report), limits: () => config.roomLimits, report },

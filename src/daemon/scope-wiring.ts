@@ -46,7 +46,7 @@ import { openSessions, sessionsOf } from './session-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
 
-/** What belongs to the process. */
+/** The parts of the process. */
 export interface Process {
   readonly installation: Installation;
   readonly work: Work;
@@ -126,7 +126,7 @@ function openDoctor(
   };
 }
 
-/** Why no working copy can be laid over a folder. */
+/** Resolves to a function that says why an overlay over a folder is not possible; null: it is. */
 async function overlayTrial({ home: { home }, rootless }: Resources): Promise<(lower: string) => string | null> {
   const otherOwners = rootless ? null : await anyShift();
   return (lower) =>
@@ -220,7 +220,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   };
 }
 
-/** The same for all users. */
+/** The parts of a scope that are the same for all users. */
 function commonOf(shared: Shared) {
   const { store, audit, users, hubTokens, engineOf, engineViews, doctor, installation, work, watch, home, config } =
     shared;
@@ -245,7 +245,7 @@ function installedIn(volumes: UserVolumes, home: Shared['home'], agent: string):
   return volume === undefined ? null : installedVersion(home.volume(volume.name), agent);
 }
 
-/** What agents need of a user's secrets, credentials and programs. */
+/** The secrets, credentials and programs of a user, as agents need them. */
 function keysOf(
   { name: user }: Actor,
   { home }: Shared,
@@ -271,7 +271,10 @@ function volumesOf(actor: Actor, { volumes, home, config, users, owner, now, liv
   });
 }
 
-/** Without root, agents on folders of the machine are the person who runs the daemon. */
+/**
+ * The account whose folders a user may use. Without root, agents act on folders as the account of the daemon, so others
+ * have none.
+ */
 function accountOf(actor: Actor, { rootless, users }: Shared): number | null | 'any' {
   return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
 }
@@ -315,7 +318,7 @@ function sandboxesOf(
   });
 }
 
-/** The names of the owner's registries are the owner's alone. */
+/** Only the owner's presets have the names of the owner's registries. */
 function presetsOf({ isOwner }: Actor, { presets, ownPresets }: Resources['config']['network']): NetworkPresets {
   return isOwner ? withRegistries(presets, ownPresets, hostRegistries()) : presets;
 }

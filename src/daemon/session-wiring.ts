@@ -38,7 +38,7 @@ interface LiveWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'repo
 type ScopeOf = (user: string) => Pick<ExecScope, 'sandboxes' | 'commands'>;
 
 const startMs = 60_000;
-/** An agent that has nothing to do ends after this time; the next prompt starts it again. */
+/** An idle agent is ended after this time; the next prompt starts it again. */
 const idleAgentSeconds = 900;
 
 export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions {
@@ -68,7 +68,9 @@ export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions
   });
 }
 
-/** The thread starts with the first connection; one that ended, or could not start, is replaced. */
+/**
+ * The thread is started with the first connection. If it ended or could not start, the next connection starts another.
+ */
 function dialer(engineOf: EngineOf): (sandbox: Sandbox) => Promise<Socket> {
   let sockets: Promise<NamespaceSockets> | null = null;
   return async (sandbox) => {
@@ -93,8 +95,9 @@ function dialer(engineOf: EngineOf): (sandbox: Sandbox) => Promise<Socket> {
 }
 
 /**
- * An agent can end the agent API and listen at its port. A listener that was started as another program gets no request, so that it does not see
- * the token of this daemon. An agent that imitates the program exactly is not found so; it learns nothing that is used outside.
+ * An agent can end the agent API and listen at its port. If the listener was started as another program, the daemon
+ * sends no request, so that the listener does not see the daemon's token. This check misses an agent that imitates the
+ * program exactly; such an agent learns nothing that is valid outside of its sandbox.
  */
 function requireAgentApi(sandbox: string, init: number): void {
   const listener = listenerAt(agentApiPort, init);
@@ -112,7 +115,10 @@ interface SettingsParts {
   readonly servers: Pick<AgentServers, 'of'>;
 }
 
-/** Of tokens only hashes go inside; of those of clients hashes of hashes, since their hashes come through a forwarded port (decision 94). */
+/**
+ * Only hashes of tokens go inside. For tokens of clients these are hashes of hashes, because the proxy hashes the
+ * tokens of requests to a forwarded port (decision 94).
+ */
 function settingsOf(sandbox: Sandbox, { config, own, others, servers }: SettingsParts): ApiSettings {
   const settings = {
     tokens: [hashOf(own), ...others.hashes().map(hashOf)],
@@ -129,7 +135,7 @@ function tokensPath(home: Pick<Resources['home'], 'sandbox'>, id: string): strin
   return join(home.sandbox(id), 'session-tokens.json');
 }
 
-/** As `launch/tools.ts` starts it. */
+/** Whether the listener is the program that `launch/tools.ts` starts. */
 function isAgentApi({ arguments: [, program = '', command] }: Listener): boolean {
   return program.startsWith(`${dirname(agentApiPath)}/`) && program.endsWith('/session/main.js') && command === 'serve';
 }
@@ -161,19 +167,22 @@ async function startProgram(sandbox: Sandbox, { engineOf, settings, scopeOf }: S
   });
 }
 
-/** Of a version that mounted them only in some sandboxes. */
+/** Older versions mounted these programs only in some sandboxes. */
 function withoutPrograms({ name }: Sandbox): Fault {
   return new Fault('conflict', `the sandbox ${name} was started without the programs that sessions need`, {
     hint: `The next start mounts them: carrel stop ${name} && carrel start ${name}`,
   });
 }
 
-/** A look at a working copy takes a processor for milliseconds, so the first words of the agent go to clients before it. */
+/**
+ * Looking at a working copy takes a processor for milliseconds, so it is delayed: clients first get the agent's first
+ * text.
+ */
 const lookMs = 25;
 
 type Look = (sandbox: Sandbox) => Promise<void>;
 
-/** At one that still runs then. */
+/** Looks at the sandbox after `lookMs` if it still runs. */
 function lookSoon({ id }: Sandbox, { store, report }: Pick<Resources, 'store' | 'report'>, look: Look): void {
   const looked = pause(lookMs, undefined, { ref: false }).then(async () => {
     const sandbox = store.get('sandbox', id)?.value;

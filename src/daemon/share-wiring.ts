@@ -1,4 +1,4 @@
-/** The shares of a user, put together. */
+/** Constructs the shares of a user. */
 
 import { Observer } from '../app/share/observe.ts';
 import { Revocations } from '../app/share/revocations.ts';
@@ -24,7 +24,7 @@ export interface ShareWiring extends Resources {
   readonly reconciler: Reconciler;
 }
 
-/** `account`: whose folders this user may share. */
+/** `account`: the account whose folders this user may share. */
 export function sharesOf(
   actor: Actor,
   { store, home, config, engineOf, reconciler, rootless, report, now }: ShareWiring,
@@ -49,7 +49,7 @@ export function sharesOf(
   return { shares, sandboxShares, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
 }
 
-/** At the end of the range of the user, as the host has it: no account has these ids. */
+/** The first of the group ids at the end of the user's range, as the host numbers them: no account has these ids. */
 function firstGroupId(slot: number): number {
   const space = readIdSpace();
   const inside = identityOf(slot, space).rootId + space.perUser - groupIds;

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => dispose());
 
-it('the home of a user itself is for a sandbox without a project', async () => {
+it('only a sandbox without a project can mount the home of its user directly', async () => {
   const refused = await call('POST', '/v1/sandboxes', {
     name: 'box',
     home: 'shared',

@@ -7,7 +7,7 @@ import { SpokeTokens } from './spoke-tokens.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The routes of a daemon; a token is its claims. */
+/** Fakes the routes of a daemon; the text of a token is its claims. */
 class FakeHub {
   readonly projects = new Set<string>();
   readonly tokens = new Set<string>();
@@ -56,7 +56,7 @@ const inFile = (id: string) => {
   return JSON.parse(Buffer.from(claims!, 'base64url').toString()).jti;
 };
 
-it('registers the projects with a token each, and keeps both at the next start', async () => {
+it('provide registers each project with a token, and keeps both at the next start', async () => {
   await provide('app', 'api');
   await provide('app', 'api');
   expect([[...hub.projects], inFile('app'), inFile('api')]).toEqual([['app', 'api'], 't1', 't2']);
@@ -64,14 +64,14 @@ it('registers the projects with a token each, and keeps both at the next start',
   expect([...hub.projects]).toEqual(['api']);
 });
 
-it('does not replace a token that was revoked', async () => {
+it('provide does not replace a revoked token', async () => {
   await provide('app');
   hub.tokens.clear();
   await provide('app');
   expect([inFile('app'), hub.tokens.size]).toEqual(['t1', 0]);
 });
 
-it('replaces a token that expires soon, and one of a hub whose home is gone', async () => {
+it('provide replaces a token that expires soon, and a token of a hub whose home was removed', async () => {
   await provide('app');
   rmSync(join(folder, 'app/token'));
   writeFileSync(join(folder, 'app/token'), tokenOf('t1', 10));
@@ -83,7 +83,7 @@ it('replaces a token that expires soon, and one of a hub whose home is gone', as
   expect([inFile('app'), [...hub.tokens]]).toEqual(['t1', ['other', 't1']]);
 });
 
-it('a project that is refused does not keep the others out', async () => {
+it('the refusal of one project does not affect the others', async () => {
   await provide('bad', 'app');
   expect([complaints, inFile('app')]).toEqual([['bad'], 't1']);
 });

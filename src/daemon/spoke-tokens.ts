@@ -1,6 +1,7 @@
 /**
- * The projects of a hub's container, and a token for each in a file that its container reads. A token is made for a new project, where there
- * is no file, and before the old one expires. One that was revoked is not replaced: its file stays, and the hub refuses it.
+ * The projects of a hub's container, with a token for each in a file that the project's container reads. A token is
+ * made for a new project, for a missing file, and before the old one expires. A revoked token is not replaced: its file
+ * stays, and the hub refuses it.
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { asFault, type Fault } from '../model/fault.ts';
 import { spokeTokenName, spokeTokensPath } from '../model/hub-container.ts';
 import { maxTokenSeconds } from '../model/hub-token.ts';
 
-/** How long before its end a token is replaced. */
+/** How long before its expiry a token is replaced. */
 const earlyMs = 60 * 24 * 60 * 60 * 1000;
 
 interface TokenClaims {
@@ -36,7 +37,7 @@ export class SpokeTokens {
     this.#folder = folder;
   }
 
-  /** A project that fails does not keep the others waiting. */
+  /** The failure of one project does not affect the others. */
   async provide(): Promise<void> {
     const known = (await this.#client.call('GET /v1/projects')).map(({ id }) => id);
     const gone = known.filter((id) => !this.#projects.includes(id));
@@ -65,7 +66,7 @@ export class SpokeTokens {
   }
 }
 
-/** Not verified: the hub does that when it is used. */
+/** Reads the claims without verifying them: the hub verifies a token when it is used. */
 function claimsIn(token: string | null): TokenClaims | null {
   try {
     const [, payload = ''] = (token ?? '').split('.');

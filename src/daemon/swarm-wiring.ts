@@ -48,7 +48,7 @@ export class Swarms {
     this.#files = new StateFiles({ store, threads, observe, report: (fault) => report('swarm', fault) });
   }
 
-  /** After a restart everything goes on. */
+  /** After a restart of the daemon, continues the swarms of all users. */
   start(): void {
     const { store, swarmsOf } = this.#wiring;
     const users = new Set(store.list('swarm').map(({ owner }) => owner));

@@ -1,4 +1,7 @@
-/** Constructs the parts that all users share. A part that needs a later one gets it when it is called, not before. */
+/**
+ * Constructs the parts that all users share. A part that needs a later part gets a function, and calls it only when
+ * used.
+ */
 
 import { join } from 'node:path';
 import { CredentialSupply } from '../app/credential/supply.ts';
@@ -123,7 +126,7 @@ export function openParts(resources: Resources) {
   };
 }
 
-/** A service that the daemon itself answers. */
+/** Replaces the place of the hub by its socket: the daemon itself answers this service. */
 function atDaemon(service: DeclaredService, home: string): DeclaredService {
   return service.to === hubPlace ? { ...service, to: hubSocket(home) } : service;
 }
@@ -161,7 +164,7 @@ function openVolumes(resources: Resources, chroma: () => Chroma): Volumes {
   });
 }
 
-/** Without root all files belong to the account of the daemon. */
+/** The host id of `agent` of a user; null: without root all files belong to the account of the daemon. */
 function agentOf({ store, rootless }: Resources, user: string): number | null {
   const slot = store.find('user', '', user)?.value.slot;
   return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;

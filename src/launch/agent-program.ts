@@ -1,7 +1,7 @@
 import { programMount } from '../model/agent.ts';
 import type { Hook } from './launch.ts';
 
-/** The program of an agent that is on this machine but not below /usr. */
+/** Mounts the program of an agent that is on this machine but not below /usr. */
 export const agentProgram: Hook = {
   surroundings: ({ spec: { program: source } }) =>
     source ? { mounts: [{ kind: 'bind', source, target: programMount(source), readonly: true }] } : {},

@@ -1,4 +1,4 @@
-/** Composes a launch from what all hooks contribute. */
+/** Composes a launch from the contributions of all hooks. */
 import type { Launch } from '../engine/engine.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { agentProgram } from './agent-program.ts';
@@ -33,7 +33,7 @@ const hooks: readonly Hook[] = [
   agentProgram,
 ];
 
-/** Everything that a sandbox will see, without preparing it. */
+/** Mounts, environment and working directory of a sandbox, without preparing anything. */
 export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
   return {
@@ -43,7 +43,7 @@ export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surro
   };
 }
 
-/** Whether agent works on folders of the host as their owner. */
+/** Whether the account `agent` inside has the id of the owner of mounted host folders. */
 export function actsAsOwner(sandbox: Sandbox, places: Places): boolean {
   const { mounts } = surroundingsOf(sandbox, places);
   return sandbox.spec.asOwner || mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner === true);

@@ -25,33 +25,33 @@ function started(origins: readonly string[] | null, change: Partial<SandboxSpec>
   return configuredCommand(sandbox, places);
 }
 
-test('a command is started after the files of agents are written, where there are servers', () => {
+test('with MCP servers a command is started after the files of agents are written', () => {
   expect(started(null)).toEqual(['make']);
   expect(started([])).toEqual(['make']);
   expect(started(['carrel', 'project'])).toEqual([configure, 'make']);
   expect(started(['home'], { command: [] })).toEqual([configure, 'sleep', 'infinity']);
 });
 
-test('servers of a project alone are written only for agents that Carrel starts, and where nothing is started', () => {
+test('servers of only a project are written for agents that Carrel starts and in idle sandboxes', () => {
   expect(started(['project'])).toEqual(['make']);
   expect(started(['project'], { command: ['/opt/carrel/bin/carrel-agent', 'x'] })[0]).toBe(configure);
   expect(started(['project'], { command: [] })[0]).toBe(configure);
 });
 
-test('servers that were there in an earlier start are removed at the next', () => {
+test('servers of an earlier start are removed at the next start', () => {
   mkdirSync(join(folder, 'sandboxes/1/state/data'), { recursive: true });
   writeFileSync(join(folder, 'sandboxes/1/state/data/agent-mcp.json'), '{}');
   expect(started([])).toEqual([configure, 'make']);
 });
 
-test('a sandbox with the home of its user removes what another one added there', () => {
+test('a sandbox with the home of its user removes servers that another sandbox added there', () => {
   mkdirSync(join(folder, `volumes/home-${sampleSpec.user}/.config/carrel`), { recursive: true });
   writeFileSync(join(folder, `volumes/home-${sampleSpec.user}/.config/carrel/mcp.json`), '{}');
   expect(started([])).toEqual(['make']);
   expect(started([], { sharedHome: true })).toEqual([configure, 'make']);
 });
 
-test('a link that an agent put there does not tell it whether a file of this machine exists', () => {
+test('a link made by an agent does not reveal whether a file exists on this machine', () => {
   const home = join(folder, `volumes/home-${sampleSpec.user}`);
   for (const path of ['sandboxes/1/state/data', 'outside/carrel']) mkdirSync(join(folder, path), { recursive: true });
   mkdirSync(home, { recursive: true });

@@ -9,14 +9,19 @@ import type { Places } from './launch.ts';
 
 const maxListBytes = 4 * 1024 ** 2;
 
-/** The command after the files of agents have the MCP servers of the sandbox. Without servers, now and before, there is nothing to write. */
+/**
+ * The command, started by a program that first writes the sandbox's MCP servers into the files of agents. Without
+ * servers, now and before, that program is not needed.
+ */
 export function configuredCommand(sandbox: Sandbox, places: Places): readonly string[] {
   const { command } = sandbox.spec;
   if (!hasServers(sandbox, places) && !hadServers(sandbox, places)) return command;
   return [configurePath, ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
 }
 
-/** Whether `carrel-configure` has nothing left to write. The second file is the agent's, and may be anything. */
+/**
+ * Whether `carrel-configure` has nothing left to write. The agent can write the `applied` file, so it may be anything.
+ */
 export function isConfigured(sandbox: Sandbox, places: Places): boolean {
   const wanted = join(places.sandbox(sandbox.id), 'metadata', mcpListName);
   const applied = join(places.state(sandbox.id), 'data', mcpAppliedName);
@@ -28,7 +33,7 @@ export function isConfigured(sandbox: Sandbox, places: Places): boolean {
   }
 }
 
-/** Servers of a project alone are no reason to start a command of the user in another way. */
+/** A command of the user is started in the usual way if only the project has servers. */
 function hasServers({ id, spec }: Sandbox, places: Places): boolean {
   const text = readIfThere(join(places.sandbox(id), 'metadata', mcpListName));
   if (text === null) return false;
@@ -38,13 +43,13 @@ function hasServers({ id, spec }: Sandbox, places: Places): boolean {
   return servers.some(({ from }) => isAgents || from !== 'project');
 }
 
-/** In an earlier start, or in another sandbox with the same home. */
+/** Whether an earlier start, or another sandbox with the same home, wrote servers. */
 function hadServers({ id, spec }: Sandbox, places: Places): boolean {
   if (isFileBelow(join(places.state(id), 'data'), mcpAppliedName)) return true;
   return spec.sharedHome === true && isFileBelow(places.userHome(spec.user), mcpAddedPath);
 }
 
-/** Agents write in these folders: a link there would tell them by their next start which files this machine has. */
+/** Follows no links: agents write in these folders, and by a link they could find out which files this machine has. */
 function isFileBelow(folder: string, path: string): boolean {
   try {
     const file = within(Anchor.open(folder), (root) => openRegularBelow(root, path.split('/')));

@@ -9,7 +9,7 @@ const inside = '/run/carrel/trust';
 const authority = `${inside}/${trustFiles.authority}`;
 const bundle = `${inside}/${trustFiles.bundle}`;
 
-/** Base URLs and placeholders for credentials, and the authority that signs certificates for their hosts. */
+/** Adds base URLs and placeholders for credentials, and the authority that signs certificates for their hosts. */
 export const credentials: Hook = {
   surroundings: ({ id, spec }, places) => {
     const grants = spec.credentials ?? [];
@@ -22,7 +22,7 @@ export const credentials: Hook = {
   },
 };
 
-/** Some programs take an additional authority; the others take a bundle with all of them. */
+/** Some programs take an additional authority; all others take a bundle with all authorities. */
 const trustEnv = {
   NODE_EXTRA_CA_CERTS: authority,
   DENO_CERT: authority,

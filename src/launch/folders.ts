@@ -5,7 +5,7 @@ import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook, Places } from './launch.ts';
 
-/** What persists as long as the sandbox: its data, and its home, an overlay over the home of its user. */
+/** The folders that are kept as long as the sandbox: its data, and its home, an overlay over the home of its user. */
 export const folders: Hook = {
   surroundings: (sandbox, places) => ({
     mounts: [
@@ -38,12 +38,12 @@ function overHome({ id, spec }: Sandbox, places: Places): Mount {
     lower: places.userHome(spec.user),
     folder: join(places.state(id), 'home'),
     target: '/home/agent',
-    // Without root, mapping would give agent the id of the person who runs the daemon, even without a project.
+    // Without root, mapping would give `agent` the id of the account of the daemon, even without a project.
     mapOwner: !places.rootless,
   };
 }
 
-/** For filesystems that an overlay cannot be mounted on, such as an overlay. */
+/** The home as a copy, on a filesystem that cannot hold an overlay, such as an overlay itself. */
 function copiedHome({ id }: Sandbox, places: Places): Mount {
   const source = join(places.state(id), 'home/tree');
   return { kind: 'bind', source, target: '/home/agent', readonly: false, own: true };

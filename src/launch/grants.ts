@@ -6,7 +6,7 @@ import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook, Places } from './launch.ts';
 
-/** Mounts and variables of everything that it was granted, as each kind declares them. */
+/** Mounts and variables of all grants of a sandbox, as each kind of grant declares them. */
 export const grants: Hook = {
   surroundings: (sandbox, places) => {
     const kinds = grantTable.filter(([field]) => sandbox.spec[field]?.length);

@@ -33,7 +33,7 @@ export const identity: Hook = {
     const folder = join(places.sandbox(sandbox.id), 'metadata');
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);
-    // Written at every start before it is read, so it need not survive a power cut.
+    // The file is written at every start before it is read, so it need not survive a power cut.
     writeFileSync(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, { mode: 0o644 });
     if (sandbox.spec.author) writeFileSync(join(folder, gitFile), gitSettings(sandbox.spec.author), { mode: 0o644 });
   },

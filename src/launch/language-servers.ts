@@ -1,4 +1,7 @@
-/** The language servers that come with Carrel, mounted into the sandboxes of projects: folders of their packages and of what those need. */
+/**
+ * Mounts the language servers that come with Carrel into the sandboxes of projects: the folders of their packages and
+ * dependencies.
+ */
 import { packageFolders } from '../lib/package-folders.ts';
 import type { Mount } from '../model/mount.ts';
 import { languageServersPath } from '../model/spoke.ts';

@@ -28,18 +28,23 @@ const proxyEnv: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 };
 
-/** In the folder that `identity.ts` mounts in every sandbox, so that it is there when a network is allowed later. */
+/**
+ * A file in the folder that `identity.ts` mounts in every sandbox, so that it exists when a network is allowed later.
+ */
 const preload = 'node-proxy.cjs';
 const preloadOption = `--require=${metadataPath}/${preload}`;
 
-/** Makes Node inside use the proxy. */
+/** Copies the script by which Node inside uses the proxy. */
 export const network: Hook = {
   surroundings: () => ({}),
   prepare: ({ id }, places) =>
     copyFileSync(join(dist, 'launch', preload), join(places.sandbox(id), 'metadata', preload)),
 };
 
-/** The environment for a network: of the sandbox's command, or of an exec with `more`, which may begin after a network was allowed. */
+/**
+ * The environment for a network: of the sandbox's command, or, with `more`, of an exec, which may begin after a network
+ * was allowed.
+ */
 export function networkEnv(
   spec: SandboxSpec,
   more: Readonly<Record<string, string>> = {},
@@ -60,8 +65,9 @@ function lastPort(spec: SandboxSpec): number | undefined {
 }
 
 /**
- * Ports are in hexadecimal, as the kernel lists them; `0A` is a socket that listens. It waits ten seconds at most: under a
- * runtime with its own network stack the socket is not listed, and a service that is no longer declared never listens.
+ * Waits until a socket listens at the port. The kernel lists ports in hexadecimal; `0A` is a listening socket. The wait
+ * is at most ten seconds: a runtime with its own network stack does not list the socket, and a service that is no
+ * longer declared never listens.
  */
 const waitFor = (port: number) => `
 heard() { while read -r _ at _ state _; do [ "\${at##*:} $state" = '${port.toString(16).toUpperCase()} 0A' ] && return 0; done </proc/net/tcp; return 1; }
@@ -70,8 +76,8 @@ until heard || [ $tries -ge 1000 ]; do tries=$((tries + 1)); sleep 0.01; done
 exec "$@"`;
 
 /**
- * On a Docker Engine the network namespace of a sandbox is created with its command, so the proxy cannot listen there earlier.
- * The command waits inside for the proxy instead, also when the daemon dies and is replaced meanwhile.
+ * On a Docker Engine the network namespace of a sandbox is created with its command, so the proxy cannot listen there
+ * before. Instead the command waits inside for the proxy, also if the daemon dies and is replaced meanwhile.
  */
 export function commandOf(spec: SandboxSpec): readonly string[] {
   const port = lastPort(spec);

@@ -5,7 +5,10 @@ import { languageServers } from './language-servers.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
-/** Our programs, so that every sandbox can have sessions, and the daemon's Node where it is not below the host's /usr. */
+/**
+ * Mounts the programs of Carrel, so that every sandbox can have sessions, and the daemon's Node if it is not below
+ * /usr.
+ */
 export const programs: Hook = {
   surroundings: ({ spec }, places) => {
     const usesHost = spec.rootfs === null && !spec.image;

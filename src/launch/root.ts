@@ -1,4 +1,4 @@
-/** Makes a directory of the root filesystem that the user named: a directory is used as it is, a tarball is unpacked once. */
+/** Prepares the root filesystem that the user named: a directory is used as it is, a tarball is unpacked once. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export async function prepareRoot(rootfs: string | null, places: Places): Promis
   return { kind: 'directory', path: await unpacked(rootfs, places) };
 }
 
-/** The folder is named by the archive's content, so each archive is unpacked once and a changed one again. */
+/** The folder has the digest of the archive as its name, so each content is unpacked once. */
 async function unpacked(archive: string, places: Places): Promise<string> {
   const target = join(places.images, await digest(archive));
   if (existsSync(target)) return target;
@@ -35,7 +35,7 @@ async function unpacked(archive: string, places: Places): Promise<string> {
   return target;
 }
 
-/** Another start may have unpacked the same archive at the same time: its folder has the same content. */
+/** If another start has unpacked the same archive meanwhile, its folder is used: it has the same content. */
 function putInPlace(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -62,7 +62,7 @@ async function unpack(archive: string, target: string): Promise<void> {
   throw unpackFault(archive, stderr);
 }
 
-/** The first line of tar's output names the problem; the last says only that there was one. */
+/** Uses the first line of tar's output: it names the problem, while the last line only says that there was one. */
 export function unpackFault(archive: string, stderr: string): Fault {
   if (/No space left/.test(stderr)) {
     return new Fault('exhausted', `there is no room to unpack ${archive}`, { hint: 'Free some space: carrel rm NAME' });

@@ -1,7 +1,7 @@
 import { secretsMount } from '../secret/secret.ts';
 import type { Hook } from './launch.ts';
 
-/** The secrets of the sandbox, as files in memory. */
+/** Mounts the secrets of the sandbox, as files in memory. */
 export const secrets: Hook = {
   surroundings: ({ id, spec }, places) => {
     if (!spec.secrets?.length) return {};

@@ -1,18 +1,18 @@
 import type { Hook } from './launch.ts';
 
-/** A scratch tmpfs never takes more than half of what the sandbox may use. */
+/** The tmpfs at /tmp may take at most half of the memory of the sandbox. */
 const tmpShare = 0.5;
 
 const ownFolders = ['/home/agent/.local/bin', '/opt/carrel/bin'];
 export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Own folders first, then those of the image, then those of every system. */
+/** The PATH: Carrel's own folders, then those of the image, then those of every system. */
 function searchPath(image: string): string {
   const named = image.split(':').filter((folder) => folder.startsWith('/'));
   return [...new Set([...ownFolders, ...named, ...systemFolders])].join(':');
 }
 
-/** What programs expect on every system. */
+/** Mounts and variables that programs expect on every system. */
 export const system: Hook = {
   surroundings: ({ spec }) => ({
     cwd: '/home/agent',

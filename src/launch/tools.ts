@@ -1,6 +1,6 @@
 /**
- * The adapter as a folder that can be mounted: its programs, each a file of the build, and scripts that start them. It is a
- * copy, so that an installation can be updated while sandboxes run. It is named after its content and made once.
+ * The folder of programs that sandboxes mount: files of the build, and scripts that start them. It is a copy, so that
+ * an installation can be updated while sandboxes run. Its name is a digest of its content, and it is made once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -24,7 +24,7 @@ import { configurePath, mcpAppliedName, mcpListPath } from '../model/mcp.ts';
 import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
-/** Programs by name, and their files in the build. */
+/** The files in the build, by the name of the program. */
 const programs: Readonly<Record<string, string>> = {
   [basename(adapterPath)]: 'agent/main.js',
   [basename(spokePath)]: 'agent/spoke/main.js',
@@ -39,7 +39,7 @@ const configureProgram = 'agent/mcp/main.js';
 
 const idle = '#!/bin/sh\nexec sleep infinity\n';
 
-/** Searches Node only in folders that no agent can write to. */
+/** A script that starts a program with Node, which it searches only in folders that no agent can write. */
 function launcher(file: string): string {
   return `#!/bin/sh
 for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
@@ -50,7 +50,10 @@ exit 3
 `;
 }
 
-/** Prepares the settings, once for each version of them, because Node takes time to start; then becomes the agent's program. Node comes last on the PATH, for programs that need it. */
+/**
+ * Prepares the agent's settings if they changed, as Node takes time to start, then executes the agent's program. Node
+ * is last on the PATH, for programs that need it.
+ */
 const terminalAgent = `#!/bin/sh
 settings=$1
 shift
@@ -63,8 +66,8 @@ exec "$@"
 `;
 
 /**
- * Writes the MCP servers of the sandbox into the files of agents, once for each list of them; then becomes the command. An image without Node
- * has none of them.
+ * Writes the MCP servers of the sandbox into the files of agents if the list changed, then executes the command.
+ * Without Node in the image nothing is written.
  */
 const configure = `#!/bin/sh
 if [ "$(cat /.data/${mcpAppliedName} 2>/dev/null)" != "$(cat ${mcpListPath} 2>/dev/null)" ]; then
@@ -102,7 +105,7 @@ export function prepareTools(folder: string): void {
   writeFileSync(join(temporary, basename(terminalAgentPath)), terminalAgent, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
   chmodSync(temporary, 0o755);
-  // It is made once: without this a power cut could leave empty programs for good.
+  // The folder is made only once: without fsync a power cut could leave empty programs for good.
   syncTree(temporary);
   renameSync(temporary, target);
   syncFolder(folder);

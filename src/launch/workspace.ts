@@ -6,7 +6,10 @@ import type { Sandbox } from '../model/sandbox.ts';
 import { type WorkspacePlace, workspaceMounts } from '../workspace/workspace.ts';
 import type { Hook, Places } from './launch.ts';
 
-/** The project as `/workspace`: a working copy, or in mode bind the real folder, where both sides see changes at once. */
+/**
+ * Mounts the project at `/workspace`: a working copy, or in mode bind the real folder, where both sides see changes at
+ * once.
+ */
 export const workspace: Hook = {
   surroundings: (sandbox, places) => {
     const { project } = sandbox.spec;
@@ -28,7 +31,7 @@ export const workspace: Hook = {
   },
 };
 
-/** Where a sandbox's working copy is; null when it has none. */
+/** The place of a sandbox's working copy; null: it has none. */
 export function workspacePlace({ id, spec }: Sandbox, places: Places): WorkspacePlace | null {
   if (spec.project === null || !spec.workspace) return null;
   return {
@@ -50,7 +53,7 @@ function bindMounts(project: string): Mount[] {
   ];
 }
 
-/** The mode of the upper layer is the mode of the whole overlay. */
+/** Makes the layers of the overlay. The mode of the upper layer is the mode of the mounted folder. */
 function makeLayers(folder: string, mode: number): void {
   mkdirSync(join(folder, 'work'), { recursive: true, mode: 0o700 });
   mkdirSync(join(folder, 'upper'), { recursive: true, mode });

@@ -1,4 +1,6 @@
-/** Keeps sandboxes settled: all of them at the start, then each that an engine reports as changed, and all of them every 30 seconds. */
+/**
+ * Keeps sandboxes settled: all of them at the start and every 30 seconds, and each that an engine reports as changed.
+ */
 import type { Engines } from '../engine/engines.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import { hasEnded } from '../model/sandbox.ts';
@@ -24,7 +26,7 @@ export class Loop {
     this.#parts = parts;
   }
 
-  /** Returns when all sandboxes are settled and all that a crash left behind is cleaned up. */
+  /** Resolves when all sandboxes are settled and everything that a crash left is cleaned up. */
   async start(): Promise<void> {
     this.#forget = this.#parts.engines.onChange((id) => void this.wake(id));
     await this.#swept();
@@ -33,7 +35,7 @@ export class Loop {
     this.#timer.unref();
   }
 
-  /** A daemon that died right after recording an end has not freed the resources of the sandbox. */
+  /** Frees the resources of ended sandboxes: an earlier daemon may have died after it recorded the end. */
   async #freeEnded(): Promise<void> {
     const { store, engines, report } = this.#parts;
     for (const { id, value } of store.list('sandbox').filter(({ value }) => hasEnded(value.status))) {

@@ -2,7 +2,9 @@ import type { Engines } from '../engine/engines.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Store } from '../store/store.ts';
 
-/** Removes what an engine holds without a record. `isVisit` names visits under way, which have none. */
+/**
+ * Removes sandboxes that an engine holds without a record. `isVisit`: visits under way have no record either, and stay.
+ */
 export async function removeOrphans(
   store: Store,
   engines: Pick<Engines, 'list'>,

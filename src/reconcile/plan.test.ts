@@ -25,15 +25,15 @@ function exited(exit: Partial<Exit>): Observed {
   return { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: false, ...exit } };
 }
 
-describe('what was recorded and what is observed', () => {
+describe('a recorded and an observed state', () => {
   it.each([
     ['pending, launched', { state: 'pending', ...launched } as const],
     ['running', running],
-  ])('%s, absent: failed with reason lost', (_, status) => {
+  ])('recorded as %s, observed absent: becomes failed with reason lost', (_, status) => {
     expect(plan(sandbox(status), absent)).toEqual({ action: 'conclude', state: 'failed', reason: 'lost', exit: null });
   });
 
-  it('running, exited 0: completed', () => {
+  it('recorded as running, observed exited with 0: becomes completed', () => {
     expect(plan(sandbox(running), exited({}))).toMatchObject({ action: 'conclude', state: 'completed', reason: null });
   });
 
@@ -41,34 +41,34 @@ describe('what was recorded and what is observed', () => {
     ['a code', { exitCode: 3 }, 'exited with 3'],
     ['a signal', { exitCode: 137, signal: 'SIGKILL' }, 'killed by SIGKILL'],
     ['out of memory', { exitCode: 137, signal: 'SIGKILL', outOfMemory: true }, 'oom'],
-  ])('running, ended with %s: failed', (_, exit, reason) => {
+  ])('recorded as running, observed ended with %s: becomes failed', (_, exit, reason) => {
     expect(plan(sandbox(running), exited(exit))).toMatchObject({ action: 'conclude', state: 'failed', reason });
   });
 
-  it('running, exited 0 although a child ran out of memory: completed', () => {
+  it('recorded as running, observed exited with 0 although a child ran out of memory: becomes completed', () => {
     expect(plan(sandbox(running), exited({ outOfMemory: true }))).toMatchObject({ state: 'completed' });
   });
 
-  it('running, paused: stopped', () => {
+  it('recorded as running, observed paused: becomes stopped', () => {
     expect(plan(sandbox(running), paused)).toMatchObject({ action: 'conclude', state: 'stopped', reason: 'paused' });
   });
 
-  it('running, its keeper lost: noted once, and noted again when there is a keeper', () => {
+  it('recorded as running, observed without keeper: noted once, and again when a keeper is back', () => {
     const lost: Observed = { ...alive, trouble: 'keeper lost' };
     expect(plan(sandbox(running), lost)).toEqual({ action: 'note', trouble: 'keeper lost' });
     expect(plan(sandbox({ ...running, reason: 'keeper lost' }), lost)).toBeNull();
     expect(plan(sandbox({ ...running, reason: 'keeper lost' }), alive)).toEqual({ action: 'note', trouble: null });
   });
 
-  it('pending, running: running', () => {
+  it('recorded as pending, observed running: becomes running', () => {
     expect(plan(sandbox({ state: 'pending' }), alive)).toMatchObject({ action: 'adopt' });
   });
 
-  it.each(['completed', 'failed', 'stopped'] as const)('%s, anything: unchanged', (state) => {
+  it.each(['completed', 'failed', 'stopped'] as const)('recorded as %s: stays so, whatever is observed', (state) => {
     for (const observed of [absent, exited({ exitCode: 9 })]) expect(plan(sandbox({ state }), observed)).toBeNull();
   });
 
-  it('ended, but something runs: stopped, and the record is unchanged', () => {
+  it('recorded as ended, observed running: the process is stopped, and the record stays unchanged', () => {
     for (const observed of [alive, created, paused]) {
       expect(plan(sandbox({ state: 'failed' }), observed)).toEqual({ action: 'stop' });
     }
@@ -76,11 +76,11 @@ describe('what was recorded and what is observed', () => {
 });
 
 describe('the spec', () => {
-  it('starts a sandbox that was never launched, also when a crash left it created', () => {
+  it('starts a sandbox that was never launched, also if a crash left it created', () => {
     for (const observed of [absent, created]) expect(plan(sandbox({}), observed)).toEqual({ action: 'start' });
   });
 
-  it('does not run a command again that ended before its start was recorded', () => {
+  it('does not run a command again if it ended before its start was recorded', () => {
     expect(plan(sandbox({}), exited({ exitCode: 4 }))).toMatchObject({ action: 'conclude', state: 'failed' });
   });
 
@@ -97,7 +97,7 @@ describe('the spec', () => {
     });
   });
 
-  it('records a sandbox that had not begun as stopped without starting it', () => {
+  it('records a sandbox that was stopped before its start as stopped, without starting it', () => {
     expect(plan(sandbox({}, { desired: 'stopped' }), absent)).toMatchObject({ action: 'conclude', state: 'stopped' });
   });
 

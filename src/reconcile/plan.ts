@@ -13,7 +13,7 @@ export type SandboxStep =
   | { readonly action: 'start' }
   | { readonly action: 'adopt'; readonly started: Started }
   | { readonly action: 'stop' }
-  /** It runs, and its trouble has changed: record that. */
+  /** Record that the trouble of a running sandbox has changed. */
   | { readonly action: 'note'; readonly trouble: Trouble | null }
   | {
       readonly action: 'conclude';
@@ -23,7 +23,7 @@ export type SandboxStep =
     }
   /** Remove an ended sandbox from the engine; its data stays. */
   | { readonly action: 'clear' }
-  /** Remove data and record. */
+  /** Remove the data and the record. */
   | { readonly action: 'forget' };
 
 export type Action = SandboxStep['action'];
@@ -67,7 +67,7 @@ function wasLaunched(status: SandboxStatus): boolean {
   return status.handle !== null;
 }
 
-/** An end that was asked for is `stopped`, whatever code it ended with. */
+/** An end that the user asked for is `stopped`, whatever the exit code. */
 function concludeExit({ spec }: Sandbox, exit: Exit): SandboxStep {
   if (spec.desired !== 'running') return conclude('stopped', spec.stopReason ?? null, exit);
   if (exit.outOfMemory && exit.exitCode !== 0) return conclude('failed', 'oom', exit);

@@ -33,41 +33,43 @@ export interface ReconcileParts {
   readonly now: () => string;
 }
 
-/** What sandboxes keep on the host; other parts look after it. Each act is repeat-safe. */
+/** The data of sandboxes on the host, which other parts manage. Each call is idempotent. */
 export interface SandboxData {
-  /** Before each start: its disk, its base, its working copy. Returns the limits that these enforce. */
+  /**
+   * Called before each start: prepares the disk, the base and the working copy. Returns the limits that these enforce.
+   */
   provide(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
-  /** When its namespaces exist, before its command begins: its network. */
+  /** Called when the namespaces exist, before the command begins: connects the network. */
   connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void>;
-  /** When its processes have ended. True when it holds changes that were not applied. */
+  /** Called when the processes have ended. True: the sandbox has changes that were not applied. */
   conclude(sandbox: Sandbox): Promise<boolean>;
-  /** Before a start: keeps the output of the last start, which the engine is about to drop. */
+  /** Called before a start: saves the output of the last start, which the engine is about to drop. */
   keepOutput(sandbox: Sandbox, lines: AsyncIterable<LogLine>): Promise<void>;
-  /** Removes everything of it. */
+  /** Removes all data of the sandbox. */
   release(sandbox: Sandbox): Promise<void>;
 }
 
 export interface Reconciler {
   /**
-   * Takes turns until there is no step left. Throws the Fault of a step that failed, after recording it. `first` is called before
-   * the first turn, when no other caller takes one.
+   * Takes turns until no step is left. Throws the Fault of a failed step; that of a start is recorded first. `first` is
+   * called before the first turn, under the lock of the sandbox.
    */
   settle(id: string, first?: () => void): Promise<void>;
   /**
-   * Records a sandbox by `first`, then takes turns until it is known whether it runs. The caller settles it later. `first` is called when
-   * no other caller takes a turn, and its result is returned.
+   * Records a sandbox by `first`, then takes turns until it is known whether the sandbox runs. The caller settles it
+   * later. `first` is called under the lock of the sandbox; `launch` returns its result.
    */
   launch<T>(id: string, first: () => T): Promise<T>;
   /** One turn: the step that was taken, or null when there is none. */
   turn(id: string): Promise<SandboxStep | null>;
   /**
-   * For readers: records what has changed, and starts without waiting what takes longer. Until this instance has taken a
-   * turn, the record says only what an earlier daemon observed.
+   * For readers: records an observed change at once, and starts longer steps without waiting for them. Until this
+   * instance has taken a turn, the record only has what an earlier daemon observed.
    */
   refresh(row: SandboxRow): Promise<void>;
   /**
-   * Stops a sandbox that is being stopped with a shorter grace time. While other work holds the sandbox, which may have
-   * paused it, this does nothing: the next turn stops it as the spec says by then.
+   * Shortens the grace time of a sandbox that is being stopped. If other work holds the lock of the sandbox, and may
+   * have paused it, this does nothing: the next turn stops the sandbox as its spec says then.
    */
   hurry(row: SandboxRow, graceMs: number): Promise<void>;
 
@@ -75,12 +77,13 @@ export interface Reconciler {
   alone<T>(id: string, task: () => Promise<T>): Promise<T>;
   /** The next start of this sandbox keeps a console for a client that attaches right after. */
   wantConsole(id: string): void;
-  /** Until the returned function is called, the sandbox does not remove itself when it ends. */
+  /** Until the caller calls the returned function, an ended sandbox with autoRemove is not removed. */
   hold(id: string): () => Promise<void>;
 
   /**
-   * Runs a task in a visit: a second sandbox with the surroundings of one that does not run, without its secrets. A visit
-   * has no record, so a crash leaves it as an orphan. The caller holds the sandbox by `alone`.
+   * Runs a task in a visit: a second sandbox with the mounts and environment of a sandbox that does not run, without
+   * its secrets. A visit has no record, so a crash leaves it as an orphan. The caller holds the lock of the sandbox by
+   * `alone`.
    */
   visit<T>(sandbox: Sandbox, task: (id: string, handle: Handle) => Promise<T>): Promise<T>;
   isVisit(id: string): boolean;

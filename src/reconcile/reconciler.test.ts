@@ -28,7 +28,7 @@ let home: string;
 let store: Store & Knobs;
 let engine: FakeEngine;
 let reconciler: Reconciler;
-/** How often the stubborn program was asked to end. */
+/** How often the stubborn program got a signal to end. */
 let stubborn: number;
 
 function ignoreStop({ onSignal }: Inside): Promise<End> {
@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** Like a new daemon: it knows only what the store and the engine hold. */
+/** Makes a reconciler like a new daemon: it has only what the store and the engine hold. */
 function open(over: FakeEngine): Reconciler {
   const places = samplePlaces(home);
   return createReconciler({ store, engineOf: () => over, places, data: plainData(places), now: () => at });
@@ -72,7 +72,7 @@ function status(): SandboxStatus {
 }
 
 describe('settle', () => {
-  it('starts a sandbox, and then finds no step left', async () => {
+  it('starts a sandbox until no step is left', async () => {
     insert();
     await reconciler.settle(id);
     expect(status()).toMatchObject({ state: 'running', startedAt: at });
@@ -178,7 +178,7 @@ describe('settle', () => {
 });
 
 describe('refresh', () => {
-  it('during the first turn of a new daemon waits for what that turn observes', async () => {
+  it('waits during the first turn of a new daemon for the state that this turn observes', async () => {
     insert();
     await reconciler.settle(id);
     engine.vanish(id);
@@ -191,7 +191,7 @@ describe('refresh', () => {
 });
 
 describe('a visit', () => {
-  it('is on the engine of its sandbox', async () => {
+  it('runs on the engine of its sandbox', async () => {
     insert({ engine: 'docker' });
     const [other, places] = [createFakeEngine(), samplePlaces(home)];
     const engineOf: EngineOf = ({ spec }) => (spec.engine === 'docker' ? other : engine);
@@ -210,7 +210,7 @@ describe('a visit', () => {
     return store.get('sandbox', id)!.value;
   }
 
-  it('runs under an ordinary id, is no orphan meanwhile, and is removed after its task', async () => {
+  it('has a valid id, is not removed as an orphan while it runs, and is removed after its task', async () => {
     const sandbox = await ended();
     const visitor = await reconciler.visit(sandbox, async (visit) => {
       await removeOrphans(
@@ -227,7 +227,7 @@ describe('a visit', () => {
     expect(await engine.list()).toEqual([id]);
   });
 
-  it('that a crash cut off is an orphan, and is not reused by the next visit', async () => {
+  it('is an orphan after a crash, and the next visit does not reuse it', async () => {
     const sandbox = await ended();
     let cut = '';
     void reconciler.visit(sandbox, (visit) => {
@@ -243,7 +243,7 @@ describe('a visit', () => {
     expect(await next.list()).toEqual([id]);
   });
 
-  it('that a crash left is removed with its sandbox', async () => {
+  it('is removed with its sandbox after a crash', async () => {
     const sandbox = await ended();
     await reconciler.visit(sandbox, async () => {});
     engine.leave({ ...engine.begun.at(-1)! }, 'running');
@@ -265,7 +265,7 @@ describe('hurry', () => {
     expect(status().state).toBe('stopped');
   });
 
-  it('does nothing while other work holds the sandbox', async () => {
+  it('does nothing while other work holds the lock of the sandbox', async () => {
     insert();
     await reconciler.settle(id);
     const { handle } = status();

@@ -1,4 +1,4 @@
-/** Turns, one at a time for each sandbox. */
+/** Takes turns, one at a time for each sandbox. */
 import type { Handle, Observed } from '../engine/engine.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -9,7 +9,7 @@ import type { ReconcileParts, Reconciler, SandboxRow } from './reconcile.ts';
 import { FailedStart, isGivenUp, type StepParts, takeStep } from './step.ts';
 import { Visits } from './visit.ts';
 
-/** More turns than any sandbox needs: past it two writers keep undoing each other's changes. */
+/** More turns than any sandbox needs, in case two writers keep undoing each other's changes. */
 const maxTurns = 50;
 
 /** Steps that only record what was observed. */
@@ -26,7 +26,7 @@ class TurnReconciler implements Reconciler {
   readonly #consoles = new Set<string>();
   readonly #holds = new Map<string, number>();
   readonly #visits: Visits;
-  /** Sandboxes that this instance has taken a turn of. */
+  /** Sandboxes for which this instance has taken a turn. */
   readonly #seen = new Set<string>();
 
   constructor(parts: ReconcileParts) {
@@ -105,7 +105,7 @@ class TurnReconciler implements Reconciler {
       await takeStep(this.#parts, row, step);
     } catch (error) {
       if (error instanceof FailedStart) throw error.fault;
-      // Another writer was first; the next turn reads what it wrote.
+      // Another writer changed the record first; the next turn reads it.
       if (!isFault(error, 'conflict') && !isFault(error, 'not_found')) throw error;
     } finally {
       this.#seen.add(id);
@@ -119,8 +119,8 @@ class TurnReconciler implements Reconciler {
   }
 
   /**
-   * A sandbox that was given up counts as absent while its engine cannot be reached. If the engine holds it after all, it
-   * is an orphan there.
+   * A sandbox that is removed before its launch counts as absent while its engine cannot be reached. If the engine does
+   * hold it, it is an orphan there.
    */
   async #observe({ id, value }: SandboxRow): Promise<Observed> {
     try {

@@ -1,4 +1,4 @@
-/** Takes the steps that `plan` names. Each can be repeated from whatever a crash left. */
+/** Takes the steps that `plan` names. Each step can be repeated after a crash at any point. */
 import type { Exit, Launch, Started, Trouble } from '../engine/engine.ts';
 import { composeLaunch } from '../launch/compose.ts';
 import { crashPoint } from '../lib/crash-point.ts';
@@ -10,7 +10,7 @@ import type { ReconcileParts, SandboxRow } from './reconcile.ts';
 import { visitId } from './visit-id.ts';
 
 export interface StepParts extends ReconcileParts {
-  /** Its next start keeps a console. */
+  /** Whether the next start of the sandbox keeps a console. */
   readonly wantsConsole: (id: string) => boolean;
 }
 
@@ -33,14 +33,16 @@ export function takeStep(parts: StepParts, row: SandboxRow, step: SandboxStep): 
 }
 
 async function renew(parts: StepParts, row: SandboxRow): Promise<void> {
-  // A lost sandbox may have left a log, which the next start would remove.
+  // A lost sandbox may have left a log, which the next start removes.
   await keepOutput(parts, row);
-  // Follows from the spec, so it need not survive a power cut.
+  // The status follows from the spec, so it need not survive a power cut.
   const status = { ...initialStatus, attempt: row.value.spec.attempt };
   save(parts, row, status, 'sandbox.renewed', { lazy: true });
 }
 
-/** Thrown when the failure of a start is recorded. Other Faults of a step may just say that another writer was first. */
+/**
+ * Thrown after the failure of a start was recorded. Other Faults of a step may only mean that another writer was first.
+ */
 export class FailedStart extends Error {
   readonly fault: Fault;
 
@@ -73,13 +75,16 @@ export async function launchOf(parts: StepParts, sandbox: Sandbox): Promise<Laun
   return composeLaunch(sandbox, { slot, console: parts.wantsConsole(sandbox.id), held }, places);
 }
 
-/** The end is recorded first, so that clients do not wait until resources are freed. After a crash the next loop frees them. */
+/**
+ * Records the end before it frees resources, so that clients do not wait for that. After a crash the next loop frees
+ * them.
+ */
 async function conclude(parts: StepParts, row: SandboxRow, step: StepOf<'conclude'>): Promise<void> {
   const { state, reason, exit } = step;
   const kept = await parts.data.conclude(row.value);
   recordEnd(parts, row, { state, reason, kept }, exit);
   crashPoint('conclude:recorded');
-  // A sandbox that is being removed is cleared next.
+  // If the sandbox is being removed, the next step clears it.
   if (exit && row.value.spec.desired !== 'removed')
     await parts.engineOf(row.value).stop(row.id, row.value.status.handle, 0);
 }
@@ -103,20 +108,22 @@ async function forget(parts: StepParts, row: SandboxRow): Promise<void> {
   await data.release(row.value);
   crashPoint('forget:folder');
   const event = { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name, user: row.owner } };
-  // The removal is on disk since it was asked for: after a power cut this step is only taken once more.
+  // The request for the removal is already on disk: after a power cut this step is only repeated.
   store.remove(row, event, { lazy: true });
 }
 
-/** A lost sandbox may have left something in the engine although it is absent, and so may a visit that a crash cut off. */
+/**
+ * A lost sandbox may have left resources in the engine although it is absent; so may a visit that a crash interrupted.
+ */
 async function removeFromEngine({ engineOf }: StepParts, { id, value }: SandboxRow): Promise<void> {
   const engine = engineOf(value);
   await engine.remove(id, value.status.handle);
   const visit = visitId(id);
-  // Not by `list`: removing many sandboxes would read the names of all of them for each.
+  // `list` is not used: it would read the names of all sandboxes for each removal.
   if ((await engine.inspect(visit, null)).kind !== 'absent') await engine.remove(visit, null);
 }
 
-/** Never launched, and to be removed. */
+/** Whether the sandbox is removed before it was ever launched. */
 export function isGivenUp({ spec, status }: Sandbox): boolean {
   return status.handle === null && spec.desired === 'removed';
 }
@@ -124,8 +131,8 @@ export function isGivenUp({ spec, status }: Sandbox): boolean {
 function recordStart(parts: StepParts, row: SandboxRow, { handle, runtime, advisory }: Started): void {
   const now = { state: 'running', handle, runtime, advisory, startedAt: parts.now() } as const;
   save(parts, row, { ...row.value.status, ...now }, 'sandbox.started', { lazy: true });
-  // The command runs already, and its first output does not wait for the disk. After a power cut in these milliseconds the record says
-  // that it never began. An error is one of the disk, which the next write that has to be durable reports, ignoring.
+  // The command already runs, and its first output must not wait for the disk. After a power cut in these milliseconds
+  // the record says that the command never began. The next durable write reports an error of the disk, ignoring.
   parts.store.flushed().catch(() => {});
 }
 
@@ -139,7 +146,7 @@ type End = Partial<SandboxStatus> & Pick<SandboxStatus, 'state'>;
 function recordEnd(parts: StepParts, row: SandboxRow, end: End, exit: Exit | null): void {
   const { exitCode = null, signal = null } = exit ?? {};
   const status = { ...row.value.status, ...end, exitCode, signal, finishedAt: parts.now() };
-  // The end of a sandbox that is being removed need not survive a power cut.
+  // If the sandbox is being removed, its end need not survive a power cut.
   save(parts, row, status, `sandbox.${end.state}`, { lazy: row.value.spec.desired === 'removed' });
 }
 

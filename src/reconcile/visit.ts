@@ -1,10 +1,10 @@
-/** Visits: short-lived sandboxes in the surroundings of sandboxes that do not run. */
+/** Visits: short-lived sandboxes with the mounts and environment of sandboxes that do not run. */
 import type { Handle } from '../engine/engine.ts';
 import { type Sandbox, type SandboxSpec, withoutShares, withSpec } from '../model/sandbox.ts';
 import { launchOf, type StepParts } from './step.ts';
 import { visitId } from './visit-id.ts';
 
-/** What it may not have while it does not run. */
+/** Removes from the spec what a visit must not have. */
 function bare({ spec }: Sandbox): Partial<SandboxSpec> {
   return { secrets: [], credentials: [], services: [], ...withoutShares(spec, () => true) };
 }
@@ -26,7 +26,7 @@ export class Visits {
     const id = visitId(sandbox.id);
     this.#ids.add(id);
     try {
-      // A visit that a crash left has the surroundings of that time.
+      // A visit that a crash left may have outdated mounts.
       await engine.remove(id, null);
       const launch = await launchOf(this.#parts, withSpec(sandbox, bare(sandbox)));
       const idle = { command: [], demanded: [], stdin: false, terminal: null, console: false };

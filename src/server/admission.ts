@@ -1,4 +1,4 @@
-/** Who makes a request. */
+/** Authenticates the user who makes a request. */
 import { actAsHeader } from '../api/api.ts';
 import { endWith } from '../app/route.ts';
 import type { Users } from '../app/user/users.ts';
@@ -9,7 +9,7 @@ export interface Visit {
   readonly authorization: string | undefined;
   /** The user that the owner acts as. */
   readonly as: string | undefined;
-  /** Over the socket that only the owner can open. */
+  /** The request came over the socket that only the owner can open. */
   readonly isOwners: boolean;
 }
 
@@ -18,7 +18,7 @@ export function visitOf(headers: Headers, isOwners: boolean): Visit {
   return { authorization: headers.get('authorization') ?? undefined, as, isOwners };
 }
 
-/** A refusal has its line in the audit log, too. */
+/** Returns the actor. A refusal is also recorded in the audit log. */
 export function admit(
   { audit, users }: { readonly audit: Audit; readonly users: Users },
   visit: Visit,

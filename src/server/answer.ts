@@ -13,7 +13,7 @@ import { asFault, Fault } from '../model/fault.ts';
 const pieceBytes = 256 * 1024;
 const sentHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', connection: 'keep-alive' };
 
-/** Large parts were made JSON in a thread already; they are sent piece by piece. */
+/** Large parts of an answer are already JSON, made in a thread; they are sent in pieces. */
 export function json(context: HonoContext, answer: object): Response {
   const pieces = jsonPieces(answer);
   if (pieces === null) return context.json(answer);
@@ -25,7 +25,7 @@ export function json(context: HonoContext, answer: object): Response {
 }
 
 interface Live {
-  /** Ended when the stream is complete; null: the request is no act. */
+  /** Ended when the stream is complete; null: the route has no audit act. */
   readonly openAct: OpenAct | null;
   /** Aborted when the client goes away. */
   readonly gone: AbortController;
@@ -42,7 +42,7 @@ export function streamed(
     : serverSent(context, answer as AsyncIterable<Sent>, live);
 }
 
-/** An error is the last frame. */
+/** If an error occurs, it is sent as the last frame. */
 function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live): Response {
   context.header('content-type', 'application/octet-stream');
   return stream(context, async (out) => {
@@ -62,7 +62,10 @@ function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live):
   });
 }
 
-/** Written to the connection itself: through the streams of the web an event for hundreds of followers would cost several times as much. */
+/**
+ * Writes to the connection directly: through web streams an event for hundreds of followers costs several times as
+ * much.
+ */
 function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct, gone }: Live): Response {
   const { outgoing } = context.env as { readonly outgoing: ServerResponse };
   outgoing.once('close', () => gone.abort());
@@ -73,7 +76,7 @@ function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct
     () => openAct?.end('ok'),
     (error: unknown) => {
       if (openAct) endWith(openAct, error);
-      // The client sees a connection that broke off, and follows again.
+      // The client sees a broken connection and follows again.
       outgoing.destroy();
     },
   );

@@ -20,7 +20,7 @@ describe('the audit log', () => {
     );
   };
 
-  it('has user, verb, target and outcome, of refusals too, and only the owner reads the acts of others', async () => {
+  it('has user, verb, target and outcome, also of refusals, and only the owner reads acts of others', async () => {
     const token = await addUser('bob');
     const bob = withToken(token);
     await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
@@ -46,7 +46,7 @@ describe('the audit log', () => {
     expect((await shared.request('/v1/audit')).status).toBe(401);
   });
 
-  it('has what a sandbox is made of, and what it can reach', async () => {
+  it('has the engine, network, home and grants of a sandbox', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box', network: ['example.com', '*.example.org:22'] });
     await call('POST', '/v1/sandboxes/box/network', { deny: ['example.com'] });
     await call('POST', '/v1/sandboxes', { name: 'writer', home: 'shared' });
@@ -64,7 +64,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('is without values, variables, arguments and what was typed in place of a name', async () => {
+  it('has no values, variables, arguments, or invalid names that users typed', async () => {
     const canary = 'Canary0123';
     await call('POST', '/v1/sandboxes', {
       name: 'box',
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has nothing of a request that would have the value of a secret kept, and that is refused', async () => {
+  it('has no text of a request that was refused because it contains the value of a secret', async () => {
     const value = 'hidden-0123';
     await call('POST', '/v1/secrets', { name: 'KEY', valueBase64: Buffer.from(value).toString('base64') });
     await call('POST', '/v1/sandboxes', { name: 'box' });
@@ -131,7 +131,7 @@ describe('the audit log', () => {
     expect((await line(app)).filter((one) => one.endsWith(' denied'))).toHaveLength(refused.length);
   });
 
-  it('has nothing of a host that is the value of a secret, which has lost its capitals by then', async () => {
+  it('is kept free of hosts with the value of a secret: they are refused, also in lower case', async () => {
     const value = 'Hidden-0123';
     await call('POST', '/v1/secrets', { name: 'KEY', valueBase64: Buffer.from(value).toString('base64') });
     for (const host of [value, value.toLowerCase()]) {
@@ -140,7 +140,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('has how it ended also of what is answered with a stream', async () => {
+  it('has the outcome of acts whose answer is a stream, too', async () => {
     const build = async (body: object) =>
       (await app.request('/v1/images/build', { method: 'POST', body: JSON.stringify(body) })).text();
     expect(await build({})).toContain('unsupported');

@@ -1,4 +1,4 @@
-/** Acts of users on their way into the audit log. */
+/** Records the acts of users in the audit log. */
 import { type Act, type Done, endWith, type Route } from '../app/route.ts';
 import type { Audit, Act as LoggedAct, OpenAct, Peer, Target } from '../audit/audit.ts';
 import { asFault, type Fault } from '../model/fault.ts';
@@ -10,7 +10,7 @@ export interface Auditing {
   readonly store: Pick<Store, 'find'>;
 }
 
-/** What the server itself needs of a scope: no text with the value of a secret gets into the log. */
+/** The part of a scope that the server needs: it keeps texts with the value of a secret out of the log. */
 export interface SecretCheck {
   readonly secrets: { refuseText(where: string, ...texts: readonly string[]): void };
 }
@@ -28,8 +28,8 @@ export interface Asking {
 }
 
 /**
- * Calls the handler of a route. The line in the audit log is written before the answer is sent. Where the answer is a stream,
- * the act goes on while it is sent: `openAct` is to be ended then.
+ * Calls the handler of a route. The line in the audit log is written before the answer is sent. If the answer is a
+ * stream, the act lasts until the stream ends: the caller then ends `openAct`.
  */
 export async function audited(
   parts: Auditing,
@@ -55,7 +55,7 @@ export async function audited(
   }
 }
 
-/** Checked before anything is logged: names may contain the same text. */
+/** Checks the texts before anything is logged, because the names in the log may contain the same secret. */
 function refusalOf({ words = {} }: Act, { scope }: Asking): Fault | null {
   try {
     for (const [where, texts] of Object.entries(words))
@@ -66,7 +66,7 @@ function refusalOf({ words = {} }: Act, { scope }: Asking): Fault | null {
   }
 }
 
-/** For a stream: its handler says when the act is done. */
+/** Begins the act of a stream; its handler ends the act. */
 export function beginAct(parts: Auditing, route: Route, asking: Asking, peer: Peer | null): OpenAct {
   return begin(parts, asking.actor, describe(route, asking)!, peer);
 }
@@ -75,7 +75,7 @@ function describe({ act }: Route, asking: Asking): Act | null {
   return (act as ((asked: Asking) => Act | null) | null)?.(asking) ?? null;
 }
 
-/** Details are logged only of what was done. */
+/** Begins an act. Its details are logged only if it succeeds. */
 function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | null): OpenAct {
   const openAct = audit.begin(logged(store, actor, act, peer), act.frees);
   return {
@@ -96,7 +96,7 @@ function logged(store: Auditing['store'], actor: Actor, { verb, names, as }: Act
   };
 }
 
-/** A name can be used again by another sandbox; an id cannot. */
+/** Adds the id, because another sandbox can get the same name later. */
 function sandboxTarget(store: Auditing['store'], owner: string, name: string): Target {
   const id = store.find('sandbox', owner, name)?.id;
   return id === undefined ? { name } : { name, id };

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { CallerLimit } from './caller-limit.ts';
 
-it('the connections of one caller are limited, those of others are not, and a closed one makes room', () => {
+it('the connections of each caller are limited separately, and a closed connection frees a place', () => {
   const limit = new CallerLimit(2);
   const first = new EventEmitter();
   limit.take('ada', first);

@@ -1,4 +1,4 @@
-/** Connections that the holder of one token uses at a time: it cannot take all of them from others. */
+/** Limits the connections that one token uses at a time, so that some are left for other tokens. */
 import type { EventEmitter } from 'node:events';
 import { Fault } from '../model/fault.ts';
 
@@ -10,7 +10,7 @@ export class CallerLimit {
     this.#max = max;
   }
 
-  /** Counts one until it emits `close`. */
+  /** Counts a connection until it emits `close`. */
   take(caller: string, connection: Pick<EventEmitter, 'once'>): void {
     const open = this.#open.get(caller) ?? 0;
     if (open >= this.#max)

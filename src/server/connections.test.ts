@@ -38,14 +38,14 @@ function limited(changed: Partial<ConnectionLimits> = {}) {
 const states = (opened: readonly { socket: FakeSocket }[]) => opened.map(({ socket }) => socket.destroyed);
 
 describe('connections to the shared socket', () => {
-  it('of one account are closed, oldest first, when there are too many idle ones', () => {
+  it('are closed, oldest first, when one account has too many unauthenticated ones', () => {
     const { open } = limited();
     const all = [1, 2, 3, 4, 5].map(() => open(7));
     expect(states(all)).toEqual([true, true, false, false, false]);
     expect(all.every(({ refusal }) => refusal === null)).toBe(true);
   });
 
-  it('that are authenticated are never closed for others; the new one is refused', () => {
+  it('are not closed once authenticated; a new connection is refused instead', () => {
     const { open, authenticated } = limited();
     const all = [open(7), open(7), open(7)];
     for (const one of all) authenticated(one);
@@ -55,7 +55,7 @@ describe('connections to the shared socket', () => {
     expect(open(7).refusal).toBeNull();
   });
 
-  it('of other accounts are let in while one account has all it may have', () => {
+  it('are accepted from other accounts while one account is at its limit', () => {
     const { open, authenticated } = limited();
     for (let count = 0; count < 50; count += 1) open(7);
     const bobs = open(8);
@@ -65,14 +65,14 @@ describe('connections to the shared socket', () => {
     expect(bobs.socket.destroyed).toBe(false);
   });
 
-  it('leave the last descriptors to the owner', () => {
+  it('leave the last file descriptors to the owner', () => {
     const { open } = limited();
     expect(open(7, 1000).refusal).not.toBeNull();
     const idle = open(7, 999);
     expect([open(8, 1000).refusal, idle.socket.destroyed]).toEqual([null, true]);
   });
 
-  it('have limits that fit the descriptors of the process', () => {
+  it('have limits that depend on the file descriptors of the process', () => {
     expect(limitsFor(512)).toMatchObject({ perAccount: 64, total: 128, firstReserved: 384 });
     expect(limitsFor(1_048_576)).toMatchObject({ perAccount: 256, total: 1024, firstReserved: 1_047_552 });
   });
@@ -85,7 +85,7 @@ describe('the shared socket', () => {
   });
   afterEach(() => app.dispose());
 
-  it('closes a connection that is idle or shows no valid token in time, and no other', async () => {
+  it('closes a connection that sends no valid token in time, and no other', async () => {
     const token = await app.addUser('bob');
     const path = join(app.home, 'shared.sock');
     const server = await listen(app.served, path, { ...limits, perAccount: 5, unauthenticatedMs: 150 });

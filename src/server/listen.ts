@@ -18,10 +18,10 @@ export interface Listening extends Serving {
   readonly giveUpSpace: () => boolean;
 }
 
-/** Bound through the open folder, because the path of a socket may have at most 107 bytes. */
+/** The path of a socket may have at most 107 bytes, so the socket is bound through the descriptor of its folder. */
 const maxNameBytes = 107 - '/proc/self/fd/9999/'.length;
 
-/** A socket that is already there was left by an earlier daemon. */
+/** Checks the place of a socket. An existing socket is left from an earlier daemon and may be replaced. */
 function checkSocket(path: string): void {
   const refused = (why: string) => new Fault('invalid', why, { hint: 'share.socket in config.yaml says where it is.' });
   if (Buffer.byteLength(basename(path)) > maxNameBytes)
@@ -32,7 +32,7 @@ function checkSocket(path: string): void {
   if (found && !found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
 }
 
-/** False if the disk has no room for a socket. It is bound in the same tick in which space was freed. */
+/** Binds in the same tick in which space was freed. False: the disk has no room for a socket. */
 function bound(server: http.Server, path: string): Promise<boolean> {
   return new Promise<boolean>((resolve, reject) => {
     const failed = (error: Error) => (isErrno(error, 'ENOSPC') ? resolve(false) : reject(error));
@@ -48,7 +48,7 @@ function noRoom(path: string): Fault {
   return new Fault('exhausted', `the disk has no room for the socket ${path}`, { hint: spaceHint });
 }
 
-/** Without a path: at the socket of the owner, which no other account can open. */
+/** Listens at `shared`; without it, at the owner's socket, which no other account can open. */
 export async function listen(serving: Listening, shared?: string, limits = limitsFor()): Promise<http.Server> {
   const own = join(serving.home, socketName);
   if (shared === own) throw new Fault('invalid', `share.socket: ${own} is the owner's alone`);

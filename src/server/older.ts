@@ -1,4 +1,7 @@
-/** Whether the daemon is older than the command that asks. The owner's commands read that from the home; others send their build. */
+/**
+ * The notice that the daemon is older than the command. The owner's commands read the build in the home; others send
+ * their own.
+ */
 import type { Context as HonoContext } from 'hono';
 import { z } from 'zod';
 import { clientHeader } from '../api/api.ts';
@@ -16,7 +19,7 @@ export function olderNotice(build: Build | null, context: HonoContext): string |
     const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(said)), clientHeader));
     return older && `${older}; its owner restarts it with: carrel down`;
   } catch {
-    // Not a build, ignoring: it is used for a notice alone.
+    // The header is not a build, ignoring: it is used only for a notice.
     return null;
   }
 }

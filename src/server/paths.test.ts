@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => dispose());
 
-test('a path may have several names, and an answer may say that the work only begins', async () => {
+test('a path may have several names, and an answer may have status 202', async () => {
   const { route } = declare<object>();
   const nested = route('POST /v1/shelves/{name}/books/{id}/pages/{page}', {
     ...{ id: 'turnPage', summary: 'Turn a page', answer: z.object({ names: z.array(z.string()) }), status: 202 },

@@ -1,10 +1,10 @@
-/** The process at the other end of a connection, by the kernel. */
+/** The process at the other end of a connection, as the kernel reports it. */
 import type { Socket } from 'node:net';
 import type { Peer } from '../audit/audit.ts';
 import { type IdMapping, outsideId, readIdMap } from '../lib/id-map.ts';
 import { peerOf } from '../lib/sys-socket.ts';
 
-/** By the descriptor, which Node does not publish. */
+/** Uses the descriptor of the socket, which is not in Node's public API. */
 export function peerOfSocket(socket: Socket | undefined): Peer | null {
   const fd = (socket as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
   if (fd === undefined || fd < 0) return null;
@@ -13,5 +13,5 @@ export function peerOfSocket(socket: Socket | undefined): Peer | null {
   return { uid: outsideId(uidMap, uid) ?? uid, pid };
 }
 
-/** In a user namespace accounts have other ids than outside. */
+/** Maps ids, because accounts have other ids inside a user namespace than outside. */
 let uidMap: readonly IdMapping[] | undefined;

@@ -6,20 +6,23 @@ import { Fault } from '../model/fault.ts';
 export interface PortAddress {
   readonly port: number;
   readonly address: string;
-  /** The contents of the files. */
+  /** The contents of the PEM files. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-  /** Under which it is known besides its address and the names of the certificate. */
+  /** Host names of the port besides its address and the names in the certificate. */
   readonly names?: readonly string[];
-  /** It listens at this unix socket instead, for the proxy, which has the port and the address inside of each sandbox. */
+  /**
+   * The server listens at this unix socket instead. The proxy connects to it, and has the port and address in each
+   * sandbox.
+   */
   readonly socket?: string;
 }
 
-/** How long a client may take to send its headers and a whole request, and how long its connection may be idle. */
+/** Time limits: for the headers, for a whole request, and for an idle connection. */
 export interface PortTimes {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly idleMs: number;
-  /** How often the first two are checked. */
+  /** How often `headersMs` and `requestMs` are checked. */
   readonly checkMs: number;
 }
 
@@ -44,7 +47,7 @@ export function createPortServer({ tls }: PortAddress, listener: Listener, times
   }
 }
 
-/** Clients hear of half the idle time, so that a busy one does not send its next request as the connection closes. */
+/** Announces half the idle time, so that a busy client does not send a request while the connection closes. */
 function announcing(listener: Listener, { idleMs }: PortTimes): http.RequestListener {
   const announced = `timeout=${Math.floor(idleMs / 2000)}`;
   return (request, response) => {

@@ -1,6 +1,8 @@
 /**
- * The TCP port of the daemon: `GET /health`, the public documents of authentication, MCP at `/mcp`, and webhooks below `/hooks/`. A request
- * passes in this order: Host and Origin, path, token, rate, body. Webhooks prove their sender by the body, and come from other sites through proxies. Every size and time is limited. Off loopback it speaks TLS only.
+ * The TCP port of the daemon: `GET /health`, the public documents of authentication, MCP at `/mcp`, and webhooks below
+ * `/hooks/`. The port checks a request in this order: Host and Origin, path, token, rate, body. Webhooks are
+ * authenticated by their body instead, because they come from other sites through proxies. Every size and time is
+ * limited. Off loopback the port speaks only TLS.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -31,7 +33,7 @@ export interface PortParts {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
     close(): Promise<void>;
   };
-  /** Spokes elsewhere; null: none may connect. */
+  /** Spokes in other containers or machines; null: none may connect. */
   readonly spokes: null | {
     accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
     close(): void;
@@ -40,18 +42,18 @@ export interface PortParts {
   readonly hooks: null | { answer(name: string, request: HookRequest): Promise<Response> };
 }
 
-/** What the port passes on of a webhook. */
+/** The part of a webhook's request that the port passes on. */
 export interface HookRequest {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
 export interface Port {
-  /** Such as http://127.0.0.1:3000. */
+  /** For example http://127.0.0.1:3000. */
   readonly origin: string;
-  /** Accepts no connection any more. */
+  /** Stops accepting connections. */
   stop(): void;
-  /** Ends the open ones. */
+  /** Ends the open connections. */
   close(): Promise<void>;
 }
 
@@ -59,12 +61,12 @@ export const mcpPath = '/mcp';
 const hooksPath = '/hooks/';
 export const maxBodyBytes = 8 * 1024 * 1024;
 const maxHookBytes = 256 * 1024;
-/** HTTP clients open one for each request that they wait for. */
+/** HTTP clients open one connection for each pending request. */
 const maxConnections = 4096;
 const tooManyRequests = 429;
 const tooLarge = 413;
 
-/** What hono's listener passes besides the request. */
+/** The objects that hono's listener passes besides the request. */
 interface Bindings {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -76,7 +78,7 @@ export async function openPort(
   limits = limitsFor(maxDescriptors(), maxConnections),
   times = portTimes,
 ): Promise<Port> {
-  // Accounts of TCP clients are not known: all share one limit.
+  // The accounts of TCP clients are not known, so all share one limit.
   const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
   const callers = new CallerLimit(Math.ceil(limits.total / 2));
   const own = [where.address, ...(where.names ?? [])];
@@ -194,7 +196,7 @@ class OpenPort {
     return this.#parts.authentication.document(path, origin);
   }
 
-  /** By the name that the client uses: a refused one is not repeated. */
+  /** Names the origin by the host name that the client used; a host name that was refused is not repeated. */
   #challenge(fault: Fault, { headers: { host } }: IncomingMessage): Record<string, string> {
     const value = this.#parts.authentication.challenge(fault, originBy(host, this.origin));
     return value === null ? {} : { 'WWW-Authenticate': value };
@@ -206,7 +208,7 @@ class OpenPort {
   }
 }
 
-/** The origin of this port by a name that was checked. */
+/** The origin of this port with the client's host name, which must have been checked. */
 function originBy(host: string | undefined, origin: string): string {
   const { protocol } = new URL(origin);
   return URL.canParse(`${protocol}//${host}`) ? new URL(`${protocol}//${host}`).origin : origin;
@@ -222,7 +224,7 @@ function tooFast(waitMs: number): Response {
 
 async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
   if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
-  // Not the body of the Request: a web stream costs more than the rest of a short request.
+  // The body is read from the socket, because a web stream costs more than the rest of a short request.
   const tokens = new TokenCount('text');
   const bytes = await firstBytes(incoming, maxBodyBytes + 1, (chunk) => tokens.push(chunk));
   if (bytes.length > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
@@ -235,7 +237,7 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unk
   }
 }
 
-/** It closes the connection, because the rest of the body is not read. */
+/** The answer closes the connection, because the rest of the body is not read. */
 function bodyTooLarge(mostBytes: number): Response {
   const fault = new Fault('invalid', `the request is larger than ${mostBytes} bytes`);
   return Response.json(fault, { status: tooLarge, headers: { Connection: 'close' } });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => dispose());
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   it('has exactly the routes that are served', async () => {
     const { body } = await call('GET', '/openapi.json');
     const documented = Object.entries((body as { paths: Record<string, object> }).paths).flatMap(([path, methods]) =>
@@ -29,7 +29,7 @@ describe('the document', () => {
   });
 });
 
-test('a file in the place of the socket is an error, and stays', async () => {
+test('a file in the place of the socket is an error and is not removed', async () => {
   const path = join(home, 'notes');
   writeFileSync(path, 'mine');
   await expect(listen({ home } as Listening, path)).rejects.toThrow(`${path} is no socket`);
@@ -45,17 +45,17 @@ test.each([
   await expect(listen({ home } as Listening, join(home, name))).rejects.toMatchObject(refusal);
 });
 
-test('the document says which requests may come without a body', async () => {
+test('the OpenAPI document says which requests may have no body', async () => {
   const { body } = await call('GET', '/openapi.json');
   const { paths } = body as { paths: Record<string, { post: { requestBody: { required: boolean } } }> };
   expect(paths['/v1/users']!.post.requestBody.required).toBe(true);
   expect(paths['/v1/shutdown']!.post.requestBody.required).toBe(false);
 });
 
-describe('an engine that cannot be asked', () => {
+describe('with an engine that does not answer', () => {
   const away = new Fault('unavailable', 'the engine does not answer');
 
-  it('shows the last known state, and why it may be out of date', async () => {
+  it('a sandbox is shown with its last known state, and why it may be out of date', async () => {
     await call('POST', '/v1/sandboxes', { name: 'a' });
     engine.faults.failNext('inspect', away);
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({
@@ -71,7 +71,7 @@ describe('an engine that cannot be asked', () => {
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({ status: 500, body: { code: 'corrupt' } });
   });
 
-  it('leaves a log that the daemon keeps readable', async () => {
+  it('a log that the daemon keeps can still be read', async () => {
     await call('POST', '/v1/sandboxes', { name: 'a', command: ['echo', 'kept'] });
     engine.faults.failNext('inspect', away);
     const answer = await app.request('/v1/sandboxes/a/logs');
@@ -80,7 +80,7 @@ describe('an engine that cannot be asked', () => {
 });
 
 describe('a request', () => {
-  it('names an image or a root filesystem', async () => {
+  it('names an image or a root filesystem, not both', async () => {
     const both = { engine: 'docker', image: 'a', rootfs: '/' };
     expect(await call('POST', '/v1/sandboxes', both)).toMatchObject({ status: 400, body: { code: 'invalid' } });
   });
@@ -120,14 +120,14 @@ describe('a request', () => {
     [{ env: { 'A B': '1' } }, 'body.env'],
     [{ project: 'relative' }, 'does not exist'],
     [{ mode: 'bind' }, 'mode bind needs a project'],
-  ])('%j is refused with what and where', async (body, message) => {
+  ])('with %j is refused with the field and the reason', async (body, message) => {
     const answer = await call('POST', '/v1/sandboxes', body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ code: 'invalid', message: expect.stringContaining(message) });
     expect(store.list('sandbox')).toEqual([]);
   });
 
-  it('with a wrong field says which, for programs, too', async () => {
+  it('with a wrong field is refused with its name, also in the data for programs', async () => {
     const { body } = await call('POST', '/v1/sandboxes', { limits: { pids: 1.5 } });
     expect(body).toMatchObject({ data: { field: 'body.limits.pids' } });
     expect((await call('POST', '/v1/sandboxes', { limits: { pids: 1 } })).body).toMatchObject({
@@ -165,7 +165,7 @@ describe('a sandbox', () => {
     expect(await engine.list()).toEqual([]);
   });
 
-  it('is removed for its age only when it ended that long ago, forced or not', async () => {
+  it('is removed by age only if it ended that long ago, also with force', async () => {
     const remove = async (query: string) => (await call('DELETE', `/v1/sandboxes/box?${query}`)).status;
     const days = (count: number) => `staleMs=${count * 86_400_000}`;
     await call('POST', '/v1/sandboxes', { name: 'box' });
@@ -177,19 +177,19 @@ describe('a sandbox', () => {
     expect(await remove(days(30))).toBe(404);
   });
 
-  it('a pending wait is answered with unavailable when the daemon shuts down', async () => {
+  it('has its pending waits answered with unavailable when the daemon shuts down', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const waiting = call('GET', '/v1/sandboxes/box/wait');
     void work.close();
     expect(await waiting).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });
 
-  it('takes a name once', async () => {
+  it('needs a name that no other sandbox has', async () => {
     const answers = await Promise.all([1, 2].map(() => call('POST', '/v1/sandboxes', { name: 'box' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('that cannot be started leaves nothing', async () => {
+  it('leaves nothing behind if it cannot be started', async () => {
     engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
     expect(await call('POST', '/v1/sandboxes', { name: 'box' })).toMatchObject({
       status: 501,
@@ -222,7 +222,7 @@ describe('events', () => {
     await reader.cancel();
   });
 
-  it('that are no longer kept are reported to a client that had some of them', async () => {
+  it('that were dropped are reported to a client that follows from an earlier one', async () => {
     const { body: box } = await call('POST', '/v1/sandboxes', { name: 'box' });
     const { id } = box as { id: string };
     for (let n = 0; n < 1500; n += 1) {
@@ -247,7 +247,7 @@ describe('events', () => {
 });
 
 describe('users', () => {
-  it('come in with a token only, and the hash of it is all that is kept', async () => {
+  it('authenticate only by a token, of which only the hash is stored', async () => {
     const token = await addUser('bob');
     expect((await comeAs(shared, {}, 'GET', '/v1/sandboxes')).status).toBe(401);
     expect((await comeAs(shared, withToken('carrel_x'), 'GET', '/v1/sandboxes')).status).toBe(401);
@@ -259,7 +259,7 @@ describe('users', () => {
     expect((await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status).toBe(401);
   });
 
-  it('get a new token from the owner or by themselves, and keep their sandboxes; the old token is refused', async () => {
+  it('get a new token from the owner or by themselves and keep their sandboxes; the old token is refused', async () => {
     const first = await addUser('bob');
     await addUser('eve');
     await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
@@ -280,7 +280,7 @@ describe('users', () => {
     expect(JSON.stringify([store.list('user'), store.events(0, 100)])).not.toContain(third);
   });
 
-  it('get a notice if the daemon is older than their command, and no other', async () => {
+  it('get a notice only if the daemon is older than their command', async () => {
     const token = withToken(await addUser('bob'));
     const noticeFor = async (said: string) => {
       const response = await shared.request('/v1/sandboxes', { headers: { ...token, 'carrel-client': said } });
@@ -292,7 +292,7 @@ describe('users', () => {
     for (const said of [build('2025-02-01T00:00:00.000Z'), '%', '{}', 'null']) expect(await noticeFor(said)).toBe('');
   });
 
-  it('get not found for sandboxes of another user, on any route', async () => {
+  it('get not_found for sandboxes of another user, on any route', async () => {
     const token = await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const bob = (method: string, path: string, body?: unknown) => comeAs(shared, withToken(token), method, path, body);
@@ -329,7 +329,7 @@ describe('users', () => {
     expect((await bob('GET', '/v1/users')).body).toHaveLength(1);
   });
 
-  it('are all seen by the owner, who may act as each', async () => {
+  it('are all visible to the owner, who may act as each of them', async () => {
     await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
     expect((await call('GET', '/v1/sandboxes')).body).toEqual([]);

@@ -29,25 +29,25 @@ import { peerOfSocket } from './peer.ts';
 
 export interface Serving extends Auditing {
   readonly routes: readonly Route[];
-  /** Null: this program was not built. */
+  /** Null: the program runs from source, without a build. */
   readonly build: Build | null;
   readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'notice'>;
   readonly users: Users;
   readonly scopes: { of(actor: Actor): SecretCheck };
-  /** Names what to remove where a request was refused because the disk is full. */
+  /** Adds to a Fault for a full disk what the user can remove. */
   readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };
 }
 
-/** One of the sockets. */
+/** One of the daemon's sockets. */
 export interface Entrance {
-  /** Only the owner can connect: a request without a token is the owner's. */
+  /** Only the owner can connect, so a request without a token is from the owner. */
   readonly isOwners: boolean;
   /** Called with the connection of each request that was authenticated. */
   readonly authenticated: (socket: Socket) => void;
 }
 
 const maxBodyBytes = 12 * 1024 * 1024;
-/** Of routes that anyone may ask. */
+/** The actor of routes that need no authentication. */
 const anonymous: Actor = { name: '', isOwner: false };
 
 export function createApp(serving: Serving, entrance: Entrance): Hono {
@@ -83,7 +83,7 @@ async function serve(serving: Serving, entrance: Entrance, route: Route, context
   return json(context, answer);
 }
 
-/** None if the request did not come over a socket. */
+/** Undefined: the request did not come over a socket. */
 function incoming({ env }: HonoContext): http.IncomingMessage | undefined {
   return (env as { readonly incoming?: http.IncomingMessage } | undefined)?.incoming;
 }
@@ -101,7 +101,7 @@ async function checked(
     query: route.query ? validated(route.query, context.req.query(), 'query') : undefined,
     body: route.body ? validated(route.body, await readBody(context), 'body') : undefined,
     lastEventId: context.req.header('last-event-id'),
-    // Made when it is asked for: few handlers need it, and it costs more than the rest of a short request.
+    // The signal is made on demand: few handlers need it, and it costs more than the rest of a short request.
     get signal() {
       return AbortSignal.any([context.req.raw.signal, gone]);
     },
@@ -121,14 +121,14 @@ async function readBody(context: HonoContext): Promise<unknown> {
   }
 }
 
-/** From the socket where there is one: a web stream around it costs more than the rest of a short request. */
+/** Reads from the socket if there is one: a web stream around it costs more than the rest of a short request. */
 function bodyOf(context: HonoContext): AsyncIterable<Uint8Array> {
   const request = incoming(context);
   if (request !== undefined) return request.iterator({ destroyOnReturn: false });
   return context.req.raw.body ?? Readable.from([]);
 }
 
-/** Only the owner can correct config.yaml: requests of other users go on with the last good settings. */
+/** Only the owner can correct config.yaml, so requests of other users use the last valid settings. */
 export function refreshFor(settings: Pick<Settings, 'refresh' | 'refusal'>, { isOwner }: Actor): void {
   if (isOwner) settings.refresh();
   else settings.refusal();

@@ -28,7 +28,7 @@ test('a client that disconnects before its stream opens is audited as cancelled'
 test.each([
   [['nosuch'], 'Its command could not be started; see: carrel logs a'],
   [['true'], 'Start it with: carrel start a'],
-])('a sandbox that ended with its command %j gets no exec, and a hint that helps', async (command, hint) => {
+])('exec in a sandbox whose command %j has ended is refused with a hint', async (command, hint) => {
   await call('POST', '/v1/sandboxes', { name: 'a', command });
   await soon(async () =>
     expect((await call('GET', '/v1/sandboxes/a')).body).toHaveProperty('exitCode', expect.any(Number)),

@@ -15,7 +15,7 @@ import type { Entrance, Serving } from './server.ts';
 
 interface Connection {
   readonly socket: Duplex;
-  /** Bytes that came with the request. */
+  /** Bytes of the stream that arrived with the request. */
   readonly head: Buffer;
 }
 
