@@ -18,13 +18,13 @@
  * - `inspect` reports the observed state. It reports the exit of a sandbox with its code until `remove`, also when no
  *   daemon was running at that time.
  * - `list` names everything that the engine holds for this installation, orphans included.
- * - After `remove` nothing is left: no process, mount, cgroup, namespace, runtime state or folder of the engine.
+ * - `remove` leaves nothing: no process, mount, cgroup, namespace, runtime state or folder of the engine.
  * - Death by signal n is exit code 128 + n. A command that cannot be started is exit code 127, with a message on
  *   stderr.
- * - The only network is loopback. `network` names a process in the network namespace of a running sandbox. `start`
- *   passes the same to `onCreated`, before the command begins where the engine can create a sandbox without starting
+ * - A sandbox has no network but loopback. `network` names a process in its network namespace while it runs. `start`
+ *   passes the same to `onCreated`, before the command begins if the engine can create a sandbox without starting
  *   its command. When `onCreated` fails, the start fails and leaves nothing.
- * - What was asked for and cannot be provided is a Fault (`unsupported`), never a weaker sandbox.
+ * - If an engine cannot provide what the caller asked for, it throws `unsupported`; it never makes a weaker sandbox.
  * - Output is never dropped for a slow reader: back-pressure reaches the process.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -36,10 +36,10 @@ import type { EngineName, SandboxSpec, TerminalSize } from '../model/sandbox.ts'
 
 export interface Engine {
   readonly name: EngineName;
-  /** What this machine offers, found by trying it. */
+  /** Finds out what this machine offers, by trying it. */
   probe(): Promise<readonly ProbeRow[]>;
 
-  /** A start or an exec follows soon: slow preparations may begin. Has no result. */
+  /** Announces a start or an exec, so that the engine can begin slow preparations. Has no result. */
   expect(): void;
   start(launch: Launch, onCreated?: OnCreated): Promise<Started>;
   inspect(id: string, handle: Handle): Promise<Observed>;
@@ -56,7 +56,7 @@ export interface Engine {
   exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process>;
   /** The streams of the sandbox's command. */
   attach(id: string, handle: Handle): Promise<Console>;
-  /** What the sandbox's command wrote, also while no client was attached. */
+  /** The output of the sandbox's command, also from times without an attached client. */
   logs(id: string, options: LogOptions): AsyncIterable<LogLine>;
   stats(id: string, handle: Handle): Promise<Stats>;
   network(id: string, handle: Handle): Promise<ProcessRef>;
@@ -66,7 +66,7 @@ export interface Engine {
   dispose(): Promise<void>;
 }
 
-/** The engine that the record of a sandbox names. Throws where that engine cannot be opened. */
+/** Returns the engine that the record of a sandbox names. Throws if that engine cannot be opened. */
 export type EngineOf = (sandbox: { readonly spec: Pick<SandboxSpec, 'engine'> }) => Engine;
 
 /** Plain JSON; only the engine that made it reads it. */
@@ -76,29 +76,34 @@ export type Root =
   | { readonly kind: 'host' }
   /** A directory on the host, used read-only. */
   | { readonly kind: 'directory'; readonly path: string }
-  /** The name or id by which an engine with images knows it. */
+  /** The name or id of an image. The embedded engine has no images. */
   | { readonly kind: 'image'; readonly reference: string };
 
 export interface Launch {
   readonly id: string;
   readonly hostname: string;
-  /** Numbers the user; selects the range of host uids. */
+  /** The number of the user, which selects the range of host ids. */
   readonly slot: number;
   readonly runtime: string | null;
   readonly root: Root;
   readonly mounts: readonly Mount[];
-  /** Without root, agent has the id of the account of the daemon also if no mount maps its owner. */
+  /** True: if the daemon is not root, agent has the id of the daemon's account even if no mount maps its owner. */
   readonly asOwner?: boolean;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly limits: Limits;
-  /** Limits that must be enforced: where one cannot be, the start is refused. The others may be advisory. */
+  /**
+   * Limits that must be enforced: if the engine cannot enforce one, it refuses the start. The other limits may be
+   * advisory.
+   */
   readonly demanded: readonly (keyof Limits)[];
-  /** Limits that the filesystems it is mounted on enforce already. */
+  /** Limits that the filesystems of the mounts enforce already. */
   readonly held: readonly (keyof Limits)[];
   readonly stdin: boolean;
-  /** The size of the command's terminal: all output is on stdout, and input ends only with the command. */
+  /**
+   * The size of the command's terminal. With a terminal all output is on stdout, and input ends only with the command.
+   */
   readonly terminal: TerminalSize | null;
   /** Connect a console before the command starts, so that `attach` gets all output. */
   readonly console: boolean;
@@ -112,14 +117,14 @@ export interface Started {
 
 export interface Exit {
   readonly exitCode: number;
-  /** The name of the signal that ended it: `SIGKILL`. */
+  /** The name of the signal that ended the process: `SIGKILL`. */
   readonly signal: string | null;
   readonly outOfMemory: boolean;
 }
 
 /**
- * What a running sandbox lacks. `keeper lost`: the process that stored its output and would have recorded its exit code
- * was killed. Both are lost from then on, and a write without a reader may have ended the command.
+ * A defect of a running sandbox. `keeper lost`: the process that stored its output and would have recorded its exit
+ * code was killed. Output and exit code are lost from then on, and a write without a reader may have ended the command.
  */
 export type Trouble = 'keeper lost';
 
@@ -164,7 +169,7 @@ export interface LogLine {
   readonly bytes: Buffer;
 }
 
-/** How much output of a sandbox is kept: so many files of so many bytes; then the oldest file is removed. */
+/** The limits of the log of a sandbox: at most `files` files of `maxBytes` each; then the oldest file is removed. */
 export interface LogLimits {
   readonly maxBytes: number;
   readonly files: number;
@@ -193,8 +198,8 @@ export interface ProbeRow {
 }
 
 /**
- * Called when the namespaces of a sandbox exist. `init` throws where the engine or the runtime cannot show such a
- * process.
+ * Called when the namespaces of a sandbox exist. `init` returns the first process; it throws if the engine or the
+ * runtime cannot show that process.
  */
 export type OnCreated = (init: () => ProcessRef) => Promise<void>;
 
@@ -206,7 +211,7 @@ export interface EngineAbout {
   readonly runtime: string | null;
   /** The values that `--runtime` accepts. */
   readonly runtimes: readonly string[];
-  /** The socket of the engine; null where it has none. */
+  /** The socket of the engine; null: it has none. */
   readonly at: string | null;
   /** Why no sandbox can be started now. */
   readonly refusal: { readonly reason: string; readonly hint: string } | null;

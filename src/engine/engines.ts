@@ -16,10 +16,10 @@ export interface EngineSource {
   wasUsed(): boolean;
 }
 
-/** A daemon that starts waits for this. */
+/** The time-out of a list: a daemon that starts waits for it. */
 const listMs = 5000;
 
-/** Something that an engine holds, with or without a record. */
+/** A sandbox or its remains in an engine, with or without a record. */
 export interface Held {
   readonly id: string;
   readonly engine: Engine;
@@ -49,7 +49,7 @@ export class Engines {
     return engine;
   }
 
-  /** Everything that engines hold. What is on an engine that cannot be reached, or does not answer, is left out. */
+  /** Everything that the engines hold. An engine that cannot be reached or does not answer is left out. */
   async list(): Promise<readonly Held[]> {
     const names = Object.keys(this.#sources) as EngineName[];
     const used = names.filter((name) => this.#opened.has(name) || this.#sources[name].wasUsed());

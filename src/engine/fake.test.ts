@@ -154,7 +154,7 @@ describe('the fake engine', () => {
     expect(await engine.inspect(asked.id, null)).toEqual({ kind: 'absent' });
   });
 
-  it('fails several calls in order, and logs when they are read', async () => {
+  it('fails several calls in order, and a call of logs when the log is read', async () => {
     const engine = createFakeEngine();
     for (const _ of [1, 2]) engine.faults.failNext('list', fault);
     await failure(engine.list());

@@ -92,7 +92,7 @@ class World {
     sandbox.begin();
   }
 
-  /** Reports no change of a sandbox that is gone. */
+  /** Reports a change, unless the sandbox is gone. */
   #hint(id: string, sandbox: FakeSandbox): void {
     if (this.sandboxes.get(id) === sandbox) for (const engine of this.engines) engine.hint(id);
   }
@@ -290,7 +290,7 @@ class MemoryEngine implements FakeEngine {
     return sandbox;
   }
 
-  /** Ends a pause that another instance made. */
+  /** The sandbox. If another instance has paused it, the pause ends. */
   #found(id: string): FakeSandbox | undefined {
     const sandbox = this.#world.sandboxes.get(id);
     if (sandbox?.pausedBy && sandbox.pausedBy !== this) sandbox.resume();

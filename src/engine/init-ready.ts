@@ -1,4 +1,4 @@
-/** Whether the init of a sandbox already receives signals. */
+/** Waits until the init of a sandbox receives signals. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../lib/file.ts';
 import { isAlive, type ProcessRef } from '../lib/process.ts';

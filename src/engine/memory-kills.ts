@@ -1,4 +1,4 @@
-/** Whether the kernel killed processes of a control group because its memory was exhausted. */
+/** Finds out whether the kernel killed processes of a control group because its memory was exhausted. */
 import { join } from 'node:path';
 import { readIfThere } from '../lib/file.ts';
 import type { Exit, Process } from './engine.ts';
@@ -6,11 +6,12 @@ import type { Exit, Process } from './engine.ts';
 const mountPoint = '/sys/fs/cgroup';
 
 /**
- * True when processes were killed since then. False where the kernel does not count kills, or the group is not visible.
+ * True: the kernel killed processes since the watch began. False also if the kernel does not count kills, or the group
+ * is not visible.
  */
 export type MemoryKills = () => boolean;
 
-/** Counts from now on, in the control group of a process. */
+/** Watches the kills in the control group of a process from now on. */
 export function watchMemoryKills(pid: number, read = readIfThere): MemoryKills {
   const path = counterOf(read(`/proc/${pid}/cgroup`) ?? '');
   const count = () => Number(/^oom_kill (\d+)$/m.exec((path && read(path)) ?? '')?.[1] ?? 0);
@@ -18,7 +19,7 @@ export function watchMemoryKills(pid: number, read = readIfThere): MemoryKills {
   return () => count() > before;
 }
 
-/** Where both versions are mounted, the memory controller is in version 1. */
+/** The path of the counter. If both versions are mounted, the memory controller is in version 1. */
 function counterOf(groups: string): string | null {
   const old = /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m.exec(groups)?.[1];
   if (old !== undefined) return join(mountPoint, 'memory', old, 'memory.oom_control');

@@ -1,4 +1,4 @@
-/** The pauses that this instance of an engine has made. The engine knows how to pause. */
+/** The pauses that this instance of an engine has made. The caller passes the functions that pause and resume. */
 import { Exclusive } from '../lib/exclusive.ts';
 
 interface Pause {
@@ -21,7 +21,8 @@ export class OwnPauses {
   }
 
   /**
-   * Settles when the pause is over, so that new processes may begin inside; null when this instance has paused nothing.
+   * Settles when the pause is over, so that new processes may begin inside; null: this instance has not paused the
+   * sandbox.
    */
   over(id: string): Promise<void> | null {
     return this.#own.get(id)?.over ?? null;

@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import { createFakeEngine } from './fake.ts';
 import { trySandbox } from './trial.ts';
 
-test('trySandbox returns null where a sandbox starts, and leaves nothing', async () => {
+test('trySandbox returns null if a sandbox starts, and leaves nothing', async () => {
   const engine = createFakeEngine();
   expect(await trySandbox(engine)).toBeNull();
   expect(await engine.list()).toEqual([]);

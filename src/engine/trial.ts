@@ -10,10 +10,10 @@ import type { Engine, Launch, Root } from './engine.ts';
 const trialMs = 60_000;
 const pollMs = 10;
 
-/** Null when the sandbox started and ended well. */
+/** Null: the sandbox started and ended with 0. */
 export async function trySandbox(engine: Engine, root: Root = { kind: 'host' }): Promise<Fault | null> {
   const failed = await tryOnce(engine, root);
-  // It has no record, so the loop may have removed it as an orphan.
+  // The sandbox has no record, so the daemon may have removed it as an orphan.
   return failed !== null && isFault(failed, 'not_ready') ? tryOnce(engine, root) : failed;
 }
 

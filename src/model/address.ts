@@ -1,4 +1,6 @@
-/** The class of an address. Everything but the public Internet must be named exactly to be reached. */
+/**
+ * The class of an address. A sandbox reaches an address outside of the public Internet only if a rule names it exactly.
+ */
 import { BlockList } from 'node:net';
 
 export type AddressClass =
@@ -94,7 +96,7 @@ const lists = ranges.map(([name, all]) => [name, blockList(all)] as const);
 /** The only part of IPv6 that is assigned. */
 const global6 = blockList([['2000::', 3]]);
 
-/** Null for an address of the public Internet. Expects the spelling of `parseHost`. */
+/** Null: an address of the public Internet. Expects the spelling of `parseHost`. */
 export function addressClass(address: string, family: 4 | 6): AddressClass | null {
   const type = family === 4 ? 'ipv4' : 'ipv6';
   const found = lists.find(([, list]) => list.check(address, type));

@@ -1,19 +1,19 @@
-/** What Carrel knows of each agent: one entry an agent, for stories, sessions and terminals. */
+/** The table of agents: one entry for each, with its settings for stories, sessions and terminals. */
 import type { AcpSpec, AgentSpec } from './agent.ts';
 
 /** A file of settings below the agent's home, as JSON. Texts may name variables, as `{OPENAI_BASE_URL}`. */
 export interface SettingsFile {
   readonly path: string;
-  /** Replaces what the file says. */
+  /** Replaces values of the file. */
   readonly set?: object;
-  /** Only where the file says nothing. */
+  /** Added if the file has no such value. */
   readonly defaults?: object;
 }
 
 /** How the agent's own terminal program is started, with the questions of a first start answered. */
 export interface TerminalSpec {
   readonly command: readonly string[];
-  /** Options that name variables: a group is left out where a variable of it is not set. */
+  /** Options that name variables: a group is left out if a variable of it is not set. */
   readonly options?: readonly (readonly string[])[];
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: readonly SettingsFile[];
@@ -22,29 +22,35 @@ export interface TerminalSpec {
 /** Names that lead to a value in JSON. */
 type Path = readonly string[];
 
-/** A login of this machine whose token, or key, can be added to requests outside of sandboxes. What renews it is never read. */
+/**
+ * A login on this machine whose token or key can be added to requests outside of sandboxes. Carrel never reads a
+ * refresh token.
+ */
 export interface HostLogin {
-  /** Where in the file the token is. */
+  /** The path of the token in the file. */
   readonly value: Path;
-  /** The secret that it becomes. */
+  /** The name of the secret that the token becomes. */
   readonly secret: string;
-  /** Where in the file the time in milliseconds is at which it expires, or in which claim of the token it is in seconds. */
+  /**
+   * The time at which the token expires: the path in the file, for a time in milliseconds, or of a claim of the token,
+   * in seconds.
+   */
   readonly expires?: { readonly file: Path } | { readonly claim: Path };
-  /** How long the service lets such a token live, where that is so short that its owner has to know before. */
+  /** The lifetime of such a token, if it is so short that its owner has to know it in advance. */
   readonly lifetime?: string;
-  /** Where in the file the account is. The token has to name the same one. */
+  /** The path of the account in the file. The token must name the same account. */
   readonly account?: Path;
-  /** It does not count where the file has this value there. */
+  /** The login is ignored if the file has this value at this path. */
   readonly unless?: { readonly path: Path; readonly is: string };
 }
 
 /** The file of this machine in which an agent keeps its login. */
 export interface LoginFile {
-  /** Below the home. */
+  /** The path below the home. */
   readonly file: string;
-  /** The variable in which users of the agent name another folder for it. */
+  /** The variable by which users of the agent choose another folder for the file. */
   readonly folderVariable?: string;
-  /** The first one that the file has counts. */
+  /** The kinds of logins that the file may contain. The first one that it contains is used. */
   readonly kinds: readonly HostLogin[];
 }
 
@@ -55,7 +61,7 @@ interface AgentEntry {
   readonly login?: LoginFile;
   readonly story?: AgentSpec;
   readonly session?: AcpSpec;
-  /** The npm package of `session`, where it is another one. */
+  /** The npm package of `session`, if it is another one. */
   readonly sessionPackage?: string;
 }
 
@@ -64,7 +70,7 @@ const codexKey = { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewher
 const geminiKey = { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' };
 const anyKey = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 
-/** Codex takes a base URL for a provider only. */
+/** Options that define a provider, because codex accepts a base URL only for a provider. */
 function codexProvider(base: string, key: string): string[] {
   return [
     ...['-c', 'model_provider="carrel"', '-c', 'model_providers.carrel.name="OpenAI"'],
@@ -74,7 +80,7 @@ function codexProvider(base: string, key: string): string[] {
   ];
 }
 
-/** By ACP: without a terminal its own mode refuses the base URL that a credential gives. */
+/** Gemini works by ACP: without a terminal its own mode refuses the base URL of a credential. */
 const geminiAcp: AcpSpec = { kind: 'acp', command: ['gemini', '--acp', '--skip-trust'], key: geminiKey };
 const opencodeAcp: AcpSpec = { kind: 'acp', command: ['opencode', 'acp'], anyKey };
 
@@ -128,7 +134,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     terminal: {
       command: ['codex', '--dangerously-bypass-approvals-and-sandbox', '-c', 'check_for_update_on_startup=false'],
       key: codexKey,
-      // Of two the last one counts: a key, before the login of ChatGPT.
+      // Codex uses the last provider that is set: a key takes precedence over the login of ChatGPT.
       options: [
         ['-c', 'projects."/workspace".trust_level="trusted"'],
         codexProvider('CHATGPT_BASE_URL', 'CHATGPT_ACCESS_TOKEN'),
@@ -139,7 +145,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
       file: '.codex/auth.json',
       folderVariable: 'CODEX_HOME',
       kinds: [
-        // With an account it may keep a key beside, which it does not use then.
+        // With an account, codex may keep a key in the file that it does not use.
         {
           value: ['OPENAI_API_KEY'],
           secret: 'OPENAI_API_KEY',
@@ -173,7 +179,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
           set: { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } } },
           defaults: { general: { enableAutoUpdate: false }, privacy: { usageStatisticsEnabled: false } },
         },
-        // Of an account instead of a key.
+        // For an account instead of a key.
         { path: '.gemini/settings.json', set: { security: { auth: { selectedType: '{GEMINI_DEFAULT_AUTH_TYPE}' } } } },
       ],
     },
@@ -209,7 +215,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
           },
           defaults: { autoupdate: false, share: 'disabled' },
         },
-        // As installed: otherwise it draws nothing before npm has failed to fetch the types of plugins.
+        // Marks the types of plugins as installed: otherwise opencode shows nothing until npm has failed to fetch them.
         {
           path: '.config/opencode/package-lock.json',
           defaults: { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } },
@@ -242,7 +248,9 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
       ],
     },
   },
-  /** Has no model: it works on the stories of `carrel demo`, and in a session does what the prompt says, in a few words that it knows. */
+  /**
+   * The demo agent has no model: it works on the stories of `carrel demo`, and in a session it understands a few words.
+   */
   demo: {
     story: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
     session: { kind: 'acp', command: ['/opt/carrel/bin/demo-acp'] },

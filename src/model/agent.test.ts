@@ -4,7 +4,7 @@ import { agentPresets } from './agent-table.ts';
 import { checkOutcome, type Outcome } from './outcome.ts';
 
 describe('an agent', () => {
-  test.each(Object.keys(agentPresets))('%s is one that needs no configuration', (name) => {
+  test.each(Object.keys(agentPresets))('the preset %s is accepted unchanged', (name) => {
     expect(agentSpec(agentPresets[name], [])).toEqual(agentPresets[name]);
   });
 
@@ -28,7 +28,7 @@ describe('an agent', () => {
     expect(() => agentSpec(value, [])).toThrow(reason);
   });
 
-  test('reaches the adapter as one argument', () => {
+  test('is passed to the adapter as one argument', () => {
     const settings = { agent: agentPresets.claude!, author: { name: 'Ada', email: 'a@b' }, stallSeconds: 60 };
     const [, argument] = adapterCommand(settings);
     expect(checkAdapterSettings(JSON.parse(argument!))).toEqual(settings);
@@ -49,7 +49,7 @@ describe('an outcome', () => {
     completion: { status: 'completed', prUrl: null, errors: [] },
   };
 
-  test('is read as it was written', () => {
+  test('is the same after JSON and back', () => {
     expect(checkOutcome(JSON.parse(JSON.stringify(outcome)))).toEqual(outcome);
   });
 

@@ -1,8 +1,8 @@
 /**
  * Agents: the programs that do the work inside a sandbox, and the settings by which the adapter there drives one.
  *
- * Settings reach the adapter as one argument of its command, so nothing inside can change them. A key is never among them:
- * they name a secret, which is a file inside, and the variable that an agent looks for.
+ * The adapter gets the settings as one argument of its command, so no process inside can change them. They never
+ * contain a key: they name a secret, which is a file inside, and the variable in which an agent expects the key.
  */
 import { list, Misfit, object, oneOf, plainObject, record, type Shape, type Shaped, text, whole } from './shape.ts';
 
@@ -30,11 +30,12 @@ const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name
 const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 'the name of a secret' });
 
 /**
- * The agent finds its key in this variable: the value of the secret, or what the sandbox has there or in another one.
+ * The agent reads its key from `variable`: the value of the secret, or the value that the sandbox has in `variable` or
+ * in `elsewhere`.
  */
 const key = object({ variable, secret }, { elsewhere: variable });
 
-/** Secrets of the services that it can use: it gets those that exist, and needs one. */
+/** Secrets of the services that the agent can use: it gets those that exist, and needs at least one. */
 const anyKey = list(secret, 20);
 
 const claude = object({ kind: oneOf('claude'), command }, { key, anyKey });
@@ -58,7 +59,7 @@ const plain = object(
   {
     key,
     anyKey,
-    /** What it reads: the story as JSON, or the story in words. */
+    /** The input of the command: the story as JSON, or the story in words. */
     input: oneOf('json', 'prompt'),
   },
 );
@@ -80,14 +81,14 @@ const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says:
 const settings = object(
   { agent: agentSpec },
   {
-    /** Of the agent. */
+    /** The name of the agent. */
     name: oneLine,
-    /** Of the commits, which name the agent too; without it, the agent is the author. */
+    /** The author of the commits, which name the agent too; absent: the agent is the author. */
     author: object({ name: oneLine, email: oneLine }),
-    /** A story that takes longer has failed, and so has one whose agent is silent for that long. */
+    /** A story fails when it takes longer than `storySeconds`, or when its agent is silent for `stallSeconds`. */
     storySeconds: whole(1, 604_800),
     stallSeconds: whole(1, 604_800),
-    /** The service that it needs: HOST:PORT, and the variable whose base URL takes precedence. */
+    /** The service that the agent needs: HOST:PORT, and the variable whose base URL takes precedence. */
     service: object({ place: text({ min: 1, max: 300 }), base: variable }),
   },
 );
@@ -106,11 +107,14 @@ export const terminalAgentPath = '/opt/carrel/bin/carrel-agent';
 /** The settings that were prepared last in this sandbox. */
 export const preparedSettings = '/.data/agent-settings.json';
 
-/** The named volume with the programs that `carrel agent install` installed, and where sandboxes have it. */
+/** The named volume with the programs that `carrel agent install` installed, and its path in sandboxes. */
 export const installVolume = 'agents';
 export const installFolder = '/opt/agents';
 
-/** Where a program of this machine is mounted that is not below /usr, or the folder with it. Packages find each other by the folder's name. */
+/**
+ * The path inside of a program of this machine that is not below /usr, or of its folder. npm packages find each other
+ * by the folder's name.
+ */
 export function programMount(source: string): string {
   return source.endsWith('/node_modules') ? '/opt/agent/node_modules' : '/opt/agent';
 }
@@ -120,7 +124,9 @@ export function adapterCommand(settings: AdapterSettings): readonly string[] {
   return [adapterPath, JSON.stringify(checkAdapterSettings(settings))];
 }
 
-/** Where the adapter keeps its record, inside and below the folder that is `/.data` inside. */
+/**
+ * The folder of the adapter's record: below `/.data` inside, and below the folder of the host that is mounted there.
+ */
 export const adapterDataFolder = 'carrel';
 export const outcomeFile = 'outcome.json';
 

@@ -5,6 +5,6 @@ export interface Apply {
   /** In the order they were merged. */
   readonly sandboxes: readonly { readonly id: string; readonly name: string }[];
   readonly createdAt: string;
-  /** `begun` until the project has all of it or none, `undoing` until the undo is complete. */
+  /** `begun` until the project has all changes or none, `undoing` until the undo is complete. */
   readonly state: 'begun' | 'done' | 'undoing' | 'undone' | 'failed';
 }

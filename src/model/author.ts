@@ -4,5 +4,5 @@ export interface Author {
   readonly email: string;
 }
 
-/** What a commit can carry as a name or an address. */
+/** A name or an address that a commit can contain. */
 export const authorPattern = /^[^\x00-\x1f\x7f<>]{1,200}$/;

@@ -3,10 +3,10 @@ import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 import type { VolumeMount, VolumeRequest } from './volume.ts';
 
-/** Where a sandbox that asks for it has the bank. */
+/** The path of the bank in sandboxes that requested it. */
 export const bankFolder = '/data/memory-bank';
 export const bankEnv = { MEMORY_BANK_ROOT: bankFolder } as const;
-/** The project folder for all. */
+/** The folder for all projects. */
 export const sharedProject = 'shared';
 
 export function bankRequest(readonly: boolean): VolumeRequest {
@@ -25,15 +25,15 @@ export function bankGrant({
 export interface BankWriter {
   /** `unknown`: a plain write that several sandboxes, or none, could have made. */
   readonly kind: 'person' | 'sandbox' | 'unknown';
-  /** Of the user or the sandbox; of `unknown` the sandboxes that could have made it, or empty. */
+  /** The name of the user or the sandbox; for `unknown`, the sandboxes that could have made the write, or empty. */
   readonly name: string;
-  /** Of the sandbox. */
+  /** The id of the sandbox; null: the writer is not a sandbox. */
   readonly id: string | null;
   readonly agent: string | null;
   readonly session: string | null;
 }
 
-/** `plain`: not by a tool; it was found in the folder. */
+/** `plain`: a write without a tool, which was found in the folder. */
 export const bankActs = ['write', 'plain', 'restore'] as const;
 export type BankAct = (typeof bankActs)[number];
 
@@ -58,15 +58,15 @@ export interface BankLock {
   readonly until: string;
 }
 
-/** Of one user. */
+/** The limits of one user. */
 export interface BankLimits {
-  /** Of one file, for tools and for the history. */
+  /** The size of one file, for tools and for the history. */
   readonly fileBytes: number;
   readonly files: number;
   /** Contents of all versions together. */
   readonly historyBytes: number;
   readonly versions: number;
-  /** That one writer may have at once. */
+  /** The number of locks that one writer may have at once. */
   readonly locks: number;
 }
 
@@ -103,7 +103,7 @@ export function checkBankPath(path: string): string {
   });
 }
 
-/** One name, without folders. */
+/** Accepts one name, without folders. */
 export function checkBankProject(name: string): string {
   if (!name.includes('/') && isBankPath(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a project of the memory bank`, {

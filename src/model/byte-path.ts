@@ -16,12 +16,12 @@ export function fromText(text: string): BytePath {
   return fromBytes(Buffer.from(text, 'utf8'));
 }
 
-/** For people; bytes that are not text become U+FFFD. */
+/** The path as text for people; bytes that are not text become U+FFFD. */
 export function toText(path: BytePath): string {
   return isAscii(path) ? path : toBytes(path).toString('utf8');
 }
 
-/** Its characters are its bytes in every encoding. */
+/** Whether all bytes are ASCII: then the characters of the path are its bytes in every encoding. */
 export function isAscii(path: BytePath): boolean {
   return /^[\x00-\x7f]*$/.test(path);
 }

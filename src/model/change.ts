@@ -9,9 +9,9 @@ export interface Entry {
   readonly type: EntryType;
   /** Permission bits, 0o777 at most; 0 for a link, which has none. */
   readonly mode: number;
-  /** Of a file; 0 for everything else. */
+  /** The size of a file; 0 for other types. */
   readonly sizeBytes: number;
-  /** Of a link. */
+  /** The target of a link; null for other types. */
   readonly target: BytePath | null;
 }
 
@@ -42,19 +42,22 @@ export interface FileIdentity {
 export interface Change {
   /** Relative to the workspace, no leading slash, no `.` or `..`. */
   readonly path: BytePath;
-  /** In the base. Null: it was not there. */
+  /** The entry in the base. Null: the path does not exist in the base. */
   readonly before: Entry | null;
-  /** In the working copy. Null: the agent deleted it. Never both null; equal only if `hardLink` alone is the change. */
+  /**
+   * The entry in the working copy. Null: the agent deleted it. Never both null; equal only if `hardLink` alone is the
+   * change.
+   */
   readonly after: Entry | null;
   /**
    * Another path of the working copy that is the same file; the same path for all names of the file, null for that
    * one.
    */
   readonly hardLink: BytePath | null;
-  /** Of files only, else null. */
+  /** The contents of files; null for other types. */
   readonly beforeContent: Content | null;
   readonly afterContent: Content | null;
-  /** Of the project's file when it was known to equal `before`. Absent: no such file was seen. */
+  /** The state of the project's file when the daemon knew that it equals `before`. Absent: no such file was seen. */
   readonly beforeFile?: FileIdentity;
   /**
    * True: `before` is exactly what the agent's change was made on. False: the owner changed the path before it was recorded, and
@@ -62,8 +65,8 @@ export interface Change {
    */
   readonly baseKnown: boolean;
   /**
-   * The path is gone with its folder, and its base is not known: it may have been added later, so it is never
-   * deleted.
+   * The path is gone with its folder, and its base is not known: the owner may have added it later, so an apply never
+   * deletes it.
    */
   readonly perhapsUnseen?: true;
 }
@@ -92,7 +95,7 @@ export type Resolution = (typeof resolutions)[number];
 export const outcomes = [
   /** The project equals the base: the agent's version is taken. */
   'take',
-  /** Both changed it, and the changes merge. */
+  /** The owner and the agent changed it, and the changes merge. */
   'merge',
   /** The project has the agent's version already. */
   'same',
@@ -116,19 +119,19 @@ export interface PlannedPath {
   readonly sandbox: string;
   readonly change: (typeof changeKinds)[number];
   readonly outcome: Outcome;
-  /** It is taken as another name of the file at that path; null: it is not. */
+  /** The path becomes a hard link to the file at this path; null: it does not. */
   readonly hardLink: BytePath | null;
   readonly gates: readonly GateKind[];
-  /** What changed, in one line, where that is more than the gates say. */
+  /** The change in one line, if it is more than the gates say. */
   readonly note: string | null;
-  /** For conflicts, also for those that were resolved. */
+  /** The conflict, also if it was resolved; null: there is none. */
   readonly conflict: Conflict | null;
 }
 
 export interface Conflict {
-  /** For people: both changed the same lines; deleted here, changed there; … */
+  /** The reason for people: both changed the same lines; deleted here, changed there; … */
   readonly reason: string;
-  /** Null where it does not exist. `ours` is the project's, `theirs` the agent's. */
+  /** Null: it does not exist. `ours` is the project's, `theirs` the agent's. */
   readonly base: Entry | null;
   readonly ours: Entry | null;
   readonly theirs: Entry | null;
@@ -146,7 +149,7 @@ export function ignoredText({ files, more }: { files: number; more: boolean }, p
   return `${count} in ${shown}${places.length > shownPlaces ? ' …' : ''}`;
 }
 
-/** The first number that Intl formats takes it tens of milliseconds. */
+/** Formats without Intl, which takes tens of milliseconds for its first number. */
 function withCommas(number: number): string {
   return `${number}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

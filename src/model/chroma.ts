@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { MemoryGrant } from './memory.ts';
 
-/** Of the sandbox's loopback: where clients of Chroma look for a server. */
+/** The port on the sandbox's loopback at which clients of Chroma look for a server. */
 export const chromaPort = 8000;
 
 /** The one place that a sandbox has in the server. */
@@ -12,7 +12,7 @@ export interface ChromaPlace {
   readonly readonly: boolean;
 }
 
-/** What decides it: the record of a sandbox. */
+/** The part of a sandbox's record that decides its place. */
 export interface ChromaHolder {
   readonly id: string;
   readonly spec: {

@@ -1,4 +1,4 @@
-/** Edits that language servers compute. The spoke answers changes; the hub has them applied like those of a client. */
+/** Edits that language servers compute. The spoke returns changes; the hub applies them like changes of a client. */
 import type { CodeAnswer, CodePosition } from './code.ts';
 import type { FileChange } from './edit.ts';
 
@@ -22,12 +22,12 @@ export type CodeEdit =
       readonly act: 'apply';
       readonly path: string;
       readonly lines: CodeLines | null;
-      /** Of the action, from `code/actions`. */
+      /** The id of the action, from `code/actions`. */
       readonly id: string;
       readonly timeoutMs: number;
     };
 
-/** What is to be changed. Every edit of a file has the hash of the content that it was computed from. */
+/** The changes of an edit. Every change of a file has the hash of the content that it was computed from. */
 export interface CodeChanges extends CodeAnswer {
   readonly changes: readonly FileChange[];
 }

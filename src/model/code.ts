@@ -1,8 +1,11 @@
-/** What the hub asks the program in the sandbox of a project about code, and what it answers. Lines and columns count from 1, columns in UTF-16. */
+/**
+ * Requests of the hub to the spoke about code, and the answers. Lines and columns count from 1, columns in UTF-16
+ * units.
+ */
 
 import type { CodeSetup } from './language.ts';
 
-/** A place that is asked about: a line and a column, or a symbol of the file by its path, such as `Class/method`. */
+/** The place of a request: a line and a column, or a symbol of the file by its path, such as `Class/method`. */
 export interface CodePosition {
   readonly path: string;
   readonly line?: number | undefined;
@@ -10,7 +13,7 @@ export interface CodePosition {
   readonly symbol?: string | undefined;
 }
 
-/** `indexing`: there may be more. `timed_out`: nothing is known. */
+/** `indexing`: the answer may be incomplete. `timed_out`: the server did not answer in time. */
 export const codeStatuses = ['complete', 'indexing', 'timed_out'] as const;
 export type CodeStatus = (typeof codeStatuses)[number];
 
@@ -35,7 +38,7 @@ interface AskedPage extends Asked {
   readonly skip: number;
 }
 
-/** A path outside of the project is the sandbox's. */
+/** A path outside of the project is a path inside the sandbox. */
 export interface CodeRange {
   readonly path: string;
   readonly line: number;
@@ -44,7 +47,7 @@ export interface CodeRange {
   readonly endColumn: number;
 }
 
-/** With its line, in the project. */
+/** A range in the project, with the text of its line. */
 export interface CodePlace extends CodeRange {
   readonly text: string;
 }
@@ -52,7 +55,10 @@ export interface CodePlace extends CodeRange {
 /** Line, column, last line, last column, and the text of the line. */
 export type PlaceInFile = readonly [number, number, number, number, string];
 
-/** What an answer with a thousand places repeats, the path and the names of fields, takes longer to send and to check than the rest. */
+/**
+ * The places of one file without repeated paths and names of fields, which would dominate the time to send and to check
+ * a thousand places.
+ */
 export interface FilePlaces {
   readonly path: string;
   readonly places: readonly PlaceInFile[];
@@ -70,7 +76,7 @@ export interface AtPosition extends Asked {
   readonly at: CodePosition;
 }
 
-/** Null: the server has nothing to say about that place. */
+/** Null: the server has no information about that place. */
 export interface Hover extends CodeAnswer {
   readonly text: string | null;
 }
@@ -92,11 +98,11 @@ export interface SearchSymbols extends AskedPage {
   readonly path?: string | undefined;
 }
 
-/** What each server answered. */
+/** The answers of all servers. */
 export interface FoundSymbols {
   readonly status: CodeStatus;
   readonly servers: readonly string[];
-  /** Of servers that failed. */
+  /** The errors of servers that failed. */
   readonly errors: readonly { readonly server: string; readonly message: string }[];
   readonly items: readonly CodeSymbol[];
   readonly more: boolean;
@@ -105,7 +111,7 @@ export interface FoundSymbols {
 export interface Signature {
   readonly label: string;
   readonly documentation: string;
-  /** Counts from 0. */
+  /** The index of the parameter, from 0. */
   readonly activeParameter: number | null;
 }
 
@@ -133,13 +139,13 @@ export interface Calls extends AtPosition, AskedPage {
   readonly direction: CallDirection;
 }
 
-/** A function that calls, with the place of one call; or one that is called, with the place of its name. */
+/** A calling function with the place of one call, or a called function with the place of its name. */
 export interface CodeCaller extends CodePlace {
   readonly name: string;
   readonly kind: string;
 }
 
-/** Every method about code, with what it takes and answers. */
+/** Every method about code, with its request and its answer. */
 export interface CodeMethods {
   'code/setup': [CodeSetup, Record<string, never>];
   'code/locate': [Locate, CodePage<FilePlaces>];

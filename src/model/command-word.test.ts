@@ -10,6 +10,6 @@ test.each([
   ['show list', 'show list'],
   ['rm remove list', 'rm remove list'],
   ['', ''],
-])('%j is %j', (typed, shown) => {
+])('%j is converted to %j', (typed, shown) => {
   expect(canonicalWords(typed.split(' '), ['swarm', 'volume']).join(' ')).toBe(shown);
 });

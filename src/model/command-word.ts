@@ -1,4 +1,4 @@
-/** The other spelling of a verb, in every group → the one that help shows. */
+/** The other spellings of verbs, in every group of commands → the spelling that help shows. */
 const otherSpellings = new Map([
   ['list', 'ls'],
   ['ps', 'ls'],
@@ -7,8 +7,8 @@ const otherSpellings = new Map([
 ]);
 
 /**
- * The words after `carrel`, with the verb as help shows it: `swarm list` becomes `swarm ls`. Arguments stay. `groups`: the first
- * words of commands of two words.
+ * The words after `carrel`, with the verb as help shows it: `swarm list` becomes `swarm ls`. Arguments stay as they
+ * are. `groups`: the first words of commands of two words.
  */
 export function canonicalWords(words: readonly string[], groups: readonly string[]): string[] {
   const verb = groups.includes(words[0] ?? '') ? 1 : 0;

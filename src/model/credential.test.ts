@@ -14,8 +14,8 @@ import {
 const ask = { name: 'x', secret: 'KEY' };
 const custom = { ...ask, host: 'api.example.org', header: 'X-Key' };
 
-describe('where a secret goes', () => {
-  it('has the requested header in lower case', () => {
+describe('the services of a credential', () => {
+  it('have the requested host, port and header in canonical spelling', () => {
     expect(servicesOf({ ...custom, host: 'API.Example.org:8443', format: 'Token {}!' })).toEqual([
       { host: 'api.example.org', port: 8443, header: 'x-key', format: 'Token {}!' },
     ]);
@@ -24,7 +24,7 @@ describe('where a secret goes', () => {
     expect(servicesOf({ ...custom, host: '10.0.0.1' })[0]).toMatchObject({ host: '10.0.0.1', port: 443 });
   });
 
-  it('is defined for each preset, over https, with a header that fits the format', () => {
+  it('are defined for each preset, over https, with one place for the secret in the format', () => {
     for (const preset of presetNames) {
       const services = servicesOf({ ...ask, preset });
       for (const { host, port, format } of services)
@@ -37,13 +37,13 @@ describe('where a secret goes', () => {
     expect(servicesOf({ ...ask, preset: 'github' }).map(({ host }) => host)).toContain('github.com');
   });
 
-  it('is that of a preset, except for options in the request', () => {
+  it('are those of the preset, except for options in the request', () => {
     expect(servicesOf({ ...ask, preset: 'anthropic', host: 'localhost:4433' })).toEqual([
       { host: 'localhost', port: 4433, header: 'x-api-key', format: '{}', drops: ['authorization', 'x-api-key'] },
     ]);
   });
 
-  it('is reached without TLS only at a URL that says http', () => {
+  it('are reached without TLS only if the host is an http URL', () => {
     const at = (host: string) => servicesOf({ ...ask, preset: 'openai', host })[0];
     expect(at('http://gateway.local:4000')).toMatchObject({ host: 'gateway.local', port: 4000, scheme: 'http' });
     expect(at('http://10.0.0.7/')).toMatchObject({ host: '10.0.0.7', port: 80, scheme: 'http' });
@@ -55,7 +55,7 @@ describe('where a secret goes', () => {
     expect(() => servicesOf({ ...custom, ...change })).toThrow(expect.objectContaining({ code: 'invalid' }));
   const names = (text: string) => text.split(' ');
 
-  it.each(['host', 'header'])('is refused without a %s', (what) => isRefused({ [what]: undefined }));
+  it.each(['host', 'header'])('are refused without a %s', (what) => isRefused({ [what]: undefined }));
 
   it.each([
     ...['', 'a b', 'a\0.org', `${'a'.repeat(64)}.org`, '[::1%eth0]'],
@@ -63,15 +63,15 @@ describe('where a secret goes', () => {
       '-a.org a-.org a..b .a https://a.org/x a.org/x ftp://a.org http:// http:a.org u@a.org a.org:0 a.org:65536 a.org:1x a%00.org',
     ),
     ...names('[a.org] [1.2.3.4] 1.2.3 0x7f.1 127.1 2130706433'),
-  ])('is refused at host %j', (host) => isRefused({ host }));
+  ])('are refused with the host %j', (host) => isRefused({ host }));
 
   it.each([
     ...['', 'a b', 'a\nb', 'a\0', 'x'.repeat(65)],
     ...names('a:b é Host content-length Transfer-Encoding connection proxy-authorization'),
-  ])('is refused in header %j', (header) => isRefused({ header }));
+  ])('are refused with the header %j', (header) => isRefused({ header }));
 
   it.each(['', 'Bearer', '{}{}', '{} {}', 'a\r\nb: {}', ' {}', '{} ', 'é{}', '{}\0', `{}${'x'.repeat(256)}`])(
-    'is refused as %j',
+    'are refused with the format %j',
     (format) => isRefused({ format }),
   );
 });
@@ -110,7 +110,7 @@ describe('the value of a header', () => {
     expect(() => value('x'.repeat(8193))).toThrow(/at most|cannot be/);
   });
 
-  it('is not part of the refusal', () => {
+  it('is not part of the error message', () => {
     expect(() => value('hunter2\nx')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
     );
@@ -132,7 +132,7 @@ describe('the header with a claim of the secret', () => {
   );
 });
 
-it('sets the variables that tools read', () => {
+it('credentialEnv sets the variables that tools read', () => {
   const env = (preset: (typeof presetNames)[number] | null, name = 'x') =>
     credentialEnv({ name, preset }, 'http://h:1');
   expect(env('anthropic')).toEqual({
@@ -149,7 +149,7 @@ it('sets the variables that tools read', () => {
   expect(env(null, 'my-jira.x')).toEqual({ MY_JIRA_X_BASE_URL: 'http://h:1' });
 });
 
-it('is refused together with another for the same host or variable', () => {
+it('checkTogether refuses two credentials for the same host or variable', () => {
   const of = (name: string, request: object): Credential => ({
     ...{ name, preset: null, secret: 'KEY', createdAt: '' },
     services: servicesOf({ ...custom, ...request }),
@@ -159,7 +159,7 @@ it('is refused together with another for the same host or variable', () => {
   expect(() => checkTogether([of('a-b', {}), of('a.b', { host: 'b.org' })])).toThrow(/A_B_BASE_URL/);
 });
 
-it('has a name that is fit for a command line', () => {
+it('checkCredentialName accepts only names that are fit for a command line', () => {
   expect(checkCredentialName('a.b-c_1')).toBe('a.b-c_1');
   for (const name of ['', '1a', 'A', 'a b', '-a', '../a', 'a\n', 'x'.repeat(64)])
     expect(() => checkCredentialName(name)).toThrow(/is not a name/);

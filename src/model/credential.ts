@@ -1,20 +1,20 @@
 /**
- * A credential: a secret that goes to one service as a header, added outside of the sandboxes that use it. Inside
- * there is a base URL on loopback, and a placeholder where a tool insists on a key; the value is never there.
+ * A credential: a secret that goes to one service as a header, added outside of the sandboxes that use it. Inside there
+ * is only a base URL on loopback, and a placeholder if a tool requires a key.
  */
 import { Fault } from './fault.ts';
 import { hostText, parseEndpoint, parseHost } from './host.ts';
 import { claimIn } from './jwt.ts';
 import { printable } from './name.ts';
 
-/** One host that the header goes to: over TLS, or over plain HTTP where the request for the credential said `http://`. */
+/** One host that the header goes to: over TLS, or over plain HTTP if the request for the credential said `http://`. */
 export interface Service {
-  /** As `parseHost` writes it; an address without brackets. */
+  /** The host as `parseHost` writes it; an address without brackets. */
   readonly host: string;
   readonly port: number;
   /** Left out: TLS. */
   readonly scheme?: 'http';
-  /** In lower case. */
+  /** The name of the header, in lower case. */
   readonly header: string;
   /** The value of the header, `{}` standing for the secret. */
   readonly format: string;
@@ -24,7 +24,10 @@ export interface Service {
   readonly drops?: readonly string[];
   /** A second header with a claim of the secret, which is a JSON Web Token: the account that the token is for. */
   readonly claim?: { readonly header: string; readonly path: readonly string[] };
-  /** Requests for other paths are refused: the host has more than the sandbox needs. It ends with a slash. */
+  /**
+   * The prefix of allowed paths, which ends with a slash. Other requests are refused: the host has more than the
+   * sandbox needs.
+   */
   readonly below?: string;
 }
 
@@ -72,7 +75,7 @@ const httpsPort = 443;
 const httpPort = 80;
 const placeholder = 'carrel-placeholder';
 
-/** Tools check the first letters of some keys. */
+/** The presets. Tools check the first letters of some keys, so placeholders begin like keys. */
 const presets: { readonly [name in PresetName]: Preset } = {
   anthropic: {
     base: 'ANTHROPIC_BASE_URL',
@@ -194,7 +197,7 @@ export function credentialEnv({ name, preset }: CredentialGrant, url: string): R
   return { [`${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_BASE_URL`]: url };
 }
 
-/** How many one sandbox can have. */
+/** The number of credentials that one sandbox can have. */
 export const maxCredentials = 20;
 
 export const credentialNamePattern = /^[a-z][a-z0-9_.-]{0,62}$/;
@@ -206,7 +209,7 @@ export function checkCredentialName(name: string): string {
   });
 }
 
-/** The part of a request that says where the secret goes; the caller checks the secret itself. */
+/** The services of a requested credential. The caller checks the secret itself. */
 export function servicesOf({ preset, host, header, format }: CredentialRequest): Credential['services'] {
   const known = preset === undefined ? null : presets[preset].services;
   if (known !== null && host === undefined && header === undefined && format === undefined) return known;
@@ -231,7 +234,7 @@ function incomplete(option: string): Fault {
   });
 }
 
-/** Plain HTTP only where it is said: the key would go over the network for all to read. */
+/** Uses plain HTTP only if the text says so: the key goes over the network unencrypted. */
 function parseService(text: string): Pick<Service, 'host' | 'port' | 'scheme'> {
   const [, scheme, place] = /^(?:(https?):\/\/)?([^/]*)\/?$/.exec(text) ?? [];
   if (place === undefined) {
@@ -263,7 +266,7 @@ function checkFormat(text: string): string {
   });
 }
 
-/** What every server parses alike: no control characters, no space at either end. */
+/** Whether every server parses the text alike: no control characters, no space at either end. */
 function isHeaderText(text: string): boolean {
   return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
 }
@@ -295,7 +298,7 @@ export function claimHeader({ claim }: Pick<Service, 'claim'>, value: Uint8Array
   return typeof said === 'string' && isHeaderText(said) && said.length <= maxValueLength ? [claim.header, said] : null;
 }
 
-/** Two for the same host or variable inside cannot be used together. */
+/** Throws if two credentials are for the same host or set the same variable inside. */
 export function checkTogether(credentials: readonly Credential[]): void {
   const takenBy = new Map<string, string>();
   for (const credential of credentials) {

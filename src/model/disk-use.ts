@@ -1,4 +1,4 @@
-/** What takes disk space in a home. */
+/** The kinds of data that take disk space in a home. */
 export const spaceKinds = [
   /** The state of sandboxes, and the copies of projects that they work on. */
   'workspaces',
@@ -17,7 +17,7 @@ export const spaceKinds = [
 ] as const;
 export type SpaceKind = (typeof spaceKinds)[number];
 
-/** By the first name of a path in the home; folders of sandboxes and volumes are divided further. */
+/** The kind by the first name of a path in the home. The caller divides folders of sandboxes and volumes further. */
 export function spaceKindOf(name: string): SpaceKind {
   const found = kinds.find(([pattern]) => pattern.test(name));
   return found?.[1] ?? 'other';

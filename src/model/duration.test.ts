@@ -7,14 +7,14 @@ it.each([
   ['12h', 43_200_000],
   ['7d', 604_800_000],
   ['2w', 1_209_600_000],
-])('%s', (text, ms) => expect(parseDuration(text, '--stale')).toBe(ms));
+])('parseDuration accepts %s', (text, ms) => expect(parseDuration(text, '--stale')).toBe(ms));
 
 it.each(['', '7', 'd', '0d', '07d', '-1d', '+1d', '1.5d', '7 d', ' 7d', '7d\n', '7D', '7days', '1d12h', '٧d', '1e3s'])(
-  '%j is refused',
+  'parseDuration refuses %j',
   (text) => expect(() => parseDuration(text, '--stale')).toThrow(/--stale: .* is not a time span/),
 );
 
-it('what is longer than a hundred years is refused', () => {
+it('parseDuration refuses a time span of more than a hundred years', () => {
   expect(parseDuration('36500d', 'x')).toBe(36_500 * 86_400_000);
   for (const text of ['36501d', '999999999w']) expect(() => parseDuration(text, 'x')).toThrow(/not a time span/);
 });

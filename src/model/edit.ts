@@ -1,8 +1,9 @@
 /**
  * Edits of many files in one or more projects, applied to all of them or to none.
  *
- * The daemon asks every spoke to prepare, then to apply. Its row in the store holds the decision: while it says `begun` the edit is taken
- * back in every project after any failure; once it says `done` only the journals are left to be removed. Then the row is removed.
+ * The daemon asks every spoke to prepare, then to apply. The row of the edit in the store holds the decision. While it
+ * says `begun`, any failure rolls the edit back in every project. Once it says `done`, the daemon removes the journals
+ * and then the row.
  */
 
 /** Content as text if it is UTF-8 without NUL, else as base64. */
@@ -54,14 +55,14 @@ export type ChangeOutcome = 'changed' | 'created' | 'renamed' | 'deleted';
 export interface ChangedFile {
   readonly path: string;
   readonly outcome: ChangeOutcome;
-  /** The new path of what was renamed. */
+  /** The new path of a renamed file or folder. */
   readonly to: string | null;
-  /** Of the new content; null where there is none, or it stays the same. */
+  /** The hash of the new content; null: there is none, or it stays the same. */
   readonly hash: string | null;
 }
 
 export interface PreparedEdit {
-  /** At most `maxListedFiles`. */
+  /** The changed files, at most `maxListedFiles`. */
   readonly files: readonly ChangedFile[];
   readonly count: number;
   /** Unified diff. */

@@ -4,7 +4,7 @@ export interface Event {
   readonly at: string;
   /** `noun.verb`, such as `sandbox.created`. */
   readonly type: string;
-  /** The id of what it happened to. */
+  /** The id of the record that the event is about. */
   readonly subject: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

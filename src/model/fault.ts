@@ -45,7 +45,7 @@ export interface FaultDetails {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** What crosses the API: a Fault without its cause. */
+/** A Fault as the API sends it, without its cause. */
 export interface FaultBody {
   readonly code: FaultCode;
   readonly message: string;
@@ -86,7 +86,7 @@ export function isFault(error: unknown, code?: FaultCode): error is Fault {
   return error instanceof Fault && (code === undefined || error.code === code);
 }
 
-/** For a full disk. */
+/** The hint for a full disk. */
 export const spaceHint =
   'Free some disk space: carrel ls --size tells what sandboxes take, and carrel rm --force NAME works on a full disk.';
 

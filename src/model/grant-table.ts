@@ -1,4 +1,4 @@
-/** What is derived from the kinds of grants in `noun-table.ts`. */
+/** Types and functions that are derived from the kinds of grants in `noun-table.ts`. */
 import type { FieldType, GrantKind } from './grant.ts';
 import { grantKinds } from './noun-table.ts';
 
@@ -8,18 +8,18 @@ type PartsOf<F extends GrantField> =
   Kinds[F] extends GrantKind<infer R, infer G, infer K, infer S> ? { request: R; granted: G; key: K; shown: S } : never;
 
 export type GrantRequest<F extends GrantField> = PartsOf<F>['request'];
-/** In the spec of a sandbox. */
+/** The grants in the spec of a sandbox. */
 export type Granted = { readonly [F in GrantField]?: readonly PartsOf<F>['granted'][] };
-/** In requests. */
+/** The grants in a request. */
 export type AskedGrants = { [F in GrantField]?: GrantRequest<F>[] };
-/** In views. */
+/** The grants in a view. */
 export type GrantViews = {
   [F in GrantField as PartsOf<F>['shown'] extends never ? never : F]: Pick<
     PartsOf<F>['granted'],
     PartsOf<F>['shown']
   >[];
 };
-/** By the keys of carrel.yaml. */
+/** The grants of a sandbox in carrel.yaml, by their keys. */
 export type DeclaredGrants = { readonly [F in GrantField as PartsOf<F>['key']]: readonly GrantRequest<F>[] };
 
 interface AnyKind extends Omit<GrantKind<unknown, unknown, keyof DeclaredGrants>, 'request' | 'view'> {
@@ -29,12 +29,12 @@ interface AnyKind extends Omit<GrantKind<unknown, unknown, keyof DeclaredGrants>
 
 export const grantTable = Object.entries(grantKinds) as unknown as readonly (readonly [GrantField, AnyKind])[];
 
-/** Those that a carrel.yaml can declare. */
+/** The kinds of grants that a carrel.yaml can declare. */
 export const declarable = grantTable.flatMap(([field, { declared, ...kind }]) =>
   declared === null ? [] : [{ field, ...kind, ...declared }],
 );
 
-/** All kinds that views have, whether the spec has any or not. */
+/** The grants for a view: a list for each kind that views have, even if the spec has none of that kind. */
 export function viewsOf(spec: Granted): GrantViews {
   const views = grantTable.flatMap(([field, { view }]) =>
     view ? [[field, (spec[field] ?? []).map((granted) => picked(granted, Object.keys(view)))]] : [],
@@ -42,7 +42,7 @@ export function viewsOf(spec: Granted): GrantViews {
   return Object.fromEntries(views) as GrantViews;
 }
 
-/** All kinds that have metadata, whether the spec has any or not. */
+/** The metadata of the grants: a list for each kind that has metadata, even if the spec has none of that kind. */
 export function metadataOf(spec: Granted): object {
   const shown = grantTable.flatMap(([field, { metadata }]) =>
     metadata ? [[field, (spec[field] ?? []).map((granted) => metadata(granted))]] : [],

@@ -8,7 +8,10 @@
  */
 import type { Mount } from './mount.ts';
 
-/** What a field of a request or a view may be. As data: the command line loads the model, and must not load zod. */
+/**
+ * The type of a field of a request or a view. It is data, because the command line loads the model and must not load
+ * zod.
+ */
 export type FieldType =
   | 'boolean'
   | 'text'
@@ -22,41 +25,43 @@ type RequestField<T> = undefined extends T ? { readonly optional: FieldType } : 
 /** `Shown`: the fields of a granted value that views have. */
 export interface GrantKind<Request, Granted, Key extends string = never, Shown extends keyof Granted = never> {
   readonly request: { readonly [F in keyof Required<Request>]: RequestField<Request[F]> };
-  /** In one request. */
+  /** The most grants of this kind in one request. */
   readonly most: number;
-  /** It may be repeated. */
+  /** The option of commands, which may be repeated. */
   readonly option: {
     readonly flags: string;
     readonly summary: string;
     readonly completes?: string;
-    /** Of commands that create sandboxes for agents, too, not of `run` and `create` alone. */
+    /** True: commands that create sandboxes for agents have the option too, not only `run` and `create`. */
     readonly isForAgents: boolean;
   };
   /** A list of texts in a sandbox of a carrel.yaml; null: it cannot be declared. */
   readonly declared: {
     readonly key: Key;
-    /** Before each text where the user is asked for trust. */
+    /** The word before each text in the question for trust. */
     readonly word: string;
     readonly maxText: number;
     readonly description: string;
     readonly example: readonly string[];
-    /** When these change, sandboxes are replaced. */
+    /** The texts of the grants. When they change, the sandbox is replaced. */
     texts(requests: readonly Request[]): string[];
   } | null;
   parse(text: string): Request;
-  /** Left out: all requests count. */
+  /** Removes repeated requests. Left out: all requests count. */
   distinct?(requests: readonly Request[]): Request[];
-  /** In the audit log. */
+  /** The name of the grant in the audit log. */
   nameOf(request: Request): string;
-  /** In the API. Left out: not shown. */
+  /** The fields in the API. Left out: not shown. */
   readonly view?: { readonly [F in Shown]: FieldType };
-  /** Inside. Left out: not shown. */
+  /** The metadata inside. Left out: not shown. */
   metadata?(granted: Granted): unknown;
-  /** What appears inside for it. Left out: nothing. */
+  /** The mounts inside for the grant. Left out: none. */
   mounts?(granted: Granted, at: MountPlaces): readonly Mount[];
-  /** Variables inside, with one or more of them. */
+  /** Variables inside, if the sandbox has at least one such grant. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A program inside that speaks MCP, and its file in the build. `comesWith` left out: agents get it with each. */
+  /**
+   * A program inside that speaks MCP, and its file in the build. `comesWith` left out: agents get it with each grant.
+   */
   readonly server?: {
     readonly name: string;
     readonly program: string;
@@ -66,10 +71,10 @@ export interface GrantKind<Request, Granted, Key extends string = never, Shown e
   };
 }
 
-/** What the mounts of a grant are made of, besides the grant. */
+/** The inputs of `mounts` besides the grant. */
 export interface MountPlaces {
   readonly sandboxName: string;
-  /** Of the host. Nothing is ever in it. */
+  /** A folder of the host that is always empty. */
   readonly emptyFolder: string;
   volume(name: string): string;
 }
@@ -78,7 +83,7 @@ interface Readable {
   readonly readonly?: boolean | undefined;
 }
 
-/** Once each; what is asked for twice is read-only only if both say so. */
+/** Removes repetitions. A repeated grant is read-only only if all requests say so. */
 export function distinctBy<R extends Readable>(requests: readonly R[], nameOf: (request: R) => string): R[] {
   const byName = new Map<string, R>();
   for (const one of requests) {

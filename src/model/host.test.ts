@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endpointText, hostText, parseEndpoint, parseHost } from './host.ts';
 
-describe('one spelling for', () => {
+describe('a host is converted to its canonical spelling', () => {
   test.each([
     ['example.com', 'example.com'],
     ['EXAMPLE.Com', 'example.com'],
@@ -111,11 +111,11 @@ describe('a host and a port', () => {
     'user:pass@example.com:443',
     '::1:443x',
     ':443',
-  ])('not %j', (text) => {
+  ])('are refused: %j', (text) => {
     expect(() => parseEndpoint(text)).toThrow(expect.objectContaining({ code: 'invalid' }));
   });
 
-  test('the port may be understood', () => {
+  test('have a default port if the caller passes one', () => {
     expect(endpointText(parseEndpoint('example.com', 80))).toBe('example.com:80');
     expect(endpointText(parseEndpoint('example.com:81', 80))).toBe('example.com:81');
   });

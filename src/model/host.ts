@@ -50,7 +50,7 @@ function parsePort(digits: string, text: string): number {
   throw new Fault('invalid', `${printable(text)}: ${printable(digits)} is not a port`, { hint: 'Use 1 to 65535.' });
 }
 
-/** In the form for a URL or before a port. */
+/** The form of the host for a URL, or before a port. */
 export function hostText(host: Host): string {
   return host.kind === 'address' && host.family === 6 ? `[${host.text}]` : host.text;
 }
@@ -85,7 +85,7 @@ export function parseName(text: string): string {
   return ascii;
 }
 
-/** Labels of a name in ASCII. */
+/** Checks the labels of a name in ASCII. */
 function checkName(name: string, text: string): void {
   if (name.length > maxNameLength) throw refused(text, 'is longer than names can be');
   const labels = name.split('.');

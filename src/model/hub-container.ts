@@ -1,15 +1,18 @@
 /** The container of a hub and those of its projects, as `carrel compose` renders them: names and paths that all of them know. */
 
 export const hubImageName = 'carrel-hub:latest';
-/** By which the containers of projects dial it. */
+/** The name by which the containers of projects dial the hub. */
 export const hubHost = 'hub';
-/** In the image, and in the container of each project, as a read-only volume: the spoke program with everything it needs. */
+/**
+ * The path of the spoke program with everything it needs: in the image, and in each project's container as a read-only
+ * volume.
+ */
 export const hubToolsPath = '/opt/carrel';
-/** In the hub's container, the same volume: the hub fills it. */
+/** The path of the same volume in the hub's container: the hub fills it. */
 export const hubToolsVolume = '/run/carrel/tools';
-/** In the hub's container: a volume for each project, with its token. */
+/** The path in the hub's container of the volumes with tokens, one volume for each project. */
 export const spokeTokensPath = '/run/carrel/spokes';
-/** In the container of a project: its volume. */
+/** The path of that volume in the container of the project. */
 export const spokeTokenPath = '/run/carrel/hub';
 export const spokeTokenName = 'token';
 /** Ids of the projects, separated by commas. */

@@ -2,18 +2,18 @@
 import type { SandboxSpec } from './sandbox.ts';
 import type { DeclaredService } from './service.ts';
 
-/** Of 127.0.0.1 inside. */
+/** The port on 127.0.0.1 inside. */
 const port = 17_008;
 
-/** Where a service is that the daemon itself answers. */
+/** The place of a service that the daemon itself answers. */
 export const hubPlace = 'hub';
 export const hubService: DeclaredService = { name: 'hub', port, to: hubPlace, identity: 'headers' };
 
 const url = `http://127.0.0.1:${port}/mcp`;
-/** The second name is that of programs made for CodeBuddy. */
+/** Programs made for CodeBuddy read the second variable. */
 export const hubEnv = { CARREL_HUB_URL: url, CODEBUDDY_URL: url } as const;
 
-/** A service of that name that the owner declared has another port. */
+/** Whether the sandbox was granted the hub. A service `hub` that the owner declared has another port. */
 export function hasHub({ services }: Pick<SandboxSpec, 'services'>): boolean {
   return services?.some((one) => one.name === hubService.name && one.port === port) === true;
 }

@@ -2,8 +2,8 @@ import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 
 /**
- * The groups of the hub's tools. `apply` has none: with it, environments are applied without asking, unless a change is gated.
- * Nor has `spoke`: with it, a program elsewhere may be the spoke of a project.
+ * The groups of the hub's tools. `apply` and `spoke` contain no tools. With `apply`, environments are applied without
+ * asking, unless a change is gated. With `spoke`, a program elsewhere may be the spoke of a project.
  */
 export const toolGroups = [
   'files',
@@ -18,7 +18,7 @@ export const toolGroups = [
 ] as const;
 export type ToolGroup = (typeof toolGroups)[number];
 
-/** Offered unless a caller names others. */
+/** The groups that a caller gets if it names none. */
 export const defaultGroups: readonly ToolGroup[] = ['files', 'code', 'run'];
 
 export type ProjectGrant = '*' | readonly string[];
@@ -30,7 +30,7 @@ export interface HubToken {
   readonly groups: readonly ToolGroup[];
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** Exact to some minutes after a crash. */
+  /** The time of the last use. After a crash it may be some minutes too early. */
   readonly usedAt: string | null;
 }
 

@@ -24,7 +24,7 @@ describe('an edited hunk', () => {
     ['without its first context', body.slice(3), 'a\nB\nc\nd\nE\nf\ng\nh\n'],
     ['without its last context', body.slice(0, -6), 'a\nB\nc\nd\nE\nf\ng\nh\n'],
     ['with other ends of lines', body.replace('+B', '+\xff\r'), 'a\n\xff\r\nc\nd\nE\nf\ng\nh\n'],
-  ])('%s', (_, lines, expected) => {
+  ])('applies %s', (_, lines, expected) => {
     expect(result(lines)).toBe(expected);
   });
 
@@ -48,13 +48,13 @@ describe('an edited hunk', () => {
     expect(result(lines)).toBeNull();
   });
 
-  test('is counted again', () => {
+  test('has new counts of lines in its head', () => {
     const edited = editedHunk(hunk, '-b\n+B\n+C\n c\n d\n e\n');
     expect(hunkText(edited!)).toBe('@@ -2,4 +2,5 @@ place\n-b\n+B\n+C\n c\n d\n e\n');
     expect(blocksOf(edited!)).toEqual([0]);
   });
 
-  test('may have lost the spaces of empty lines', () => {
+  test('may lack the spaces of empty lines', () => {
     const empty = parseSection(`${head}@@ -1,4 +1,4 @@\n \n-b\n+B\n \r\n d\n`).hunks[0]!;
     expect(result('\n-b\n+x\n\r\n d\n', empty, '\nb\n\r\nd\n')).toBe('\nx\n\r\nd\n');
   });
@@ -69,12 +69,12 @@ describe('an edited hunk', () => {
     expect(result(` a\n b\n${mark}+x\n`, last, 'a\nb')).toBeNull();
   });
 
-  test('of a file that was empty', () => {
+  test('applies to a file that was empty', () => {
     const empty = parseSection(`${head}@@ -0,0 +1,2 @@\n+a\n+b\n`).hunks[0]!;
     expect(result('+x\n', empty, '')).toBe('x\n');
   });
 
-  test('whose place is not clear does not apply', () => {
+  test('does not apply if its lines fit at several places', () => {
     const same = parseSection(`${head}@@ -1,6 +1,7 @@\n x\n x\n x\n+n\n x\n x\n x\n`).hunks[0]!;
     expect(result(' x\n x\n+m\n', same, 'x\n'.repeat(6))).toBeNull();
   });
@@ -90,7 +90,7 @@ describe('edited hunks of a file', () => {
     return edited && withBlocks(old, section, new Set(blocks), edited);
   };
 
-  test('are those of whole hunks and of split ones', () => {
+  test('apply to whole hunks and to split ones', () => {
     expect(partOf(hunk, 0, 1)).toEqual(hunk);
     expect([first, second].map((part) => part.lines.length)).toEqual([5, 6]);
     expect(taken([[[0, 1], body]])).toBe('a\nB\nc\nd\nE\nf\ng\nh\n');

@@ -1,6 +1,6 @@
 /**
- * Hunks that the reviewer edited, as in `git add -e`: lines of a unified diff, as bytes in latin1. Lines of the old file can be kept or
- * deleted, new lines are free. The client and the daemon check an edit with the same code.
+ * Hunks that the reviewer edited, as in `git add -e`: lines of a unified diff, as bytes in latin1. The reviewer can
+ * keep or delete lines of the old file, and add any lines. The client and the daemon check an edit with the same code.
  */
 import { blocksOf, type Hunk, type HunkLine, joined, partOf, type Section } from './patch-section.ts';
 
@@ -21,7 +21,7 @@ export function editedHunk(hunk: Hunk, text: string): Hunk | null {
   return { ...hunk, lines, oldStart: hunk.oldStart + offset, newStart: hunk.newStart + offset };
 }
 
-/** All edits belong to other blocks of the section; null: one does not apply. */
+/** The edited hunks. Each edit is for other blocks of the section. Null: one does not apply. */
 export function editedHunks({ hunks }: Section, edits: readonly HunkEdit[]): Hunk[] | null {
   const edited = edits.map(({ blocks, lines }) => {
     const hunk = hunks.find((one) => one.lines.some(({ block }) => block === blocks[0]));
@@ -43,7 +43,10 @@ function parseLines(text: string, block: number): HunkLine[] | null {
   });
 }
 
-/** How many of the first lines were deleted: of the old lines, only those around the changes may be left out. Null: others are missing. */
+/**
+ * The number of leading old lines that the edit leaves out: only context before and after the changes may be left out.
+ * Null: other lines are missing, or the place is ambiguous.
+ */
 function offsetOf(lines: readonly HunkLine[], hunk: Hunk): number | null {
   const [old, shown] = [side(lines, '-'), side(hunk.lines, '-')];
   const before = hunk.lines.findIndex(({ block }) => block !== null);
@@ -55,7 +58,7 @@ function offsetOf(lines: readonly HunkLine[], hunk: Hunk): number | null {
   return offsets.length === 1 ? offsets[0]! : null;
 }
 
-/** Only the last line of a file can have no end: a hunk that shows such a line reaches the end of the file. */
+/** Only the last line of a file can lack a newline: a hunk that shows such a line reaches the end of the file. */
 function endsWell(lines: readonly HunkLine[], hunk: Hunk, offset: number): boolean {
   const isLast = hunk.lines.some(({ text }) => !text.endsWith('\n'));
   const isWhole = offset + side(lines, '-').length === side(hunk.lines, '-').length;

@@ -1,6 +1,6 @@
 /** An image for sandboxes on a Docker Engine, as this installation knows it. */
 export interface Image {
-  /** Its name for people. */
+  /** The name for people. */
   readonly name: string;
   /** The engine's id, made from its content. */
   readonly id: string;
@@ -10,7 +10,7 @@ export interface Image {
   readonly project: string | null;
   /** The checksum of everything it was built from; null: it was not built here. */
   readonly checksum: string | null;
-  /** When it was built, or first looked up. */
+  /** The time when it was built, or first looked up. */
   readonly at: string;
 }
 
@@ -26,7 +26,7 @@ export function isOwnImageName(name: string): boolean {
   return name === imagePrefix || name.startsWith(`${imagePrefix}:`) || name.startsWith(`${imagePrefix}-`);
 }
 
-/** By which the engine has an image that was built here: an engine may have those of several installations. */
+/** The tag by which the engine has an image that was built here: an engine may have images of several installations. */
 export function ownImageTag(name: string, installation: string): string {
   return name === baseImageName ? `${name}-${installation}` : `${name}:${installation}`;
 }

@@ -18,7 +18,10 @@ export function codeText(character: string): string {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
 }
 
-/** JSON that means the same and is harmless on a terminal: such characters stand only within its strings. */
+/**
+ * JSON with the same meaning that is harmless on a terminal: invisible characters, which occur only within its strings,
+ * are escaped.
+ */
 export function plainJson(json: string): string {
   return json.replace(invisible, (found) => (found === '\n' ? found : units(found)));
 }

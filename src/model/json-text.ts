@@ -2,7 +2,8 @@
  * JSON text with the position of every value, for files that people read too: an error has its line, and one value is
  * replaced without a change to any other character.
  *
- * Stricter than JSON.parse in one thing: a name that an object has twice is refused, since parsers differ in which they take.
+ * The parser is stricter than JSON.parse in one thing: it refuses a name that an object has twice, since parsers differ
+ * in which value they use.
  */
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { JsonPath } from './shape.ts';
@@ -19,9 +20,9 @@ export interface JsonNode {
   /** The offset after its last character. */
   readonly end: number;
   readonly value: unknown;
-  /** Of an object, in the order of the text. */
+  /** The members of an object, in the order of the text. */
   readonly members: readonly JsonMember[];
-  /** Of a list. */
+  /** The items of a list. */
   readonly items: readonly JsonNode[];
 }
 
@@ -94,7 +95,7 @@ interface OpenNode {
   readonly members: JsonMember[];
   readonly items: JsonNode[];
   readonly names: Set<string>;
-  /** Of the member whose value comes next. */
+  /** The member whose value comes next. */
   name: { readonly name: string; readonly at: number } | null;
 }
 

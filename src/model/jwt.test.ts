@@ -3,18 +3,18 @@ import { claimIn } from './jwt.ts';
 
 const token = (claims: string) => `e30.${Buffer.from(claims).toString('base64url')}.c2ln`;
 
-it('has the claim at a path', () => {
+it('claimIn returns the claim at a path', () => {
   const text = token('{"exp":7,"https://a.example/auth":{"account":"a1"}}');
   expect(claimIn(text, ['exp'])).toBe(7);
   expect(claimIn(text, ['https://a.example/auth', 'account'])).toBe('a1');
 });
 
 it.each(['', 'x', 'a.b', 'a.b.c', 'a.b.c.d', token('null'), token('[]'), token('{"exp"'), token('{"a":{}}')])(
-  'has no claim in %j',
+  'claimIn returns undefined for %j',
   (text) => expect(claimIn(text, ['exp'])).toBeUndefined(),
 );
 
-it('takes no name that every object has for a claim', () => {
+it('claimIn ignores properties that every object inherits', () => {
   expect(claimIn(token('{"a":"x"}'), ['toString'])).toBeUndefined();
   expect(claimIn(token('{"a":"x"}'), ['a', 'length'])).toBeUndefined();
 });

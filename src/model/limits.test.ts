@@ -14,7 +14,7 @@ describe('resolveLimits', () => {
     });
   });
 
-  it('raises swap with memory unless it was requested', () => {
+  it('sets swap to twice the memory unless swap was requested', () => {
     expect(resolveLimits({ memoryBytes: GiB }).swapBytes).toBe(2 * GiB);
     expect(resolveLimits({ memoryBytes: GiB, swapBytes: GiB }).swapBytes).toBe(GiB);
     expect(resolveLimits({ memoryBytes: 1024 ** 5 }).swapBytes).toBe(1024 ** 5);
@@ -26,7 +26,7 @@ describe('resolveLimits', () => {
     [{ memoryBytes: 1024 }, 'limits.memoryBytes: 1.0K is out of range'],
     [{ pids: 5_000_000 }, 'limits.pids'],
     [{ memoryBytes: 2 * GiB, swapBytes: GiB }, 'limits.swapBytes'],
-  ])('refuses %j with the field', (asked, field) => {
+  ])('refuses %j and names the field', (asked, field) => {
     expect(() => resolveLimits(asked, defaultLimits)).toThrow(field);
   });
 });

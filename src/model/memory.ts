@@ -30,7 +30,7 @@ export function parseMemoryGrant(text: string): MemoryGrant {
   });
 }
 
-/** Once each. */
+/** The scopes without repetitions. */
 export function distinctScopes(grants: readonly MemoryGrant[]): MemoryGrant[] {
   return distinctBy(grants, ({ scope }) => scope);
 }
@@ -87,20 +87,20 @@ export type Metadata = Readonly<Record<string, MetadataValue>>;
 /** The author of a note, as the daemon knows it. */
 export interface Writer {
   readonly kind: 'person' | 'sandbox' | 'token';
-  /** Of the user, or of the sandbox; of a token its id. */
+  /** The name of the user or the sandbox; for a token, its id. */
   readonly name: string;
-  /** Of the sandbox or token; null: a person. */
+  /** The id of the sandbox or token; null: a person. */
   readonly id: string | null;
   /** The agent that the sandbox was created for. */
   readonly agent: string | null;
-  /** The session of that sandbox that had a turn then, if it was the only one. */
+  /** The session of that sandbox that had a turn at that time; null: there was none, or more than one. */
   readonly session: string | null;
 }
 
 export const noteVias = ['cli', 'hub', 'sandbox', 'import'] as const;
 export type NoteVia = (typeof noteVias)[number];
 
-/** What an imported file says of a note's author. The daemon did not see it. */
+/** The author and the time of a note according to an imported file. The daemon cannot check them. */
 export interface NoteOrigin {
   readonly by: string;
   readonly at: string;
@@ -119,11 +119,11 @@ export interface Note {
   readonly at: string;
   readonly expiresAt: string | null;
   readonly origin: NoteOrigin | null;
-  /** Without a vector it is found by its text only. */
+  /** False: a search finds the note only by its text. */
   readonly hasVector: boolean;
 }
 
-/** Of one user, besides `noteBytes` and below. */
+/** The limits of one user. `noteBytes`, `metadataBytes` and `dimensions` are limits of one note. */
 export interface MemoryLimits {
   /** All notes together, with metadata and vectors. */
   readonly totalBytes: number;
@@ -141,7 +141,7 @@ export const defaultMemoryLimits: MemoryLimits = {
   dimensions: 4096,
 };
 
-/** M7: the reader did not write it, and neither did the user by hand. */
+/** M7: neither the reader wrote the note, nor the user by hand. */
 export function isForeign({ by, via }: Pick<Note, 'by' | 'via'>, reader: Pick<Writer, 'kind' | 'id'>): boolean {
   if (via === 'import') return true;
   return by.kind !== 'person' && (by.kind !== reader.kind || by.id !== reader.id);

@@ -11,7 +11,7 @@ describe('mentions', () => {
     ['@all', ['all']],
     [`@${'x'.repeat(64)} @${'y'.repeat(65)}`, ['x'.repeat(64)]],
     ['@..', []],
-  ])('%j', (body, names) => {
+  ])('are found in %j', (body, names) => {
     expect(mentionsIn(body)).toEqual(names);
   });
 

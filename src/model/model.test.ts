@@ -28,16 +28,16 @@ describe('a Fault', () => {
     });
   });
 
-  it('is made of anything thrown', () => {
+  it('is made from any thrown value', () => {
     expect(asFault('text')).toMatchObject({ code: 'internal', message: 'text' });
   });
 });
 
 describe('a name', () => {
-  it.each(['a', '0', 'web-1', 'a_b.c', 'x'.repeat(63)])('%s is one', (name) =>
+  it.each(['a', '0', 'web-1', 'a_b.c', 'x'.repeat(63)])('may be %s', (name) =>
     expect(checkSandboxName(name)).toBe(name),
   );
-  it.each(['', 'A', '-a', '.', 'a/b', 'a b', 'a\n', '\u001b[31m', 'x'.repeat(64), 'ä'])('%j is none', (name) => {
+  it.each(['', 'A', '-a', '.', 'a/b', 'a b', 'a\n', '\u001b[31m', 'x'.repeat(64), 'ä'])('may not be %j', (name) => {
     expect(() => checkSandboxName(name)).toThrow('is not a sandbox name');
   });
 
@@ -55,7 +55,7 @@ describe('a size', () => {
     ['8GiB', 8 * 1024 ** 3],
     ['64kb', 65_536],
   ])('%s is %i bytes', (text, bytes) => expect(parseSize(text, 'x')).toBe(bytes));
-  it.each(['', 'm', '1x', '-1', '1e9', '0x10', '1 2'])('%j is none', (text) =>
+  it.each(['', 'm', '1x', '-1', '1e9', '0x10', '1 2'])('is refused: %j', (text) =>
     expect(() => parseSize(text, '--memory')).toThrow('--memory'),
   );
   it.each([

@@ -25,13 +25,14 @@ export type Mount =
       /** The owner of `source` on the host appears as `agent` inside, and vice versa. */
       readonly mapOwner?: boolean;
       /**
-       * A folder of this sandbox alone: its owner becomes `agent`. If it is read-only, so are the plain files directly in it,
-       * so `agent` can read files that only their owner may read.
+       * A folder of this sandbox alone: the engine makes `agent` its owner. If the mount is read-only, the engine also
+       * makes `agent` the owner of the plain files directly in it, so that `agent` can read files that only their owner
+       * may read.
        */
       readonly own?: boolean;
       /**
-       * The folder that was shared: another one at `source` is refused. Files of other owners can be written where their mode allows
-       * it, since consumers outside write there too.
+       * The identity of the shared folder: the engine refuses another folder at `source`. `agent` can write files of
+       * other owners if their mode allows it, since consumers outside write there too.
        */
       readonly shared?: FolderIdentity;
       /** Only the daemon reads and writes below the source, so no name in it can become a link. */
@@ -39,9 +40,9 @@ export type Mount =
     }
   | {
       readonly kind: 'overlay';
-      /** Visible where nothing was changed. */
+      /** The folder whose content is visible except for changed paths. */
       readonly lower: string;
-      /** The same as above, for `lower`. */
+      /** The owner of `lower` on the host appears as `agent` inside, and vice versa. */
       readonly mapOwner?: boolean;
       /** Holds `upper`, for changes, and `work`, for the kernel; both for this sandbox alone. */
       readonly folder: string;

@@ -3,7 +3,7 @@ import { blank, codeText, invisible } from './invisible.ts';
 
 export const sandboxNamePattern = /^[a-z0-9][a-z0-9_.-]{0,62}$/;
 export const idPattern = /^[0-9a-f]{16}$/;
-/** Of an environment. */
+/** The name of an environment variable. */
 export const variableNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
 /** Returns the name, or throws a Fault that shows it safely. */

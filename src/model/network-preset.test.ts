@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { canonicalRule } from './network.ts';
 import { defaultPresets, expandPresets, presetsWith } from './network-preset.ts';
 
-test('names become hosts, other rules stay, and each is there once', () => {
+test('expandPresets replaces names of presets by hosts, keeps other rules, and removes repetitions', () => {
   const presets = presetsWith({});
   expect(expandPresets(['anthropic', 'example.com:8080', 'anthropic'], presets)).toEqual([
     'api.anthropic.com',
@@ -11,7 +11,7 @@ test('names become hosts, other rules stay, and each is there once', () => {
   expect(expandPresets(['toString', 'npm:443'], presets)).toEqual(['toString', 'npm:443']);
 });
 
-test('the owner replaces a preset, and dev has all of them', () => {
+test('a preset of the owner replaces the default one, and dev contains all presets', () => {
   const presets = presetsWith({ npm: ['npm.corp.example'], corp: ['git.corp.example'] });
   expect(presets.npm).toEqual(['npm.corp.example']);
   expect(presets.dev).toEqual(expect.arrayContaining(['npm.corp.example', 'git.corp.example', 'pypi.org']));

@@ -2,7 +2,7 @@
 
 export type NetworkPresets = Readonly<Record<string, readonly string[]>>;
 
-/** Everything but `dev` itself. */
+/** The preset with the hosts of all other presets. */
 export const devPreset = 'dev';
 
 export const defaultPresets: NetworkPresets = {
@@ -17,14 +17,17 @@ export const defaultPresets: NetworkPresets = {
   gemini: ['generativelanguage.googleapis.com'],
 };
 
-/** With the owner's own in place of those of the same name, and `dev`, unless the owner defines that, too. */
+/**
+ * The default presets and those of the owner, which replace defaults of the same name. `dev` is added unless the owner
+ * defines it.
+ */
 export function presetsWith(own: NetworkPresets): NetworkPresets {
   const named = { ...defaultPresets, ...own };
   const { [devPreset]: _, ...others } = named;
   return { [devPreset]: [...new Set(Object.values(others).flat())], ...named };
 }
 
-/** The hosts of presets in place of their names; other rules stay. */
+/** Replaces the names of presets by their hosts. Other rules stay as they are. */
 export function expandPresets(rules: readonly string[], presets: NetworkPresets): string[] {
   return [...new Set(rules.flatMap((rule) => (Object.hasOwn(presets, rule) ? presets[rule]! : [rule])))];
 }

@@ -12,7 +12,7 @@ function decideAddress(rules: readonly string[], address: string, port = 443, ow
   return new NetworkPolicy(rules).decideAddress(host, port, new Set(own));
 }
 
-describe('a rule in its one spelling', () => {
+describe('a rule', () => {
   test.each([
     ['API.Example.com', 'api.example.com'],
     ['example.com.:8443', 'example.com:8443'],
@@ -23,7 +23,7 @@ describe('a rule in its one spelling', () => {
     ['[0::1]:80', '[::1]:80'],
     ['::1', '[::1]'],
     ['127.0.0.1:3000', '127.0.0.1:3000'],
-  ])('%j', (text, canonical) => {
+  ])('has a canonical spelling: %j', (text, canonical) => {
     expect(canonicalRule(text)).toBe(canonical);
     expect(canonicalRule(canonical)).toBe(canonical);
   });
@@ -45,7 +45,7 @@ describe('a rule in its one spelling', () => {
     ['example.com:*', 'is not a port'],
     ['user@example.com', 'characters that no host name has'],
     ['10.0.0.0/8', 'characters that no host name has'],
-  ])('refused: %j', (text, why) => {
+  ])('is refused: %j', (text, why) => {
     expect(() => canonicalRule(text)).toThrow(why);
   });
 });
@@ -147,7 +147,7 @@ describe('rules decide on a connection by address', () => {
     ['100::1', 'reserved'],
     ['4000::1', 'reserved'],
     ['5f00::1', 'reserved'],
-  ])('%s is %s, and only its own name opens it', (address, refusal) => {
+  ])('%s is %s, and only a rule for that address allows it', (address, refusal) => {
     expect(decideAddress(['example.com', '*.example.com', 'localhost'], address)).toMatchObject({
       allowed: false,
       refusal,
@@ -158,14 +158,14 @@ describe('rules decide on a connection by address', () => {
   });
 
   test.each(['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2001:4860:4860::8888'])(
-    '%s is of the public Internet',
+    '%s is an address of the public Internet',
     (address) => {
       expect(decideAddress([], address)).toBeNull();
       expect(ruleClass(address)).toBeNull();
     },
   );
 
-  test('an address of this machine has to be named, too', () => {
+  test('an address of this machine needs a rule for that address, too', () => {
     const own = ['8.8.4.4', '10.0.0.2'];
     expect(decideAddress([], '8.8.4.4', 443, own)).toMatchObject({ allowed: false, refusal: 'own_address' });
     expect(decideAddress([], '10.0.0.2', 443, own)).toMatchObject({ allowed: false, refusal: 'own_address' });

@@ -1,11 +1,11 @@
 /**
  * What a sandbox may reach: a list of rules, each HOST or HOST:PORT. HOST is a name, a name with wildcard labels (`*`
- * stands for exactly one label), or an address; without a port a rule is for the web, 80 and 443. What no rule allows
- * is refused.
+ * stands for exactly one label), or an address; without a port a rule is for the web, 80 and 443. The proxy refuses a
+ * connection that no rule allows.
  *
- * A connection is decided twice: by the requested name, before it is resolved, and by the address that it resolves to. An
- * address that is not of the public Internet, or belongs to the host, is refused unless a rule names that very address; a
- * rule for a name is not enough, because the owner of a name decides what it resolves to.
+ * A connection is decided twice: by the requested name, before it is resolved, and by the address that it resolves to.
+ * An address that is not of the public Internet, or belongs to the host, is refused unless a rule names that very
+ * address; a rule for a name is not enough, because the owner of a name decides what it resolves to.
  */
 import { type AddressClass, addressClass } from './address.ts';
 import { Fault } from './fault.ts';
@@ -23,22 +23,22 @@ export interface NetworkSpec {
 export interface PortForward {
   readonly port: number;
   readonly hostPort: number;
-  /** Where it listens: an address of this machine. */
+  /** The address of this machine at which it listens. */
   readonly hostAddress: string;
 }
 
 export const noNetwork: NetworkSpec = { allow: [], ports: [] };
 
 export interface NetworkLimits {
-  /** At the same time; more of them wait. */
+  /** Connections at the same time; further ones wait. */
   readonly connections: number;
   /** Both directions together; null: no limit. */
   readonly bytesPerSecond: number | null;
   /** Both directions together, over the life of the sandbox; null: no limit. */
   readonly totalBytes: number | null;
-  /** For a request, for the lookup of a name, and for a handshake, each. */
+  /** The time-out of a request, of the lookup of a name and of a handshake, each. */
   readonly connectMs: number;
-  /** Without a byte in either direction. */
+  /** The time-out of a connection without a byte in either direction. */
   readonly idleMs: number;
 }
 
@@ -81,7 +81,7 @@ interface Rule {
   readonly port: number | null;
 }
 
-/** The canonical spelling of a rule; refuses what is not one. */
+/** The canonical spelling of a rule; throws if the text is not a rule. */
 export function canonicalRule(text: string): string {
   return parseRule(text).text;
 }
@@ -189,7 +189,10 @@ export class NetworkPolicy {
       : refuse('not_allowed', `no rule allows ${endpointText(asked)}`);
   }
 
-  /** Whether a connection to that very address is allowed. `own` are the addresses of this machine. */
+  /**
+   * Whether a connection to that very address is allowed; null: it is a public address, which needs no rule of its own.
+   * `own` are the addresses of this machine.
+   */
   decideAddress(address: Host & { kind: 'address' }, port: number, own: ReadonlySet<string>): Decision | null {
     const kind = addressClass(address.text, address.family);
     const isOwn = own.has(address.text);

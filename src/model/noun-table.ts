@@ -1,4 +1,7 @@
-/** What nouns add to the model: their rows in the store, and what sandboxes can be granted. The rest follows from these lists. */
+/**
+ * What nouns add to the model: their rows in the store, and the grants of sandboxes. Other tables are derived from
+ * these.
+ */
 import type { Allowance } from './allowance.ts';
 import type { Apply } from './apply.ts';
 import type { Credential } from './credential.ts';
@@ -45,5 +48,5 @@ export const grantKinds = {
   memoryScopes: memoryGrantKind,
 };
 
-/** Those that requests for the sandboxes of agents and swarms may have, too. */
+/** The grants that requests for the sandboxes of agents and swarms may contain, too. */
 export const agentGrantFields = ['volumes', 'rooms', 'memoryScopes'] as const satisfies (keyof typeof grantKinds)[];

@@ -1,8 +1,9 @@
 /**
- * The adapter's record of its work, on disk inside the sandbox: `/.data/carrel/outcome.json`, replaced as a whole at each
- * change and before the message about it is sent. Work counts as completed if `completion` says so here or in a message.
+ * The adapter's record of its work, on disk inside the sandbox: `/.data/carrel/outcome.json`, replaced as a whole at
+ * each change and before the message about it is sent. Work counts as completed if `completion` says so here or in a
+ * message.
  *
- * The agent could have written it: it contains claims of the sandbox, and is checked like a message.
+ * The agent could have written the record: it contains claims of the sandbox, and is checked like a message.
  */
 import { object, oneOf, orNull, type Shaped, text } from './shape.ts';
 import { byStory, completion, storyId, storyStatuses, swarmId } from './swarm-message.ts';
@@ -24,7 +25,7 @@ const outcome = object({
   swarmId,
   taskFilePath: text({ max: 4096 }),
   branchName: text({ max: 200 }),
-  /** Where the branch was when the work began, and where it is now; null until there is one. */
+  /** The tip of the branch when the work began, and its tip now; null: there is none yet. */
   base: orNull(commit),
   tip: orNull(commit),
   /** A commit that is about to become the tip. */

@@ -42,7 +42,7 @@ test.each([
   expect(withBlocks(old, parseSection(section), new Set(blocks))).toBe(expected);
 });
 
-test('lines that are added to the beginning of an empty range', () => {
+test('lines are added to an empty file', () => {
   const added = `${head}@@ -0,0 +1,2 @@\n+a\n+b\n`;
   expect(withBlocks('', parseSection(added), new Set([0]))).toBe('a\nb\n');
   expect(hunkText(parseSection(added).hunks[0]!)).toBe('@@ -0,0 +1,2 @@\n+a\n+b\n');

@@ -13,16 +13,16 @@ export interface Hunk {
   /** After the second `@@`: the function that git found. */
   readonly place: string;
   readonly lines: readonly HunkLine[];
-  /** Of the first line, from 0. */
+  /** The indices of the first line in the old and in the new file, from 0. */
   readonly oldStart: number;
   readonly newStart: number;
 }
 
 export interface HunkLine {
   readonly sign: ' ' | '+' | '-';
-  /** With its end of line, which the last one may not have. */
+  /** The line with its newline, which the last line may not have. */
   readonly text: string;
-  /** Null for a line that does not differ. */
+  /** Null: the line does not differ. */
   readonly block: number | null;
 }
 
@@ -102,7 +102,7 @@ export function replacementsOf({ lines, oldStart }: Pick<Hunk, 'lines' | 'oldSta
   return found;
 }
 
-/** In the order of the text; null: two replace the same line. */
+/** The replacements in the order of the text; null: two replace the same line. */
 export function inOrder(replacements: readonly Replacement[]): Replacement[] | null {
   const sorted = [...replacements].sort((a, b) => a.at - b.at || a.block - b.block);
   const isApart = sorted.every(({ at }, index) => index === 0 || sorted[index - 1]!.end <= at);
@@ -158,12 +158,12 @@ function rangeAround(lines: readonly HunkLine[], first: number, last: number): [
   return [from, to];
 }
 
-/** How many lines are not of that sign. */
+/** The number of lines without that sign. */
 function count(lines: readonly HunkLine[], not: '+' | '-'): number {
   return lines.filter(({ sign }) => sign !== not).length;
 }
 
-/** As git prints it. */
+/** The hunk as git prints it. */
 export function hunkText(hunk: Hunk): string {
   return headText(hunk) + linesText(hunk.lines);
 }

@@ -23,16 +23,16 @@ test.each([
     ['a.ts', 'A.TS'],
   ],
   [['['], []],
-])('%j', (specs, expected) => {
+])('pathFilter selects paths by %j', (specs, expected) => {
   const filter = pathFilter(specs);
   expect(paths.filter((path) => filter.matches(path))).toEqual(expected);
 });
 
-test('a spec that matches nothing is named, an exclusion is not', () => {
+test('idle lists a spec that matches no path, but never an exclusion', () => {
   expect(pathFilter(['src', '*.go', ':!none']).idle(paths)).toEqual(['*.go']);
 });
 
-test('the text of a spec is read back as it was', () => {
+test('the text of a spec is parsed to the same spec', () => {
   for (const text of ['a', ':!a', ':/a', ':(glob,icase)a*', ':(literal):x']) {
     const spec = parsePathspec(text);
     expect(parsePathspec(pathspecText(spec))).toEqual(spec);
@@ -41,7 +41,7 @@ test('the text of a spec is read back as it was', () => {
   expect(() => parsePathspec(':(attr:x)a')).toThrow('is not known in a path');
 });
 
-test('a pattern with many stars takes no long time', () => {
+test('a pattern with many stars is matched in short time', () => {
   const filter = pathFilter(['*a'.repeat(40)]);
   expect(filter.matches('a'.repeat(4000).concat('b'))).toBe(false);
 });

@@ -34,7 +34,7 @@ function magicWord(word: string): MagicWord {
   });
 }
 
-/** In the one form that `parsePathspec` reads back unchanged. */
+/** The text of a spec, which `parsePathspec` parses to the same spec. */
 export function pathspecText({ words, path }: Pathspec): string {
   if (words.length > 0) return `:(${words.join(',')})${path}`;
   return path.startsWith(':') ? `:(literal)${path}` : path;
@@ -103,7 +103,7 @@ function tokenOf(part: string, glob: boolean, atStart: boolean): Token[] {
   return [{ kind: 'one', test: (character) => character === literal }];
 }
 
-/** `[a-z]`, `[!a]`, `[[:digit:]]`. What is no class matches nothing. */
+/** `[a-z]`, `[!a]`, `[[:digit:]]`. An invalid class matches nothing. */
 function classTest(part: string, within: (character: string) => boolean): (character: string) => boolean {
   const negated = /^\[[!^]/.test(part);
   const body = part.slice(negated ? 2 : 1, -1);
@@ -129,7 +129,10 @@ const named: Readonly<Record<string, string>> = {
   punct: '!-\\/:-@\\[-`{-~',
 };
 
-/** All positions of the pattern at once, so that no pattern takes longer than its length times that of the path. */
+/**
+ * Tracks all positions of the pattern at once, so that the time is at most the length of the pattern times that of the
+ * path.
+ */
 function runs(tokens: readonly Token[], text: string): boolean {
   let states = reached(tokens, new Set([0]));
   for (const character of text) {

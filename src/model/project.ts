@@ -2,13 +2,13 @@ import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 
 /**
- * A project: a folder of the host that is registered under an id, so that the hub can offer it. `bind`: its spoke, the hub and the host
- * see the same files at once. `overlay`: changes stay in a working copy until they are applied. `elsewhere`: it has no folder here; a
- * program where it is dials the hub.
+ * A project: a folder of the host that is registered under an id, so that the hub can offer it. `bind`: its spoke, the
+ * hub and the host see the same files at once. `overlay`: changes stay in a working copy until they are applied.
+ * `elsewhere`: the project has no folder on this machine; a program beside its files dials the hub.
  */
 export interface Project {
   readonly id: string;
-  /** Empty for one that is elsewhere. */
+  /** Empty: the project is elsewhere. */
   readonly folder: string;
   readonly mode: ProjectMode;
   /** A shell command that runs its tests, inside; null: none was named. */
@@ -32,7 +32,7 @@ export type SpokeState = (typeof spokeStates)[number];
 export const projectModes = ['bind', 'overlay', 'elsewhere'] as const;
 export type ProjectMode = (typeof projectModes)[number];
 
-/** For what needs the files on this machine. */
+/** The folder on this machine. Throws if the project is elsewhere. */
 export function hostFolder({ id, mode, folder }: Project): string {
   if (mode !== 'elsewhere') return folder;
   throw new Fault('unsupported', `project ${id} is elsewhere: it has no folder on this machine`);
@@ -57,7 +57,7 @@ export function projectIdOf(folderName: string): string {
   return checkProjectId(id || 'project');
 }
 
-/** The sandbox of a project, by name. */
+/** The name of the sandbox of a project. */
 export function spokeName(id: string): string {
   return `hub-${id.replaceAll(/[._]/g, '-')}`;
 }

@@ -1,28 +1,28 @@
-/** Rooms that a sandbox has. */
+/** Grants of rooms to a sandbox. */
 import { Fault } from './fault.ts';
 import { distinctBy, type GrantKind, type MountPlaces } from './grant.ts';
 import type { Mount } from './mount.ts';
 import { printable } from './name.ts';
 import { roomNamePattern, roomNameRule } from './room.ts';
 
-/** Where rooms appear inside. */
+/** The folder inside in which rooms appear. */
 export const roomsFolder = '/rooms';
 
 export interface RoomRequest {
   readonly room: string;
-  /** It reads only: it has no inbox. */
+  /** True: the sandbox only reads and has no inbox. */
   readonly readonly?: boolean | undefined;
 }
 
 /** A room in the spec of a sandbox. */
 export interface RoomGrant {
   readonly name: string;
-  /** Of the host. */
+  /** The folder of the room on the host. */
   readonly folder: string;
   readonly readonly: boolean;
 }
 
-/** The folders that a sandbox or a participant outside Carrel writes to are in here, by name. */
+/** The inbox of a sandbox or of a participant outside of Carrel: the folder to which it writes. */
 export function inboxOf(roomFolder: string, participant: string): string {
   return `${roomFolder}/.carrel/inbox/${participant}`;
 }
@@ -66,8 +66,8 @@ export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms', 'name' | 
 };
 
 /**
- * All of it read-only, except for an inbox of this sandbox alone, which decides who the sender is. The state of the daemon and the inboxes
- * of others are covered by an empty folder. `app/room` makes the inbox before each start.
+ * Mounts the room read-only, except for an inbox of this sandbox alone, which determines the sender. An empty folder
+ * covers the state of the daemon and the inboxes of others. `app/room` makes the inbox before each start.
  */
 function mountsOf({ name, folder, readonly }: RoomGrant, { sandboxName, emptyFolder }: MountPlaces): Mount[] {
   const target = `${roomsFolder}/${name}`;

@@ -24,23 +24,25 @@ export interface RoomWatch {
   readonly createdAt: string;
   /** Why it does not handle messages now; null: it does. */
   readonly paused: string | null;
-  /** The last message that it has handled or passed over. */
+  /** The last message that it has handled or skipped. */
   readonly position: string | null;
   /** The message that it handles now. */
   readonly delivery: { readonly id: string; readonly attempts: number } | null;
   readonly handled: number;
-  /** Messages that were given up. */
+  /** The number of messages that it could not handle and skipped. */
   readonly failed: number;
-  /** When it woke its sandbox within the last hour. */
+  /** The times at which it woke its sandbox within the last hour. */
   readonly wakes: readonly string[];
 }
 
 export const maxAttempts = 6;
-/** Answers of watchers to answers of watchers. */
+/** The most answers of watchers to answers of watchers, one after another. */
 export const maxChain = 8;
 export const maxWakesPerHour = 60;
 
-/** `@sms:+49…` is for the watcher `sms`. Its own messages never are. */
+/**
+ * Whether a message is for a watcher: `@sms:+49…` is for the watcher `sms`. A watcher never handles its own messages.
+ */
 export function isFor({ who, isForAll }: RoomWatch, { from, mentions }: Message): boolean {
   if (isNamed(who, from)) return false;
   return isForAll || mentions.some((name) => name === everyone || isNamed(who, name));
@@ -50,7 +52,7 @@ function isNamed(who: string, name: string): boolean {
   return name === who || name.startsWith(`${who}:`);
 }
 
-/** Without those that are older than an hour. */
+/** The wake-ups within the last hour. */
 export function recentWakes({ wakes }: RoomWatch, now: string): string[] {
   const hourAgo = new Date(Date.parse(now) - 3_600_000).toISOString();
   return wakes.filter((at) => at > hourAgo && at <= now);
@@ -62,7 +64,7 @@ export const wakeCommands: Readonly<Record<string, readonly string[]>> = {
   codex: ['codex', 'exec', '--dangerously-bypass-approvals-and-sandbox', '-'],
 };
 
-/** What a woken agent reads. */
+/** The prompt of an agent that was woken. */
 export function promptFor(room: string, who: string, { id, from, body }: Message): string {
   return [
     `You are ${who}, a participant of the room ${room}. The message below was posted there by ${from} (id ${id}).`,

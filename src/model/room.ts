@@ -22,15 +22,15 @@ export function checkParticipantName(name: string): string {
   });
 }
 
-/** R15. */
+/** The limits of a room: R15 in docs/formats/room.md. */
 export interface RoomLimits {
   readonly bodyBytes: number;
   readonly attachments: number;
-  /** Of one message together. */
+  /** All attachments of one message together. */
   readonly attachmentBytes: number;
   readonly mentions: number;
   readonly participants: number;
-  /** Of one participant. */
+  /** The rate of one participant. */
   readonly messagesPerSecond: number;
   /** Messages that may come at once before that rate applies. */
   readonly burst: number;
@@ -74,7 +74,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** At least one of the two. */
+/** At least one of the two fields is present. */
 export interface Retention {
   readonly days?: number;
   readonly messages?: number;

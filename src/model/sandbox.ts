@@ -52,7 +52,7 @@ export interface SandboxSpec extends Granted {
   /** Host folder of the project, or null. */
   readonly project: string | null;
   readonly mode: WorkspaceMode;
-  /** Null: the agent has no working copy, which is so without a project and in mode bind. */
+  /** Null: the agent has no working copy, which is the case without a project and in mode bind. */
   readonly workspace: WorkspaceKind | null;
   /** Null: working copies are made on the project as it is. */
   readonly base: FrozenBase | null;
@@ -68,9 +68,12 @@ export interface SandboxSpec extends Granted {
   readonly demanded: readonly (keyof Limits)[];
   /** True: the start is refused if a limit that the user set cannot be enforced; otherwise the limit is advisory. */
   readonly strict?: boolean;
-  /** It had a share that was revoked: without root, its files belong to the account of the daemon, and agent keeps that id. */
+  /**
+   * True: the sandbox had a share that was revoked. If the daemon is not root, the sandbox's files belong to the
+   * account of the daemon, and agent keeps that id.
+   */
   readonly asOwner?: boolean;
-  /** Its home is the user's home volume itself, not an overlay on it. */
+  /** True: its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
   /** Names of its secrets. */
   readonly secrets?: readonly string[];
@@ -78,7 +81,7 @@ export interface SandboxSpec extends Granted {
   readonly credentials?: readonly CredentialGrant[];
   /** Services of this installation that it may call. */
   readonly services?: readonly ServiceGrant[];
-  /** What it may reach, and from where it can be reached; absent in old records. */
+  /** The rules for its network, and the ports at which it can be reached; absent in old records. */
   readonly network?: NetworkSpec;
   /** An image to use as root filesystem, on engines that have images. */
   readonly image?: string | null;
@@ -93,7 +96,7 @@ export interface SandboxSpec extends Granted {
   readonly labels: Readonly<Record<string, string>>;
   /** Keep stdin open for an attached client. */
   readonly stdin: boolean;
-  /** Its command has a terminal, of this size until a client resizes it; absent or null: it has pipes. */
+  /** The size of the command's terminal until a client resizes it; absent or null: the command has pipes. */
   readonly terminal?: TerminalSize | null;
   readonly autoRemove: boolean;
   readonly desired: Desired;
@@ -111,13 +114,13 @@ export interface SandboxStatus {
   readonly signal: string | null;
   /** The attempt that this status belongs to. Behind `spec.attempt` until the reconciler handles the new one. */
   readonly attempt: number;
-  /** By which the engine finds the sandbox again; null until it was launched. */
+  /** The handle by which the engine finds the sandbox again; null: it was not launched. */
   readonly handle: unknown;
   /** The runtime that was chosen; null until launched. */
   readonly runtime: string | null;
   /** Limits that the machine cannot enforce. */
   readonly advisory: readonly (keyof Limits)[];
-  /** It ended with changes that were not applied, so it is not removed automatically. */
+  /** True: the sandbox ended with changes that were not applied, so it is not removed automatically. */
   readonly kept: boolean;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
@@ -133,7 +136,7 @@ export interface Sandbox {
 
 export const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
-/** Without these shares, and with the id that agent had by them. */
+/** The change of the spec that removes these shares and keeps the id that agent had because of them. */
 export function withoutShares(
   spec: SandboxSpec,
   isGone: (share: NonNullable<Granted['shares']>[number]) => boolean,

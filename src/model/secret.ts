@@ -5,7 +5,7 @@ export const secretNamePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 export const maxSecretBytes = 1024 ** 2;
 export const maxSecretsPerUser = 1000;
 
-/** What may be shown of a secret: never the value, nor anything derived from it. */
+/** The information about a secret that may be shown: never the value, nor anything derived from it. */
 export interface SecretInfo {
   readonly name: string;
   readonly updatedAt: string;

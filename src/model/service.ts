@@ -1,6 +1,6 @@
 /**
- * A service of this installation that its owner declared: sandboxes that were granted it reach it at a fixed port of their
- * loopback. The proxy adds the identity of the caller outside; what a sandbox says about itself is removed.
+ * A service of this installation that its owner declared: sandboxes that were granted it reach it at a fixed port of
+ * their loopback. The proxy adds the identity of the caller outside, and removes any identity that a sandbox claims.
  */
 import { Fault } from './fault.ts';
 import { printable } from './name.ts';
@@ -8,7 +8,7 @@ import { printable } from './name.ts';
 /** A granted service in the record of a sandbox. */
 export interface ServiceGrant {
   readonly name: string;
-  /** Of 127.0.0.1 inside. */
+  /** The port on 127.0.0.1 inside. */
   readonly port: number;
 }
 
@@ -27,7 +27,7 @@ export const servicePorts = { first: 17_010, last: 17_099 } as const;
 export const maxServices = servicePorts.last - servicePorts.first + 1;
 export const serviceNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** In each request to a service, as JSON: {"id":…,"name":…,"user":…}. */
+/** The header with the caller in each request to a service, as JSON: {"id":…,"name":…,"user":…}. */
 export const callerHeader = 'x-carrel-caller';
 
 /** The id of the sandbox in the values of that header. The proxy sends it once; anything else is not from the proxy. */
@@ -54,7 +54,7 @@ export function grantedOf(
   );
 }
 
-/** The variables by which programs inside find it. */
+/** The variables by which programs inside find the service. */
 export function serviceEnv({ name, port }: ServiceGrant): Readonly<Record<string, string>> {
   return { [`CARREL_SERVICE_${name.toUpperCase().replaceAll('-', '_')}`]: `127.0.0.1:${port}` };
 }

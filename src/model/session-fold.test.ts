@@ -5,7 +5,7 @@ import { SessionFold } from './session-fold.ts';
 
 const id = '01JD8Q4Z7W3V5T1N9R2B6C8D0E';
 
-/** Takes events given by type, data and turn, checked as those of a stranger are. */
+/** Folds events that are given by type, data and turn, after the checks for events of an untrusted writer. */
 function folded(...events: readonly [EventType, object, string?][]): SessionFold {
   const fold = new SessionFold();
   for (const [index, [type, data, turnId]] of events.entries()) {
@@ -25,7 +25,7 @@ const question: [EventType, object, string] = [
 ];
 
 describe('a session', () => {
-  it('is idle, works, waits and is idle again', () => {
+  it('changes its state from idle to working, waiting, and idle again', () => {
     expect(folded(created).state).toBe('idle');
     expect(folded(created, prompt).state).toBe('working');
     const waiting = folded(created, prompt, ['turn.started', {}, 't1'], question);
@@ -80,7 +80,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('keep what the agent says in a turn apart from the next one, also when its prompt was queued meanwhile', () => {
+  it('has separate messages of the agent for each turn, even if the next prompt was queued meanwhile', () => {
     const said = (text: string): readonly { type: 'text'; text: string }[] => [{ type: 'text', text }];
     const fold = folded(
       ['prompt', { content: said('one') }, 't1'],

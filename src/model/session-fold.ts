@@ -1,5 +1,6 @@
 /**
- * What the events of a session add up to. `take` events in their order, from the first one; everything can be read between two of them.
+ * The state of a session, computed from its events. The caller passes the events to `take` in order, from the first
+ * one, and can read everything between two of them.
  */
 import type {
   Choice,
@@ -25,11 +26,11 @@ export interface OpenQuestion extends Question {
 export interface Turn {
   readonly turnId: string;
   readonly content: readonly ContentBlock[];
-  /** The agent got it, or is getting it. */
+  /** True: the agent got the prompt, or is getting it. */
   readonly hasStarted: boolean;
 }
 
-/** Of a message that may still grow. */
+/** A message that may still grow. */
 interface Draft {
   readonly id: string;
   readonly role: Message['role'];
@@ -61,7 +62,10 @@ export class SessionFold {
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #answers = new Map<string, QuestionAnswer>();
   readonly #drafts: Draft[] = [];
-  /** Where the newest part of a tool call, the part of a question and that of the plan are: a search would take long after many events. */
+  /**
+   * The places of the newest part of each tool call, of each question and of the plan: a search for them would take
+   * long after many events.
+   */
   readonly #tools = new Map<string, Place>();
   readonly #asked = new Map<string, Place>();
   #planned: Place | null = null;
@@ -74,7 +78,7 @@ export class SessionFold {
     return this.failure === null ? 'idle' : 'failed';
   }
 
-  /** Those that have not ended, in the order of their prompts. */
+  /** The turns that have not ended, in the order of their prompts. */
   get turns(): readonly Turn[] {
     return [...this.#turns.values()];
   }
@@ -87,7 +91,7 @@ export class SessionFold {
     return this.#drafts;
   }
 
-  /** Whether a turn with this id was ever asked for. */
+  /** Whether there was ever a prompt for this turn. */
   knows(turnId: string): boolean {
     return this.#turns.has(turnId) || this.#ended.has(turnId);
   }
@@ -148,7 +152,7 @@ export class SessionFold {
     this.#begin('user', event).parts.push(...content);
   }
 
-  /** A prompt that waited in the queue has an agent, whatever became of the one before. */
+  /** A queued prompt starts only with a working agent, so an earlier failure is over. */
   #start(turnId: string): void {
     this.failure = null;
     this.#turns.set(turnId, { ...this.#turns.get(turnId)!, hasStarted: true });
@@ -172,7 +176,7 @@ export class SessionFold {
     return draft;
   }
 
-  /** The parts of the message of this turn: a prompt that waits in the queue does not end it. */
+  /** The parts of the agent's message of this turn: a prompt that waits in the queue does not end the message. */
   #assistant(event: SessionEvent): Part[] {
     if (this.#speaking?.turnId !== event.turnId || this.#speaking === null) {
       this.#speaking = { turnId: event.turnId, parts: this.#begin('assistant', event).parts };

@@ -9,7 +9,7 @@ export interface SessionSummary {
   readonly cwd: string;
   readonly title: string | null;
   readonly state: SessionState;
-  /** Why it is `failed`, or how its last turn ended if not well; null while a turn is under way. */
+  /** Why the session is `failed`, or why its last turn did not end normally; null while a turn is in progress. */
   readonly reason: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -1,7 +1,7 @@
 /**
  * Sessions: conversations with agents. `docs/formats/session.md` has the format and its rules.
  *
- * The event log is the truth. `session-fold.ts` makes everything else of it: state, open questions, messages.
+ * The event log is the truth. `session-fold.ts` computes everything else from it: state, open questions, messages.
  */
 import { list, Misfit, object, oneOf, plainObject, type Shape, text } from './shape.ts';
 import { ulidPattern } from './ulid.ts';
@@ -20,7 +20,7 @@ export const stopReasons = [
 ] as const;
 export type StopReason = (typeof stopReasons)[number];
 
-/** What the events of each type carry. */
+/** The data of each type of event. */
 export interface EventData {
   readonly 'session.created': {
     readonly agent: string;
@@ -28,7 +28,7 @@ export interface EventData {
     readonly title?: string;
     readonly forkedFrom?: { readonly sessionId: string; readonly seq: number };
   };
-  /** Fields that are there replace earlier ones. */
+  /** Present fields replace earlier values. */
   readonly 'session.configured': {
     readonly modes?: Choice;
     readonly models?: Choice;
@@ -67,7 +67,7 @@ export type SessionEvent = {
   };
 }[EventType];
 
-/** Modes or models: those there are, and the one in use. */
+/** Modes or models: the available ones, and the one in use. */
 export interface Choice {
   readonly current: string;
   readonly available: readonly { readonly id: string; readonly name: string; readonly description?: string }[];
@@ -78,7 +78,7 @@ export type ContentBlock =
   | { readonly type: 'image'; readonly mimeType: string; readonly data: string }
   | { readonly type: 'resource_link'; readonly uri: string; readonly name: string };
 
-/** A tool call, or what changed of it. `content` as the Agent Client Protocol has it: text, diffs, terminals. */
+/** A tool call, or the changed fields of one. `content` as the Agent Client Protocol has it: text, diffs, terminals. */
 export interface ToolChange {
   readonly toolCallId: string;
   readonly title?: string;
@@ -134,12 +134,12 @@ export const sessionLimits = {
   logBytes: 64 * 1024 ** 2,
   promptBytes: 1024 ** 2,
   textBytes: 256 * 1024,
-  /** Of one line of the log. */
+  /** The size of one line of the log. */
   eventBytes: 2 * 1024 ** 2,
   queuedPrompts: 1000,
 } as const;
 
-/** Inside the sandbox. */
+/** The program, its port and its folder inside the sandbox. */
 export const agentApiPath = '/opt/carrel/bin/carrel-agent-api';
 export const agentApiPort = 3002;
 export const sessionsFolder = '/.data/sessions';

@@ -1,7 +1,8 @@
 /**
- * Checks of JSON values for programs that must start quickly or run inside a sandbox, without a schema package (decision 43).
+ * Checks of JSON values for programs that must start quickly or run inside a sandbox, without a schema package
+ * (decision 43).
  *
- * A shape is a function: it gives the value back with its type, or throws a Misfit that says where and why. Objects refuse
+ * A shape is a function: it returns the value with its type, or throws a Misfit that says where and why. Objects refuse
  * fields they do not know unless they are made with `open`.
  */
 export type JsonPath = readonly (string | number)[];
@@ -20,7 +21,7 @@ export class Misfit extends Error {
   }
 }
 
-/** As people write it: `userStories[2].id`. */
+/** The path as people write it: `userStories[2].id`. */
 export function pathText(path: JsonPath): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
@@ -141,7 +142,7 @@ function isLonger(value: string, max: number): boolean {
   return value.length > 2 * max || [...value].length > max;
 }
 
-/** At most that many characters, with "…" at the end if it was cut. */
+/** The text with at most that many characters, and with "…" at the end if it was cut. */
 export function clip(value: string, max: number): string {
   return isLonger(value, max) ? `${[...value.slice(0, 2 * max)].slice(0, max - 1).join('')}…` : value;
 }

@@ -68,12 +68,12 @@ describe('--share', () => {
     expect(() => checkTarget(target)).toThrow('no share can be mounted');
   });
 
-  it('a share is mounted at a path of its own', () => {
+  it('a share can be mounted outside of reserved folders', () => {
     expect(['/shares/x', '/data/inbox', '/mnt/a', '/opt/tool'].map(checkTarget)).toHaveLength(4);
   });
 });
 
-it('a folder is the same if its inode is, and within one boot its device', () => {
+it('a folder is the same if its inode and, within one boot, its device are the same', () => {
   const folder = { device: '1', inode: '2', bootId: 'a' };
   expect(isSameFolder(folder, { ...folder })).toBe(true);
   expect(isSameFolder(folder, { ...folder, inode: '3' })).toBe(false);

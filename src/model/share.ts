@@ -6,8 +6,8 @@ import { projectIdPattern } from './project.ts';
 import { isInsidePath } from './volume.ts';
 
 /**
- * A share: a folder of the host that several consumers see, each at a path of its own. `folder` is the real path, and `identity` says
- * which folder was there when the share was added: another one at the same path is never mounted.
+ * A share: a folder of the host that several consumers see, each at a path of its own. `folder` is the real path, and
+ * `identity` says which folder was there when the share was added: another folder at the same path is never mounted.
  */
 export interface Share {
   readonly name: string;
@@ -22,9 +22,9 @@ export interface Share {
 }
 
 export interface Revoking {
-  /** As `consumerText` writes it; null: all of them, and the share. */
+  /** The consumer as `consumerText` writes it; null: all consumers, and the share itself. */
   readonly consumer: string | null;
-  /** Stop sandboxes that have its files open. */
+  /** True: sandboxes that have files of the share open are stopped. */
   readonly force: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Consumer {
 
 /** A share in the spec of a sandbox. */
 export interface ShareMount {
-  /** Of the row. */
+  /** The id of the share's row. */
   readonly id: string;
   readonly name: string;
   readonly folder: string;
@@ -60,7 +60,7 @@ export interface ShareRequest {
   readonly readonly?: boolean | undefined;
 }
 
-/** Programs that lines can be written for. */
+/** Programs for which Carrel can write configuration lines of a share. */
 export const renderForms = ['docker', 'compose', 'lxc', 'coolify'] as const;
 export type RenderForm = (typeof renderForms)[number];
 
@@ -68,7 +68,7 @@ export const shareNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const containerPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const loginPattern = /^[A-Za-z_][A-Za-z0-9_.@-]{0,63}$/;
 
-/** What the name of a consumer of each kind looks like. */
+/** The pattern of a consumer's name, by kind. */
 const namePatterns: { readonly [kind in ConsumerKind]: RegExp } = {
   sandbox: sandboxNamePattern,
   project: projectIdPattern,
@@ -84,7 +84,7 @@ export function checkShareName(name: string): string {
   });
 }
 
-/** Where a sandbox sees a share if no path was named. */
+/** The path of a share in a sandbox if the user names none. */
 export function defaultTarget(share: string): string {
   return `/shares/${share}`;
 }
@@ -93,10 +93,12 @@ export function defaultTarget(share: string): string {
 export interface ConsumerRequest {
   readonly kind: ConsumerKind;
   readonly name: string;
-  /** Null for a person. */
+  /** Null: the consumer is a person. */
   readonly path: string | null;
   readonly readonly: boolean;
-  /** Which account inside of a container or a guest needs access; null: any in a container, root in a guest. */
+  /**
+   * The account inside of a container or a guest that needs access; null: any account in a container, root in a guest.
+   */
   readonly uid: number | null;
 }
 
@@ -179,14 +181,14 @@ export const shareGrantKind: GrantKind<ShareRequest, ShareMount, never, 'name' |
   mounts: (granted) => [shareBind(granted)],
 };
 
-/** The owner of the folder appears as agent. */
+/** The mount of a share: the owner of the folder appears as agent. */
 export function shareBind({ folder, identity, target, readonly }: ShareMount): Extract<Mount, { kind: 'bind' }> {
   return { kind: 'bind', source: folder, target, readonly, mapOwner: true, shared: identity };
 }
 
 /**
- * Where a sandbox can see a share: at a path that is in nothing that agents can write, so that it leads to the mount for as long as
- * the sandbox runs.
+ * Paths at which no share can be mounted. A share needs a path that is in no folder that agents can write, so that the
+ * path leads to the mount as long as the sandbox runs.
  */
 const reserved =
   /^\/(\.|(bin|dev|etc|home|lib|lib32|lib64|opt\/carrel|proc|rooms|run|sbin|sys|tmp|usr|var|workspace)(\/|$)|opt$)/;

@@ -1,5 +1,5 @@
 /**
- * What the hub asks the program in the sandbox of a project (the spoke), in lines of JSON:
+ * Requests of the hub to the program in the sandbox of a project (the spoke), and its answers, in lines of JSON:
  *
  *   hub → spoke    {id, method, asked} · {cancel: id}
  *   spoke → hub    {id, output}, of a command while it runs · then {id, result} or {id, fault}
@@ -15,15 +15,15 @@ export type { FileContent, TextEdit };
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
 /** The language servers that come with Carrel, each in a folder. */
 export const languageServersPath = '/opt/carrel/lsp';
-/** Of the WebSocket by which a spoke elsewhere dials the hub, at `spokeUrlPath`. */
+/** The subprotocol of the WebSocket by which a spoke elsewhere dials the hub, at `spokeUrlPath`. */
 export const spokeSubprotocol = 'carrel-spoke';
 export const spokeUrlPath = '/spoke';
-/** The command of such a sandbox: it waits. */
+/** The command of the sandbox of a project: it only waits. */
 export const idlePath = '/opt/carrel/bin/carrel-idle';
 
 export interface ReadFile {
   readonly path: string;
-  /** The first line, from 1; with it, `endLine` is the last one. Of text only. */
+  /** The first line, from 1; `endLine` is the last one. For text only. */
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
 }
@@ -33,19 +33,19 @@ export interface ReadResult extends FileContent {
   readonly sizeBytes: number;
   /** SHA-256 of the whole file. */
   readonly hash: string;
-  /** Null for what is not text. */
+  /** Null: the content is not text. */
   readonly lines: number | null;
   readonly truncated: boolean;
 }
 
 export interface WriteFile {
   readonly path: string;
-  /** The whole content, or edits of what is there. */
+  /** The whole content, or edits of the existing content. */
   readonly content?: FileContent | undefined;
   readonly edits?: readonly TextEdit[] | undefined;
-  /** Refused if the file has another hash. */
+  /** The write is refused if the file has another hash. */
   readonly expectedHash?: string | undefined;
-  /** It must not exist yet. */
+  /** True: the file must not exist yet. */
   readonly isNew: boolean;
   readonly dryRun: boolean;
 }
@@ -72,7 +72,7 @@ export interface RenameFile {
   readonly dryRun: boolean;
 }
 
-/** What was changed, or would be. */
+/** The paths that were changed; with `dryRun`, the paths that would be changed. */
 export interface Changed {
   readonly paths: readonly string[];
   readonly dryRun: boolean;
@@ -122,7 +122,7 @@ export interface RunCommand {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Its output and its reports are searched for failed tests. */
+  /** True: the spoke searches the output and the reports for failed tests. */
   readonly isTest?: boolean | undefined;
 }
 
@@ -132,17 +132,17 @@ export interface RunResult {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly durationMs: number;
-  /** The last part of what it wrote. */
+  /** The last part of the output. */
   readonly stdout: string;
   readonly stderr: string;
   readonly truncated: boolean;
-  /** Their names, as far as they could be found. */
+  /** The names of failed tests, as far as they could be found. */
   readonly failedTests: readonly string[];
 }
 
 export type Nothing = Readonly<Record<string, never>>;
 
-/** Every method, with what it takes and answers. */
+/** Every method, with its request and its answer. */
 export interface SpokeMethods extends CodeMethods, CodeEditMethods {
   /** Answered at once: it proves that the program runs. */
   'spoke/ping': [object, object];
@@ -155,9 +155,9 @@ export interface SpokeMethods extends CodeMethods, CodeEditMethods {
   'command/run': [RunCommand, RunResult];
   /** Checks an edit of many files and stages its contents in a journal, or only answers what it would do. */
   'edit/prepare': [PrepareEdit, PreparedEdit];
-  /** Carries out what was prepared. After a failure the edit has to be aborted. */
+  /** Applies a prepared edit. After a failure the caller has to abort the edit. */
   'edit/apply': [EditId, Nothing];
-  /** Takes back what was prepared or applied; an unknown edit is none. */
+  /** Undoes an edit that was prepared or applied. An unknown edit is ignored. */
   'edit/abort': [EditId, AbortedEdit];
   /** Removes the journal. */
   'edit/finish': [EditId, Nothing];

@@ -140,7 +140,7 @@ describe('lines', () => {
     expect(kinds(readAll([line.subarray(0, -2)]))).toEqual(['cut_off']);
   });
 
-  test('leave out errors that do not fit, and say how many', () => {
+  test('of a completion leave out errors that do not fit, and say how many', () => {
     const errors = Array<string>(50).fill('\u0001'.repeat(500));
     const line = encodeMessage(message('completion', { status: 'failed', prUrl: null, errors }));
     expect(line.length).toBeLessThanOrEqual(maxLineBytes + 1);

@@ -7,7 +7,7 @@
  *                      error              something that ends the work, or a part of it
  *                      completion         the last message; written to disk before it is sent
  *
- * Both sides check all they read with `checkMessage`. Nothing here is trusted further: a message of a sandbox says
+ * Both sides check every message with `checkMessage`. A checked message is not trusted: a message of a sandbox says
  * what its adapter claims, and its ids are compared with those of the sandbox it came from.
  */
 import { list, Misfit, object, oneOf, orNull, plainObject, record, type Shape, type Shaped, text } from './shape.ts';
@@ -42,7 +42,7 @@ export type OwnReason = keyof typeof ownReasons;
 
 const ownReasonPattern = new RegExp(`^(US-\\d{3}: )?(${Object.keys(ownReasons).join('|')}): (.*)$`, 's');
 
-/** An error for people: what it is first, then where. */
+/** The text of an error for people: the reason first, then the story. */
 export function errorText(code: SwarmErrorCode | null, message: string): string {
   const [, story = '', reason, rest] = ownReasonPattern.exec(message) ?? [];
   if (reason !== undefined) return `${reason}: ${story}${rest}`;
@@ -61,7 +61,7 @@ const storyIdRule = { pattern: storyIdPattern, says: 'the id of a story, such as
 export const storyId: Shape<string> = text(storyIdRule);
 export const swarmId: Shape<string> = text({ pattern: swarmIdPattern, says: 'a UUID of version 4' });
 
-/** By their ids. */
+/** A record of stories, by their ids. */
 export function byStory<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return record(storyIdRule, shape, 1000);
 }

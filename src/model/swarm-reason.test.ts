@@ -32,7 +32,7 @@ test.each([
   expect(hintOf(failed({ reason: error }))).toContain(hint);
 });
 
-test('the reason is what ended it, not a connection that was made again', () => {
+test('the reason of a container is the error that ended it, not a connection that was made again', () => {
   const errors = ['ACP_CONNECTION_LOST: the connection ended; connecting again', 'AGENT_CRASH: US-001: no'];
   expect(reasonOf(failed({ errors }))).toBe('AGENT_CRASH: US-001: no');
   expect(reasonOf({ ...failed({ errors }), status: 'completed' })).toBeNull();

@@ -1,4 +1,4 @@
-/** What can be done about a container of a swarm that failed. */
+/** Hints for a container of a swarm that failed. */
 import { type AgentSpec, checkAdapterSettings } from './agent.ts';
 import { agentPackages } from './agent-table.ts';
 import { type ContainerWork, reasonOf, type SwarmContainer } from './swarm.ts';

@@ -77,18 +77,18 @@ describe('reconciliation', () => {
     ['running', { kind: 'paused' }, { status: 'stopped', reason: null }],
     ['pending', { kind: 'running' }, { status: 'running', reason: null }],
     ['running', { kind: 'running' }, null],
-  ])('%s and %j', (status, observed, outcome) => {
+  ])('of the status %s and the observed state %j has the documented outcome', (status, observed, outcome) => {
     expect(reconciled({ status, completion: null }, observed)).toEqual(outcome);
   });
 
-  test.each(['completed', 'failed', 'stopped'] as const)('a completion that says %s is how it ended', (status) => {
+  test.each(['completed', 'failed', 'stopped'] as const)('a completion that says %s decides the status', (status) => {
     for (const observed of [exited(0), exited(1), exited(137, 'SIGKILL', true), { kind: 'absent' } as const]) {
       const outcome = reconciled({ status: 'running', completion: { ...completed, status } }, observed);
       expect(outcome).toEqual({ status, reason: null });
     }
   });
 
-  test.each(['completed', 'failed', 'stopped'] as const)('%s stays, whatever is observed', (status) => {
+  test.each(['completed', 'failed', 'stopped'] as const)('the status %s stays, whatever is observed', (status) => {
     const kinds = ['absent', 'waiting', 'running', 'paused'] as const;
     for (const observed of [...kinds.map((kind) => ({ kind })), exited(0), exited(1)]) {
       for (const completion of [null, completed]) expect(reconciled({ status, completion }, observed)).toBeNull();
@@ -107,7 +107,7 @@ describe('transitions', () => {
   ];
   const all = containerStatuses.flatMap((from) => containerStatuses.map((to) => [from, to] as const));
 
-  test.each(all.filter(([from, to]) => from !== to))('%s to %s', (from, to) => {
+  test.each(all.filter(([from, to]) => from !== to))('from %s to %s only as documented', (from, to) => {
     const change = () => withChange(container(from), { status: to }, later);
     if (legal.includes(`${from} ${to}`)) expect(change()).toMatchObject({ status: to, updatedAt: later });
     else expect(change).toThrow(`login is ${from} and cannot become ${to}`);

@@ -5,7 +5,7 @@
  *   pending → running → completed | failed | stopped
  *   failed | stopped → pending      only by `resume` or another `run`
  *
- * Completed means that the adapter's own completion record was read. That a process ended never means it.
+ * A container is completed only if the adapter's completion record was read, never because a process ended.
  */
 import { Fault } from './fault.ts';
 import type { Completion, StoryStatus } from './swarm-message.ts';
@@ -20,10 +20,10 @@ export interface Swarm {
   readonly swarmId: string;
   /** The project's real folder. */
   readonly project: string;
-  /** How many run at the same time. */
+  /** The number of containers that run at the same time. */
   readonly max: number;
   readonly createdAt: string;
-  /** Of the swarm itself; its containers have their own times. */
+  /** The last change of the swarm itself; its containers have their own times. */
   readonly updatedAt: string;
   /** The path of its state file, relative to the project. */
   readonly stateFile?: string | null;
@@ -57,7 +57,7 @@ export interface ContainerWork {
   readonly reason: string | null;
   readonly errors: readonly string[];
   readonly completion: Completion | null;
-  /** The digest of the record of an earlier attempt, which says nothing about this one. */
+  /** The digest of the adapter's record of an earlier attempt, which is ignored in this one. */
   readonly staleRecord: string | null;
   /** Every story of the task file. */
   readonly stories: Readonly<Record<string, WorkedStory>>;
@@ -110,7 +110,7 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
   return { ...container, ...change, updatedAt: at };
 }
 
-/** For a container that was never started. */
+/** The record of a container that was never started. */
 export function freshWork(initial: Pick<ContainerWork, 'agent' | 'request' | 'stories'>): ContainerWork {
   return {
     ...initial,
@@ -126,7 +126,7 @@ export function freshWork(initial: Pick<ContainerWork, 'agent' | 'request' | 'st
   };
 }
 
-/** For a new attempt: pending, with only the stories of the last one. */
+/** The container for a new attempt: pending, with the stories and the fetched commits of the last one. */
 export function renewed(container: SwarmContainer, work: ContainerWork, at: string): SwarmContainer {
   if (isActive(container)) throw new Fault('conflict', `${container.containerName} is ${container.status} already`);
   return {
@@ -154,8 +154,9 @@ export interface ContainerOutcome {
 }
 
 /**
- * The new status for a recorded one and an observed state; null: it stays. `waiting` has not been launched yet, so it is not
- * lost. A completion that was read says how it ended, whatever happened to the process afterwards.
+ * The new status for a recorded one and an observed state; null: it stays. A `waiting` sandbox has not been launched
+ * yet, so a pending container is not lost. A completion that was read decides the status, whatever happened to the
+ * process afterwards.
  */
 export function reconciled(
   { status, completion }: { readonly status: ContainerStatus; readonly completion: Completion | null },
@@ -208,18 +209,21 @@ export function exportOf(swarm: Swarm, containers: readonly SwarmContainer[]): S
   };
 }
 
-/** Null: there is nothing to say, or it did not fail. */
+/** Why the container ended, or has its observed state. Null: no reason is known, or it did not fail. */
 export function reasonOf({ status, work, reason }: Pick<SwarmContainer, 'status' | 'work' | 'reason'>): string | null {
   if (work === null) return reason ?? null;
   return work.reason ?? (status === 'failed' ? firstCause(work) : null);
 }
 
-/** What went wrong on the way, without repetitions. */
+/** The errors of the work and of its completion, without repetitions. */
 export function errorsOf({ errors, completion }: Pick<ContainerWork, 'errors' | 'completion'>): string[] {
   return [...new Set([...errors, ...(completion?.errors ?? [])])];
 }
 
-/** A connection that broke and was made again ended nothing. */
+/**
+ * The first error that can have ended the work: not a connection that broke and was made again, if there is another
+ * error.
+ */
 function firstCause(work: Pick<ContainerWork, 'errors' | 'completion'>): string | null {
   const errors = errorsOf(work);
   return errors.find((error) => !error.startsWith('ACP_CONNECTION_LOST')) ?? errors[0] ?? null;

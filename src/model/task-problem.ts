@@ -1,9 +1,9 @@
-/** What is wrong with a task file, as it is shown. Apart from the parser, which commands do not load. */
+/** Problems of a task file, and their text. This file is separate from the parser, which commands do not load. */
 import { Fault } from './fault.ts';
 
 export interface TaskProblem {
   readonly line: number;
-  /** Such as `userStories[2].id`; empty for the whole. */
+  /** Such as `userStories[2].id`; empty: the whole file. */
   readonly path: string;
   readonly reason: string;
 }

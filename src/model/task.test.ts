@@ -103,7 +103,7 @@ describe('a task file', () => {
     ]);
   });
 
-  test('with very many circles is refused with some of them', () => {
+  test('with very many circular dependencies is refused with some of them', () => {
     const ids = Array.from({ length: 600 }, (_, n) => `US-${String(n).padStart(3, '0')}`);
     const stories = ids.map((id, n) => story(n, { dependsOn: ids.filter((other) => other !== id) }));
     expect(problems(file(stories))).toHaveLength(20);
@@ -142,7 +142,7 @@ describe('a story', () => {
     },
   );
 
-  test('is ready when all it depends on is completed or skipped, the most urgent first', () => {
+  test('is ready when all its dependencies are completed or skipped, and the most urgent one comes first', () => {
     const stories = [
       story(1, { status: 'completed', priority: 9 }),
       story(2, { status: 'skipped' }),
@@ -158,7 +158,7 @@ describe('a story', () => {
     expect(heldUpBy(stories[6]!, stories)).toEqual(['US-006']);
   });
 
-  test('is skipped with what is pending behind it', () => {
+  test('is skipped together with pending stories that depend on it', () => {
     const stories = [
       story(1),
       story(2, { dependsOn: ['US-001'] }),
@@ -175,7 +175,7 @@ describe('a story', () => {
     expect(orphanedStories(stories, new Set(['US-002', 'US-003']))).toEqual(['US-001']);
   });
 
-  test('counts', () => {
+  test('is counted by its status', () => {
     const stories = storyStatuses.flatMap((status, n) => Array.from({ length: n + 1 }, () => ({ status })));
     expect(progressOf(stories)).toEqual({ total: 15, pending: 1, inProgress: 2, completed: 3, failed: 4, skipped: 5 });
   });

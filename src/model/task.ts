@@ -1,6 +1,6 @@
 /**
  * A task file: stories for one agent on one branch, in schema 3.0. It is a file of the project, so it is checked whenever it
- * is read; fields that are not known are kept and have no meaning.
+ * is read; unknown fields stay in the file and have no meaning.
  *
  * A story's life:
  *

@@ -1,13 +1,13 @@
 /**
- * What a user trusted of a `carrel.yaml`: its grants, the lines that give sandboxes more than their defaults. A
- * file whose grants are all trusted is used without a question; any other grant is refused until it is trusted too.
+ * The grants of a `carrel.yaml` that a user trusts: the lines that give sandboxes more than their defaults. A file
+ * whose grants are all trusted is used without a question; any other grant is refused until it is trusted too.
  */
 import { createHash } from 'node:crypto';
 
 export interface Trust {
   /** The file, by its real path. */
   readonly file: string;
-  /** As `fleet/grants.ts` writes them. */
+  /** The grants as `fleet/grants.ts` writes them. */
   readonly grants: readonly string[];
   readonly trustedAt: string;
 }

@@ -20,7 +20,7 @@ describe('a ULID', () => {
     }
   });
 
-  it('carries over digits that are at their end', () => {
+  it('is counted up with a carry to the next digit', () => {
     expect(ulidAfter('01ARZ3NDEK00000000000000ZZ', 0)).toBe('01ARZ3NDEK0000000000000100');
     expect(ulidAfter('01ARZ3NDEKZZZZZZZZZZZZZZZZ', 0)).toBe('01ARZ3NDEM0000000000000000');
   });

@@ -1,6 +1,6 @@
 /**
- * ULIDs: 26 characters of Crockford's base 32 that sort by bytes, 10 of time and 16 of chance. Ids of one series only grow, also when the
- * clock stands still or jumps back: then the last id is counted up.
+ * ULIDs: 26 characters of Crockford's base 32 that sort by bytes, 10 of time and 16 random ones. Ids of one series only
+ * grow, also when the clock stands still or jumps back: then the last id is counted up.
  */
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;
@@ -31,7 +31,7 @@ function timeText(ms: number): string {
   return text;
 }
 
-/** The first digit of chance is below 16, so that counting up does not soon reach the time. */
+/** The first random digit is below 16, so that counting up does not soon reach the time. */
 function randomText(random: RandomDigits): string {
   return random(randomLength)
     .map((digit, index) => digits[index === 0 ? digit % 16 : digit % 32])

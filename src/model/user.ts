@@ -30,7 +30,7 @@ export interface Actor {
   readonly name: string;
   /** The owner of the installation: may see and do everything. */
   readonly isOwner: boolean;
-  /** The owner acting as another user. */
+  /** The owner who acts as this user. */
   readonly by?: string;
 }
 

@@ -9,7 +9,7 @@ describe('names of volumes', () => {
     expect(new Set(volumeTypes.map((type) => volumeName('carrel', type, 'ada'))).size).toBe(7);
   });
 
-  it.each(['', '-a', 'A', 'a/b', '..', 'a_b', 'x'.repeat(33), 'a\n'])('have no prefix %j', (prefix) => {
+  it.each(['', '-a', 'A', 'a/b', '..', 'a_b', 'x'.repeat(33), 'a\n'])('may not have the prefix %j', (prefix) => {
     expect(() => checkVolumePrefix(prefix)).toThrow(/prefix/);
   });
 });

@@ -11,7 +11,8 @@ import { printable } from './name.ts';
 export const userVolumeTypes = ['home', 'memory-bank', 'tmux-sockets', 'coordinator-state', 'session'] as const;
 
 /**
- * `chromadb` is mounted into no sandbox; `base-plugins` into all, read-only; the owner of the installation fills it.
+ * `chromadb` is mounted into no sandbox. `base-plugins` is mounted into all sandboxes, read-only; the owner of the
+ * installation fills it.
  */
 const sharedVolumeTypes = ['chromadb', 'base-plugins'] as const;
 
@@ -41,7 +42,7 @@ export interface MigratedFrom {
 export interface Volume {
   readonly name: string;
   readonly type: VolumeKind;
-  /** The user's name for it; only for named ones. */
+  /** The user's name for the volume; only for named ones. */
   readonly label?: string;
   /** Null: shared. */
   readonly user: string | null;
@@ -65,7 +66,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly target: string;
   readonly readonly: boolean;
-  /** It is the memory bank of the user, at its usual place: the sandbox has its tools too. */
+  /** True: the volume is the memory bank of the user, at its usual place, so the sandbox has its tools too. */
   readonly isBank?: true;
 }
 
@@ -82,7 +83,7 @@ export function checkVolumePrefix(prefix: string): string {
   });
 }
 
-/** The first 8 hex digits: short names for what belongs to a user. */
+/** The first 8 hex digits of the hash of a user's name, which make names of the user's volumes short. */
 export function userHash(user: string): string {
   return createHash('sha256').update(user).digest('hex').slice(0, 8);
 }
@@ -161,7 +162,7 @@ export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> =
   },
   parse: parseVolumeRequest,
   nameOf: ({ volume }) => volume,
-  /** It belongs to the user, and agent inside is mapped to that user. */
+  /** The volume belongs to the user, and agent inside is mapped to that user. */
   mounts: ({ name, target, readonly }, at) => [
     { kind: 'bind', source: at.volume(name), target, readonly, volume: name, mapOwner: true },
   ],
@@ -185,7 +186,7 @@ function noVolumeName(text: string): Fault {
   );
 }
 
-/** Absolute, without `..` and control characters, and not the root. */
+/** Whether a path is absolute, without `..` and control characters, and not the root. */
 export function isInsidePath(path: string): boolean {
   return /^\/[^/\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(path) && posix.normalize(path) === path && !path.endsWith('/');
 }

@@ -11,14 +11,14 @@ export type Webhook = {
 } & (
   | {
       readonly verify: 'twilio';
-      /** As the sender has it, behind any proxy: the signature covers it. */
+      /** The URL as the sender knows it, in front of any proxy: the signature covers it. */
       readonly url: string;
     }
   | {
       readonly verify: 'hmac';
-      /** Has the HMAC-SHA256 of the body in hexadecimal digits, after `sha256=` if that is there. */
+      /** The header with the HMAC-SHA256 of the body in hexadecimal digits, after `sha256=` if that is there. */
       readonly header: string;
-      /** Has the seconds since 1970; then the HMAC is of `TIMESTAMP.BODY`. */
+      /** The header with the seconds since 1970; then the HMAC is of `TIMESTAMP.BODY`. Null: there is none. */
       readonly timestamp: string | null;
     }
   | { readonly verify: 'bearer' }

@@ -10,7 +10,7 @@ import { Connection } from './connection.ts';
 let folder: string;
 let answer: { status: number; body: object | null };
 let connection: Connection;
-/** Without a body it closes the connection after the head of its answer. */
+/** A fake engine. Without a body it closes the connection after the head of its answer. */
 const server = createServer((_, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' }).flushHeaders();
   if (answer.body) response.end(JSON.stringify(answer.body));
@@ -51,7 +51,7 @@ describe('find', () => {
   });
 });
 
-it('a request is described in few words, which the client library does for every request', async () => {
+it('the agent of a request is described by its class name, as the client library describes all requests', async () => {
   answer = { status: 200, body: { Id: 'one' } };
   const described = connection.ask(async (docker) => {
     const pending = docker.getContainer('one').inspect();
@@ -63,7 +63,7 @@ it('a request is described in few words, which the client library does for every
   expect(await described).toBe('EngineAgent');
 });
 
-it.each([400, 500])("a refusal of the runtime is reported with the engine's words: %i", async (status) => {
+it.each([400, 500])("an error of the OCI runtime is reported with the engine's message: status %i", async (status) => {
   const message = 'failed to create shim task: OCI runtime create failed: no such cgroup: unknown';
   answer = { status, body: { message } };
   await expect(connection.ask((docker) => docker.getContainer('one').start())).rejects.toMatchObject({

@@ -44,7 +44,7 @@ export class Connection {
     }
   }
 
-  /** For requests that may take any time. */
+  /** Sends a request without a time-out. */
   async wait<T>(question: (docker: Docker) => Promise<T>): Promise<T> {
     try {
       return await question(await this.#client());
@@ -53,7 +53,7 @@ export class Connection {
     }
   }
 
-  /** Null when the thing asked about does not exist. */
+  /** Null: the engine does not have the object. */
   async find<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T | null> {
     try {
       return await this.ask(question, withinMs);
@@ -75,15 +75,15 @@ export class Connection {
     return this.wait((docker) => dial(docker, order));
   }
 
-  /** For requests that the client library does not offer. */
+  /** Sends a request for which the client library has no function. */
   send(path: string, body: object): Promise<unknown> {
     const order = { path, method: 'POST', options: { _body: body }, isStream: false };
     return this.ask((docker) => dial<unknown>(docker, order));
   }
 
   /**
-   * Turns the connection into a two-way stream, with what the engine has already sent. Podman takes an unexpected body
-   * for input.
+   * Turns the connection into a two-way stream, which begins with the bytes that the engine has already sent. Podman
+   * treats an unexpected body as input.
    */
   hijack(path: string, query: Readonly<Record<string, string>>, body: object | null): Promise<Socket> {
     const headers = { 'Content-Type': 'application/json' };
@@ -116,11 +116,14 @@ export class Connection {
 }
 
 /**
- * Each request has its own connection: a kept one may lead to an engine that no longer runs. When an answer ends early,
- * the client library would wait for the rest for ever, so this becomes an error of the request.
+ * Opens a connection for each request: a connection that is kept may lead to an engine that no longer runs. When an
+ * answer ends early, the client library would wait for the rest for ever, so the agent emits an error on the request.
  */
 class EngineAgent extends Agent {
-  /** The client library describes each request for its debug log, with every object that the agent refers to. */
+  /**
+   * Keeps the description short: the client library describes each request for its debug log, with every object that
+   * the agent refers to.
+   */
   [inspect.custom](): string {
     return 'EngineAgent';
   }
@@ -163,8 +166,8 @@ interface ClientError extends Error {
 }
 
 /**
- * The status that the engine answered with; null for other errors. When a thing goes away while Podman reads it, Podman
- * reports a server error.
+ * The status that the engine answered with; null for other errors. When a container is removed while Podman reads it,
+ * Podman answers with status 500, which counts as 404.
  */
 export function statusOf(error: unknown): number | null {
   const foreign = (error instanceof Fault ? error.cause : error) as ClientError | undefined;
@@ -172,7 +175,7 @@ export function statusOf(error: unknown): number | null {
   return foreign?.statusCode ?? null;
 }
 
-/** The error about a volume that the engine believes to be mounted. */
+/** Whether the error says that the engine regards the volume as mounted. */
 export function hasActiveMounts(error: unknown): boolean {
   return /has active mounts/.test((error as Error).message);
 }
@@ -191,7 +194,10 @@ function refusal(error: ClientError): Fault {
   return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
 }
 
-/** When the runtime cannot start something, the request was not wrong, whatever status the engine returns. */
+/**
+ * Null: the request was correct. An error of the OCI runtime is never the fault of the request, whatever status the
+ * engine returns.
+ */
 function requestFault(said: string, status: number | null): 'not_found' | 'conflict' | 'invalid' | null {
   if (/OCI runtime|shim task/i.test(said)) return null;
   if (status === 404) return 'not_found';

@@ -27,7 +27,7 @@ export async function attachConsole(
   };
 }
 
-/** Input that a process does not read is lost with the process. */
+/** When the connection has ended with the process, further input is discarded. */
 export function stdinOf(socket: Socket): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -27,12 +27,18 @@ export class Containers {
     return found ?? (await this.#findAnew(id));
   }
 
-  /** For requests that report a missing container themselves: without a container it returns a name that none has. */
+  /**
+   * The container's id. Without a container it is a name that no container has, so that the engine reports the missing
+   * container.
+   */
   async idOf(id: string): Promise<string> {
     return this.#known.get(id) ?? (await this.#look(id)) ?? `carrel-none-${id}`;
   }
 
-  /** The known container is gone. The daemon that now owns this installation may have made another. */
+  /**
+   * Searches by labels when the known container is gone: another daemon of this installation may have created a new
+   * one.
+   */
   async #findAnew(id: string): Promise<ContainerInspectInfo | null> {
     this.forget(id);
     const container = await this.#look(id);

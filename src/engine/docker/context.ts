@@ -1,4 +1,4 @@
-/** What the files of this engine share. */
+/** State that the files of this engine share. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../lib/file.ts';
@@ -21,7 +21,7 @@ export interface DockerOptions {
   readonly folder: string;
   /** Distinguishes this installation's containers from those of others. */
   readonly installation: string;
-  /** Default: searched where Docker and Podman listen. */
+  /** Default: DOCKER_HOST, or the first socket of Docker or Podman that exists. */
   readonly socketPath?: string;
   readonly log?: LogLimits;
 }
@@ -40,7 +40,7 @@ export class Context {
   readonly stage: Stage;
   readonly filter = JSON.stringify(seccompProfile(process.arch));
   readonly log: LogLimits;
-  /** Logs that are in the engine's folder. */
+  /** Watches the logs that are in the engine's folder. */
   readonly logs: LogWatch;
   #view: Promise<View> | null = null;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
@@ -75,7 +75,7 @@ export class Context {
     return path;
   }
 
-  /** The folder exists before anything else of a sandbox and is removed last. */
+  /** Creates the run folder of a sandbox. It is the first trace of the sandbox and is removed last. */
   begin(id: string): void {
     mkdirSync(this.run(id), { mode: 0o711 });
   }
@@ -84,12 +84,15 @@ export class Context {
     return existsSync(this.run(id));
   }
 
-  /** Whether its log is in the engine's folder. */
+  /** Whether the log of the sandbox is in the engine's folder. */
   hasLog(id: string): boolean {
     return existsSync(join(this.run(id), logName));
   }
 
-  /** The owner of files that the daemon makes, as ids of the host, when it cannot choose one. */
+  /**
+   * The owner of all files that a rootless daemon makes, as ids of the host. Null: the daemon is root and can choose
+   * the owner.
+   */
   get self(): Owner | null {
     if (!this.rootless) return null;
     return onHost({ uid: rootId, gid: rootId }, this.maps);
@@ -105,7 +108,7 @@ export class Context {
     return this.#view;
   }
 
-  /** Asked again from time to time: the engine may have been replaced. */
+  /** Cached for `factsMs`: the engine may be replaced while the daemon runs. */
   facts(): Promise<Facts> {
     if (this.#facts === null || Date.now() > this.#facts.until) this.#facts = this.#ask();
     return this.#facts.found;

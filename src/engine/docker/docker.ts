@@ -87,8 +87,8 @@ class DockerEngine implements Engine {
       }
     } catch (error) {
       this.#held.release(id);
-      // From now on its paths lead nowhere, so it cannot start. Without an answer it is unknown whether it has started,
-      // and it must not start twice.
+      // Without the stage the sources of the mounts do not exist, so the container cannot start later. If the engine
+      // gave no answer, the container may have started, and the command must not run twice: so it is kept.
       this.#context.stage.hide(id);
       if (isAnswered(error)) await removeEverything(this.#context, id);
       throw error;
@@ -121,7 +121,7 @@ class DockerEngine implements Engine {
     try {
       await connection.ask((docker) => docker.getContainer(name).start());
     } catch (error) {
-      // It was started already.
+      // The container was started already.
       if (statusOf(error) !== 304) throw error;
     }
     // Not every engine accepts the size when it creates the container.
@@ -152,7 +152,7 @@ class DockerEngine implements Engine {
     if (this.#pauses.isAbandoned(id)) await this.resume(id);
     const container = await afterRemoval(this.#context.connection, await this.#find(id));
     const found = observed(container, handle);
-    // A crash left the stage shown; a running container does not need it.
+    // After a crash the stage may still be shown. A running container does not need it.
     if (found.kind === 'running' && this.#context.stage.isShown(id)) this.#context.stage.hide(id);
     if (found.kind !== 'paused' || container === null || this.#pauses.over(id) === null) return found;
     return { kind: 'running', started: startedOf(handleOf(container)) };
@@ -169,7 +169,10 @@ class DockerEngine implements Engine {
     await this.#pauses.end(id, await this.#context.containers.idOf(id));
   }
 
-  /** Every sandbox that was begun has a run folder from before its first trace until after its last. */
+  /**
+   * The run folder of a sandbox exists before its container and is removed last, so the list includes orphans in any
+   * state.
+   */
   async list(): Promise<readonly string[]> {
     const { connection, installation, runs } = this.#context;
     const filters = JSON.stringify(installationFilter(installation));
@@ -182,9 +185,9 @@ class DockerEngine implements Engine {
     const found = await this.inspect(id, handle);
     if (found.kind === 'absent' || found.kind === 'exited') return;
     if (found.kind === 'created') return removeEverything(this.#context, id);
-    // A client that does not read would keep the end from being recorded.
+    // The engine records the exit only after all output is read, and the client of this console may not read.
     this.#held.release(id);
-    // A paused process gets no signal.
+    // A paused process does not handle signals.
     await this.resume(id);
     await stopContainer(this.#context, await this.#context.containers.idOf(id), graceMs);
   }
@@ -232,7 +235,7 @@ class DockerEngine implements Engine {
     life.settle(container.State.Pid);
     const console = await attachConsole(connection, container.Id, { life, terminal });
     try {
-      // If it had ended already, the connection would stay open until the container is started again.
+      // If the command had ended already, the connection would stay open until the container is started again.
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
       if (!now?.State.Running) throw sandboxNotRunning();
     } catch (error) {

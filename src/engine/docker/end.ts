@@ -17,7 +17,7 @@ const busyMs = 30_000;
 
 export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
   const ended = exitOf(context, container).then(() => true);
-  // It may reject with the engine before it is awaited.
+  // Without a handler the promise would be an unhandled rejection if the engine goes away before it is awaited.
   ended.catch(() => {});
   if (graceMs > 0) {
     await containerReady(context, container);
@@ -37,7 +37,7 @@ async function containerReady({ connection }: Context, container: string): Promi
   if (init) await initReady(init);
 }
 
-/** The end of a sandbox for readers of its log. Rejects when the engine goes away. */
+/** Reports the end of a sandbox to readers of its log. `isOver` rejects when the engine goes away. */
 export function watchEnd(context: Context, container: string): LogEnd {
   let over: Promise<boolean> = Promise.resolve(false);
   const waiting = new AbortController();
@@ -54,8 +54,8 @@ export function watchEnd(context: Context, container: string): LogEnd {
 }
 
 /**
- * A container that is being removed is gone in a moment. Until then it looks like one that was killed, although its
- * command was not. If the removal hangs, it is reported as killed.
+ * Waits until a container that is being removed is gone. Until then it looks like a killed one, although its command
+ * was not killed. If the removal hangs, it is reported as killed.
  */
 export async function afterRemoval(
   connection: Connection,
@@ -71,7 +71,7 @@ export async function afterRemoval(
   return inTime<ContainerInspectInfo | null>(busyMs, removed, () => found);
 }
 
-/** Settles when it has ended or is gone. */
+/** Settles when the container has ended or does not exist. */
 async function exitOf({ connection }: Context, container: string, abortSignal?: AbortSignal): Promise<void> {
   try {
     await connection.wait((docker) =>
@@ -82,7 +82,7 @@ async function exitOf({ connection }: Context, container: string, abortSignal?: 
   }
 }
 
-/** A container that has ended meanwhile gets no signal. */
+/** Does nothing if the container has ended meanwhile. */
 async function signalContainer({ connection }: Context, container: string, signal: NodeJS.Signals): Promise<void> {
   try {
     await connection.find((docker) => docker.getContainer(container).kill({ signal }));
@@ -110,8 +110,8 @@ async function removeContainer({ connection }: Context, name: string): Promise<v
 }
 
 /**
- * An engine whose containers outlived it may believe for ever that a volume is mounted. It is removed once the engine
- * releases it.
+ * An engine that restarted while its containers ran may regard a volume as mounted for ever. Such a volume is left to a
+ * later call, after the engine has released it.
  */
 async function removeVolume({ connection }: Context, name: string): Promise<void> {
   try {
@@ -121,14 +121,14 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   }
 }
 
-/** Found by name: when the engine dies while it makes a volume, it loses the labels. */
+/** Searches by name: if the engine dies while it creates a volume, the volume has no labels. */
 async function ownVolumes(context: Context, id: string): Promise<string[]> {
   const own = await listVolumes(context, { name: [volumeNames(context.installation, id)] });
   return own.map(({ Name }) => Name);
 }
 
 /**
- * Volumes that no container uses any more: names of users' volumes, and those that could not be removed with other
+ * Volumes that no container uses any more: names of users' volumes, and volumes that could not be removed with their
  * sandboxes.
  */
 async function idleVolumes(context: Context): Promise<string[]> {
@@ -142,7 +142,7 @@ async function listVolumes({ connection }: Context, filters: object) {
   return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
 }
 
-/** Another sandbox uses it again. */
+/** Throws the error, unless it says that another sandbox uses the volume again. */
 function refuseUnlessTaken(error: unknown): void {
   if (!isBusy(error)) throw error;
 }

@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('reports every sandbox whenever it begins to listen, for changes shortly before that', async () => {
+it('each new connection reports every sandbox, and requests events from shortly before it', async () => {
   const begun = Date.now();
   const hints: string[] = [];
   let look = () => {};

@@ -42,7 +42,7 @@ export class Events {
     this.#listeners.clear();
     this.#closing.abort();
     this.#stream?.destroy();
-    // An engine that does not answer keeps no daemon from its end.
+    // The time-out lets the daemon end although the engine does not answer.
     await inTime<unknown>(closeMs, Promise.all([this.#running, this.#heard]), () => null);
   }
 

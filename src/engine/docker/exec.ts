@@ -134,7 +134,7 @@ function neverRan({ Pid, Running, ExitCode }: ExecInspectInfo): boolean {
   return !Running && !Pid && (ExitCode === 126 || ExitCode === notStarted);
 }
 
-/** A process may close its streams and continue. */
+/** Polls until the command has ended: a process may close its streams and continue. */
 async function endedState(inspect: Inspect): Promise<ExecInspectInfo | null> {
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, longestLookMs)) {
     const info = await inspect();
@@ -157,7 +157,7 @@ async function resizeExec(connection: Connection, id: string, inspect: Inspect, 
     await connection.find((docker) => docker.getExec(id).resize({ h: rows, w: columns }));
   } catch (error) {
     if (isResized(error)) return;
-    // It has ended meanwhile; the engine may know that before it reports it, ignoring.
+    // The command has ended meanwhile; the engine may refuse the size before it reports the end, ignoring.
     if (!isOver(error) && (await inspect())?.Running) throw error;
   }
 }

@@ -23,7 +23,7 @@ describe('the facts of a Docker Engine', () => {
     });
   });
 
-  it('name a filter only where there is one', () => {
+  it('report seccomp only if the engine applies a profile', () => {
     const seccomp = (...SecurityOptions: string[]) => factsFrom({ ...plain, SecurityOptions }).seccomp;
     expect(seccomp('name=seccomp,profile=builtin')).toBe(true);
     expect(seccomp('seccomp')).toBe(true);
@@ -37,13 +37,13 @@ describe('the facts of a Docker Engine', () => {
     expect(facts.shift).toEqual({ uid: 165536, gid: 165537 });
   });
 
-  it('know Podman, which accepts no runtime and does not end its containers', () => {
+  it('recognize Podman, which accepts no runtime and whose containers outlive it', () => {
     const log = { Plugins: { Log: ['k8s-file', 'journald'] } };
     const facts = factsFrom({ ...plain, ...log, DefaultRuntime: 'crun' }, { Components: [{ Name: 'Podman Engine' }] });
     expect(facts).toMatchObject({ product: 'Podman', runtimes: ['crun'], liveRestore: true, logDriver: 'k8s-file' });
   });
 
-  it('may be incomplete', () => {
+  it('have defaults for fields that the engine leaves out', () => {
     expect(factsFrom({})).toMatchObject({ seccomp: false, runtimes: ['runc'], enforced: [], logDriver: 'json-file' });
   });
 });

@@ -2,7 +2,7 @@
 import type { Limits } from '../../model/limits.ts';
 import type { Connection } from './connection.ts';
 
-/** The fields of its answer that are read. Podman leaves some out. */
+/** The fields that are read of the engine's answer to `info`. Podman leaves some out. */
 export interface EngineInfo {
   readonly ServerVersion?: string;
   readonly SecurityOptions?: readonly string[] | null;
@@ -20,7 +20,7 @@ export interface EngineInfo {
   readonly Plugins?: { readonly Log?: readonly string[] | null } | null;
 }
 
-/** The same for its answer about versions. */
+/** The fields that are read of the engine's answer to `version`. */
 export interface EngineVersion {
   readonly Components?: readonly { readonly Name?: string }[] | null;
 }
@@ -29,7 +29,7 @@ export interface Facts {
   readonly product: 'Docker Engine' | 'Podman';
   readonly version: string;
   readonly seccomp: boolean;
-  /** Ids outside are ids inside plus this offset; null where they are the same. */
+  /** Ids outside are ids inside plus this offset; null: they are the same. */
   readonly shift: { readonly uid: number; readonly gid: number } | null;
   /** The engine itself runs without privileges. */
   readonly rootless: boolean;
@@ -38,7 +38,7 @@ export interface Facts {
   readonly enforced: readonly (keyof Limits)[];
   readonly cgroupVersion: string;
   readonly storage: string;
-  /** Containers survive the engine. */
+  /** Containers continue when the engine restarts. */
   readonly liveRestore: boolean;
   /** conmon writes `k8s-file` to a path of our choice; the other logs are read through the engine. */
   readonly logDriver: 'local' | 'json-file' | 'k8s-file';

@@ -1,4 +1,4 @@
-/** A container that Carrel did not make: where it mounts folders of the host, and programs that run in it. */
+/** A container that Carrel did not make: reads its mounts of host folders, and runs programs in it. */
 import { existsSync } from 'node:fs';
 import type { Process } from '../engine.ts';
 import { Connection, noEngine } from './connection.ts';
@@ -34,7 +34,7 @@ export class ForeignContainer {
     return { isRunning: found.State.Running, mounts };
   }
 
-  /** As the user that the container runs as. */
+  /** Runs the command as the user of the container. */
   async exec(command: readonly string[]): Promise<Process> {
     const spec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
     return (await execInside(this.#connection, this.#name, spec)).process;

@@ -21,7 +21,7 @@ test.each([
   expect(found === null && wanted !== null ? foreignState(null) : found).toEqual(wanted);
 });
 
-test('without a Docker Engine the container is absent; an engine that does not answer tells nothing', async () => {
+test('without a Docker Engine the container is absent; without an answer its state is unknown', async () => {
   expect(await observeForeign('0123456789ab', '/nowhere/docker.sock')).toEqual({ kind: 'absent' });
   expect(await observeForeign('0123456789ab', '/dev/null')).toBeNull();
 });

@@ -9,7 +9,7 @@ import { findSocket } from './socket.ts';
 /** Long enough for a busy engine, short enough for a waiting user. */
 const answerMs = 5000;
 
-/** Null: its state says nothing, or the engine does not answer. Where there is no engine, the container is absent. */
+/** Null: the container was only created, or the engine does not answer. Without an engine the container is absent. */
 export async function observeForeign(id: string, socketPath: string | null): Promise<ObservedContainer | null> {
   try {
     const path = socketPath ?? findSocket(process.env);

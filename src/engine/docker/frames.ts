@@ -29,7 +29,7 @@ export class FrameReader {
     }
   }
 
-  /** A frame that was cut off is lost. */
+  /** Drops an incomplete frame. */
   *end(): Generator<Frame> {}
 }
 
@@ -49,12 +49,15 @@ export interface OutputHooks {
   readonly isFree?: () => boolean;
 }
 
-/** The engine drops output that was not read within two seconds after the end of a process. */
+/**
+ * The interval of checks for the end of the process: the engine drops output that is not read within two seconds after
+ * it.
+ */
 const lookMs = 300;
 
 /**
- * Splits a connection into two streams, or with a terminal passes it on as one. The slower reader sets the pace until
- * the process has ended; then the rest that the engine holds is read at once.
+ * Splits a connection into two streams, or with a terminal passes it on as one. The slower reader causes back-pressure
+ * until the process has ended; then the rest of the output is read into memory at once.
  */
 export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHooks): Outputs {
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };

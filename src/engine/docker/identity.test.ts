@@ -26,7 +26,7 @@ describe('the id of agent', () => {
   it.each([
     [0, first],
     [1, first + 65_536],
-  ])('of user number %i is %i where no folder decides, as in the embedded engine', (slot, id) => {
+  ])('of user number %i is %i if no folder with another owner is mounted, as in the embedded engine', (slot, id) => {
     const agent = { uid: id, gid: id };
     expect(identityFor([], input({ slot }))).toEqual({ inside: agent, outside: agent });
     expect(ownIdentity(input({ slot }))).toEqual({ inside: agent, outside: agent });
@@ -40,7 +40,7 @@ describe('the id of agent', () => {
     ]);
   });
 
-  it('is never root, nor of its group', () => {
+  it('is never root, and its group is never that of root', () => {
     expect(identityFor([folder(1234, 0)], input()).inside).toEqual({ uid: 1234, gid: 1234 });
     const fault = refused(() => identityFor([folder(1234), folder(0, 0, '/srv/root')], input()));
     expect([fault.code, fault.message, fault.hint]).toEqual([
@@ -50,11 +50,11 @@ describe('the id of agent', () => {
     ]);
   });
 
-  it('cannot have two owners', () => {
+  it('is refused for folders of two owners', () => {
     expect(refused(() => identityFor([folder(1), folder(2)], input())).code).toBe('unsupported');
   });
 
-  it('is the person who runs the daemon without privileges', () => {
+  it('is that of the person who runs the daemon without privileges', () => {
     const self = { uid: 1500, gid: 1500 };
     expect(identityFor([], input({ self })).inside).toEqual(self);
   });

@@ -1,8 +1,9 @@
 /**
  * Which id agent has. Containers of a plain Docker Engine have the ids of the host, so agent gets an id that no account
  * has: the user's own range, as in the embedded engine. Id-mapped mounts show the folders of other owners as agent's.
- * Where the daemon cannot make those, and a sandbox works on a person's folder, agent gets the id of that person, who
- * alone may write there. Agent is never root, which would be the host's root, so folders of root are then refused.
+ * If the daemon cannot make such mounts and a sandbox works on a person's folder, agent gets the id of that person,
+ * because no other id may write there. Agent never gets the id of the host's root, so folders of root are refused in
+ * that case.
  */
 import { Fault } from '../../model/fault.ts';
 import { agentId, identityOf, rootSpace } from '../local/ids.ts';
@@ -28,14 +29,14 @@ export interface Owned {
 const localHint = 'Use the embedded engine, which shifts owners: --engine local.';
 
 export interface IdentityInput {
-  /** Numbers the user. */
+  /** The number of the user. */
   readonly slot: number;
   readonly facts: Pick<Facts, 'shift' | 'rootless'>;
   /** The ids of the daemon when it is not root: then it cannot change owners. */
   readonly self: Owner | null;
 }
 
-/** With id-mapped mounts: as in the embedded engine, an id without an account in the range of the user. */
+/** The identity with id-mapped mounts: as in the embedded engine, an id without an account in the range of the user. */
 export function ownIdentity({ slot, facts }: IdentityInput): Identity {
   if (facts.rootless) throw withoutPrivileges();
   if (facts.shift) return shiftedBy(facts.shift, slot);
@@ -44,13 +45,13 @@ export function ownIdentity({ slot, facts }: IdentityInput): Identity {
   return { inside: outside, outside };
 }
 
-/** Within the single range that such an engine has. */
+/** The ids in an engine that shifts ids: its single range serves all users. */
 function shiftedBy(shift: Owner, slot: number): Identity {
   const inside = { uid: agentId + slot, gid: agentId + slot };
   return { inside, outside: { uid: shift.uid + inside.uid, gid: shift.gid + inside.gid } };
 }
 
-/** Without id-mapped mounts. */
+/** The identity without id-mapped mounts: the owner of the folders decides it. */
 export function identityFor(folders: readonly Owned[], input: IdentityInput): Identity {
   const own = ownIdentity(input);
   if (input.facts.shift) return shifted(folders, own);
@@ -75,7 +76,7 @@ function shifted(folders: readonly Owned[], own: Identity): Identity {
   });
 }
 
-/** Only the engine can make files for the ids of its containers. */
+/** The daemon cannot make files for the container ids of such an engine. */
 function withoutPrivileges(): Fault {
   return new Fault('unsupported', 'a Docker Engine that runs without privileges cannot give folders to agent', {
     hint: 'Use the embedded engine, which works without privileges: --engine local.',

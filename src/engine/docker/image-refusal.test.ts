@@ -14,7 +14,7 @@ it.each([
   ['linux/arm64', 'amd64', 'it is for linux/arm64, and this engine runs linux/amd64'],
   ['linux/amd64', 'arm64', 'it is for linux/amd64, and this engine runs linux/arm64'],
   ['windows/amd64', 'amd64', 'it is for windows/amd64, and this engine runs linux/amd64'],
-])('an image for %s on an engine for %s', (platform, architecture, refusal) => {
+])('the platform of an image is accepted or refused: %s on an engine for %s', (platform, architecture, refusal) => {
   expect(platformRefusal(platform, 'linux', architecture)).toBe(refusal);
 });
 
@@ -25,7 +25,7 @@ it('a shell is searched in the image’s PATH and in the standard folders', () =
 it('an image whose sh is a link to itself is refused with a reason', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-refusal-'));
   const engine = createServer(({ method, url = '' }, answer) => {
-    // As an engine answers where links lead in a circle: HEAD has no body.
+    // Answers like an engine if links form a circle. The answer to HEAD has no body.
     if (method === 'HEAD') answer.writeHead(url.includes('%2Fbin%2Fsh') && !url.includes('usr') ? 500 : 404).end();
     else if (method === 'DELETE') answer.writeHead(204).end();
     else answer.writeHead(method === 'POST' ? 201 : 200).end(JSON.stringify({ Os: 'linux', Arch: 'amd64', Id: 'c' }));

@@ -18,14 +18,14 @@ export async function refusalOf(image: CheckedImage, connection: Connection): Pr
   return platformRefusal(image.platform, Os ?? 'linux', Arch) ?? (await shellRefusal(image, connection));
 }
 
-/** A missing value is no reason to refuse an image. */
+/** Null: the image can run. An image without an architecture is not refused. */
 export function platformRefusal(platform: string, os: string, architecture: string): string | null {
   const runs = [architecture, alsoRuns[architecture]].map((one) => `${os}/${one}`);
   if (platform.endsWith('/') || runs.includes(platform)) return null;
   return `it is for ${platform}, and this engine runs ${os}/${architecture}`;
 }
 
-/** Looks into a container that is never started. */
+/** Searches `sh` in a container that is created but never started. */
 async function shellRefusal({ id, path }: CheckedImage, connection: Connection): Promise<string | null> {
   const name = `carrel-look-${randomBytes(8).toString('hex')}`;
   const HostConfig = { NetworkMode: 'none' };
@@ -43,7 +43,7 @@ export function placesOf(path: string | null): string[] {
   return [...new Set(folders)].map((folder) => join(folder, 'sh'));
 }
 
-/** The engine answers 500 where links lead in a circle. One that fails altogether also fails to remove the container. */
+/** The engine answers 500 if links form a circle. If the engine itself fails, removing the container fails, too. */
 async function isThere(connection: Connection, container: string, path: string): Promise<boolean> {
   try {
     await connection.ask((docker) => docker.getContainer(container).infoArchive({ path }));

@@ -71,7 +71,7 @@ export class DockerImages {
     return info && foundFrom(info as ImageInfo);
   }
 
-  /** An id always stands for the same content, so each is examined once. */
+  /** An id always stands for the same content, so each image is examined once. */
   refusal(image: Found): Promise<string | null> {
     const known = this.#refusals.get(image.id);
     if (known) return known;
@@ -122,7 +122,7 @@ export class DockerImages {
     yield* this.#messages('/build', query, order.archive, signal);
   }
 
-  /** Podman has another builder behind the same API, which does not keep the same promises. */
+  /** Refuses Podman: its builder behind the same API does not give the same guarantees. */
   async requireBuilder(): Promise<void> {
     const { product } = await askFacts(this.#connection);
     if (product !== 'Podman') return;

@@ -34,7 +34,10 @@ export class Life {
     return this.#ref ? !isAlive(this.#ref) : this.#isOverAsSaid();
   }
 
-  /** For processes that are not visible from here. */
+  /**
+   * Asks the engine, for a process that is not visible on this machine. An engine that does not answer counts as an
+   * end.
+   */
   async #isOverAsSaid(): Promise<boolean> {
     try {
       const find = this.#connection.ask((docker) => docker.getContainer(this.#container).inspect(), answerMs);

@@ -1,7 +1,7 @@
 /**
- * The streams of a command that runs already, where its log is in the engine's folder: under Podman. There a client
- * that attaches and detaches ends the command's input, and one that attaches too late recreates an ended container. So
- * output is read from the log, and input goes into the pipe that the command reads.
+ * The streams of a running command whose log is in the engine's folder, which is the case with Podman. With Podman a
+ * client that attaches and detaches closes the command's input, and a client that attaches too late recreates an ended
+ * container. So the daemon reads output from the log, and writes input to the pipe that the command reads.
  */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -31,7 +31,7 @@ export async function openLogConsole(context: Context, id: string, container: Co
   };
 }
 
-/** At the pace of the slower reader. */
+/** Copies lines to both streams at the pace of the slower reader. */
 async function pour(lines: AsyncIterable<LogLine>, outputs: Outputs, signal: AbortSignal): Promise<void> {
   try {
     for await (const { stream, bytes } of lines) {

@@ -32,13 +32,13 @@ describe('the position in a log', () => {
     expect(await rest(all, all)).toEqual([]);
   });
 
-  it('follows the order of the log where the streams crossed', async () => {
+  it('follows the order of the log if a later record has an earlier time', async () => {
     const all = [record(2, 'out'), record(1, 'err', 'stderr'), record(2, 'err', 'stderr')];
     expect(await rest(all.slice(0, 1), all)).toEqual(['err', 'err']);
     expect(await rest(all.slice(0, 2), all)).toEqual(['err']);
   });
 
-  it('follows the time where the log no longer holds the record', async () => {
+  it('follows the time if the log no longer holds the record', async () => {
     expect(await rest([record(1, 'a')], [record(2, 'b'), record(3, 'c')])).toEqual(['b', 'c']);
   });
 

@@ -19,7 +19,7 @@ export class LogPosition {
     return this.#last && String(Math.floor(Date.parse(this.#last.at) / 1000) - marginSeconds);
   }
 
-  /** What follows the last record. If the log no longer holds that record: the records of later times. */
+  /** The records after the last one. If the log no longer holds the last record, the records with later times. */
   async *after(records: AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
     const later: LogLine[] = [];
     let alike = 0;

@@ -45,7 +45,7 @@ export async function* readLog(
   else yield* tail ?? records(connection, container, {});
 }
 
-/** An engine may stop following before it has sent the last records, so these are requested. */
+/** An engine may stop following before it has sent the last records, so these are requested afterwards. */
 async function* followed(connection: Connection, container: string, range: Range): AsyncGenerator<LogLine> {
   const position = new LogPosition();
   for await (const record of records(connection, container, { ...range, follow: true })) {
@@ -81,7 +81,7 @@ function startsOfLines(records: readonly LogLine[]): number[] {
 }
 
 interface Range {
-  /** So many records from the end. */
+  /** The number of records from the end. */
   readonly tail?: number | null;
   /** Seconds since 1970. */
   readonly since?: string;
@@ -125,7 +125,10 @@ async function frameReader(connection: Connection, container: string): Promise<F
 
 const triesWhileBusy = 20;
 
-/** Null where there is no such container. While one is being removed, its log cannot be opened for a moment. */
+/**
+ * Null: there is no such container. While a container is being removed, the engine may refuse its log for a moment, so
+ * the request is retried.
+ */
 async function openLog(
   connection: Connection,
   container: string,

@@ -25,21 +25,21 @@ export interface MountPlan {
   readonly maps: IdMaps;
   readonly view: View;
   readonly sources: Sources;
-  /** Mounts inside of another one are at its source already. */
+  /** Mounts inside another mount are already attached at its source. */
   readonly nested: boolean;
   /**
    * Read-only sources are mounted read-only already. A user namespace that the engine does not know of cannot remount
    * them read-only.
    */
   readonly sealed: boolean;
-  /** By the index of the mount. */
+  /** The named volumes, by the index of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
   /** Which overlays are mounted at their sources already. */
   readonly layered: Layered;
-  /** The process that reads the layers can only see attributes named `user.`. */
+  /** The process that reads the layers can only see extended attributes named `user.`. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
-  /** Where the image declares volumes. */
+  /** The paths at which the image declares volumes. */
   readonly imageVolumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,10 @@ export interface DockerMounts {
   readonly tmpfs: Readonly<Record<string, string>>;
 }
 
-/** The folders whose owner must be agent. An overlay without a lower layer belongs to the owner of its upper layer. */
+/**
+ * The folders whose owner must be agent. An overlay with an empty lower layer is left out: it belongs to the owner of
+ * its upper layer.
+ */
 export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
   return mounts.flatMap((mount) => {
     if (mount.kind === 'tmpfs' || !mount.mapOwner) return [];
@@ -76,7 +79,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   };
 }
 
-/** With the content of the image, and read-only like the rest of it. */
+/** Mounts the image's volumes with their content from the image, read-only like the rest of the image. */
 function imageVolumes(mounts: readonly Mount[], plan: MountPlan): MountSettings[] {
   const isTaken = (path: string) => mounts.some(({ target }) => target === normalize(path).replace(/(.)\/$/, '$1'));
   const free = plan.imageVolumes.filter((path) => !isTaken(path));
@@ -114,8 +117,8 @@ function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan
 }
 
 /**
- * The options must not make changes depend on more than names: the base may be edited meanwhile, and changes are read
- * without a mount.
+ * The changes must depend on nothing but names: the base may be edited while it is mounted, and the daemon reads
+ * changes without a mount. The options ensure that.
  */
 function overlayOptions(index: number, { folder, sources, view, userMarks }: MountPlan): string {
   const link = (name: string, target: string) => {
@@ -140,7 +143,7 @@ function plainPath(path: string): string {
   });
 }
 
-/** Gives agent a name, whatever its id. */
+/** Account files that give agent a name, whatever its id is. */
 function accountMounts({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
   return Object.entries(accountFiles(uid, gid)).map(([name, text]) => {
     const path = join(folder, name);

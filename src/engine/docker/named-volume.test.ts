@@ -12,14 +12,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(source, { recursive: true }));
 
-/** An engine that loses the name as soon as it was made, together with another sandbox. */
+/** An engine in which the volume is removed, with another sandbox, as soon as it was created. */
 const gone = {
   send: async (_: string, { DriverOpts }: { DriverOpts: object }) => ({ Options: DriverOpts }),
   ask: async () => Promise.reject(new Error('no such volume')),
   find: async () => null,
 } as unknown as Connection;
 
-it('relies on the engine’s answer alone, as the name may be removed right after', async () => {
+it('nameVolumes relies on the answer to its request, because the volume may be removed right after it', async () => {
   const mount: Mount = { kind: 'bind', source, target: '/data', readonly: false, volume: 'carrel-session-1' };
   const input = { connection: gone, installation: 'here', agent: statSync(source), view: (path: string) => path };
   const named = await nameVolumes([mount], input);

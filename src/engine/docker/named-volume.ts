@@ -17,7 +17,7 @@ export type NamedVolume = Pick<MountSettings, 'Type' | 'Source' | 'VolumeOptions
 export interface NamingInput {
   readonly connection: Connection;
   readonly installation: string;
-  /** Ids outside. */
+  /** The host ids of agent. */
   readonly agent: Owner;
   readonly view: View;
 }
@@ -41,9 +41,7 @@ export async function nameVolumes(
   return named;
 }
 
-/**
- * Null where another installation or user has taken the name, or where the engine miscounts the users of the volume.
- */
+/** Null: another installation or user has taken the name, or the engine miscounts the users of the volume. */
 async function nameVolume(
   name: string,
   device: string,
@@ -60,8 +58,9 @@ async function nameVolume(
 }
 
 /**
- * An engine whose containers outlived it may keep an unused volume mounted, with its old folder. A request to remove it
- * shows that. The engine refuses to remove a volume in use, and one that it removes is made again with the container.
+ * An engine that restarted while its containers ran may keep an unused volume mounted, with its old folder. A request
+ * to remove the volume shows that. The engine refuses to remove a volume in use, and creates a removed volume again
+ * with the container.
  */
 async function isMiscounted(connection: Connection, name: string): Promise<boolean> {
   try {

@@ -6,7 +6,7 @@ export const labels = {
   id: 'carrel.id',
   /** The name of the sandbox, for people. */
   name: 'carrel.name',
-  /** On volumes of users. */
+  /** The name of a volume of a user. */
   volume: 'carrel.volume',
   version: 'carrel.version',
   advisory: 'carrel.advisory',
@@ -15,7 +15,7 @@ export const labels = {
 
 export const version = '1';
 
-/** For people who look at the engine; the daemon finds nothing by it. The id makes it unique. */
+/** A name for people who look at the engine; the daemon does not search by it. The id makes it unique. */
 export function containerName(sandbox: string, id: string): string {
   return `carrel-${sandbox}-${id}`;
 }
@@ -28,7 +28,7 @@ export function volumeName(installation: string, id: string, index: number, star
   return `${volumeNames(installation, id)}${index}-${start}`;
 }
 
-/** The common prefix of these names. */
+/** The common prefix of the volume names of a sandbox. */
 export function volumeNames(installation: string, id: string): string {
   return `carrel-${installation}-${id}-`;
 }

@@ -1,6 +1,6 @@
 /**
- * Pauses sandboxes for work of the daemon. A note in the engine's folder names each pause: one that this instance did
- * not make was left by a crash, and the next inspection ends it.
+ * Pauses sandboxes for work of the daemon. A note in the engine's folder names each pause: a pause that this instance
+ * did not make was left by a crash, and the next inspection ends it.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export class Pauses {
     return this.#own.ids();
   }
 
-  /** Made by an instance that no longer runs. */
+  /** Whether the pause was made by an instance that no longer runs. */
   isAbandoned(id: string): boolean {
     return !this.#own.has(id) && existsSync(this.#note(id));
   }

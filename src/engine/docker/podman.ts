@@ -25,12 +25,12 @@ export async function createWithPodman(
   return (made as { readonly Id: string }).Id;
 }
 
-/** Creates its namespaces and mounts; the command waits. */
+/** Creates the namespaces and mounts of the container without starting its command. */
 export async function prepareWithPodman(connection: Connection, container: string): Promise<void> {
   try {
     await connection.send(`/v4.0.0/libpod/containers/${container}/init`, {});
   } catch (error) {
-    // It is initialised already, by an attached console.
+    // An attached console has initialised the container already.
     if (statusOf(error) !== 304) throw error;
   }
 }
@@ -57,7 +57,7 @@ export function podmanSpec(options: ContainerCreateOptions, input: PodmanInput):
     image_volume_mode: 'ignore',
     oci_runtime: host.Runtime,
     restart_policy: 'no',
-    // A removal must not wait.
+    // Podman removes the container without waiting.
     stop_timeout: 0,
     cap_drop: host.CapDrop,
     no_new_privileges: true,
@@ -78,7 +78,7 @@ const own = { nsmode: 'private' };
 const namespaces = {
   ...{ pidns: own, ipcns: own, utsns: own, cgroupns: own },
   netns: { nsmode: 'none' },
-  // Agent has the id that was chosen.
+  // Without a user namespace, the id of agent is the same on the host.
   userns: { nsmode: 'host' },
 };
 
@@ -93,7 +93,10 @@ interface Ulimit {
   readonly Hard: number;
 }
 
-/** Podman sets these to the maximum, which needs privileges. A sandbox has its own limit for processes. */
+/**
+ * By default Podman sets these limits to the maximum, which needs privileges. A sandbox has its own limit for
+ * processes.
+ */
 const ownLimits: Ulimit[] = [
   { Name: 'nofile', Soft: 16_384, Hard: 16_384 },
   { Name: 'nproc', Soft: 32_768, Hard: 32_768 },
@@ -121,7 +124,7 @@ function resources({ CpuPeriod, CpuQuota, Memory, MemorySwap, PidsLimit }: Host)
   };
 }
 
-/** Without id-mapped mounts it would keep working copies in volumes, whose owner and mode it changes. */
+/** Without id-mapped mounts Podman would keep working copies in volumes, and change their owner and mode. */
 export function needsRoot(): Fault {
   return new Fault('unsupported', 'Podman can be used only by a daemon that is root and runs beside it', {
     hint: 'Run Carrel as root, not in a container; or use the embedded engine: --engine local.',

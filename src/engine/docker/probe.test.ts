@@ -20,7 +20,7 @@ describe('rows of the probe', () => {
   const levels = (info: object, canMount?: boolean) =>
     Object.fromEntries(rows(info, canMount).map(({ name, level }) => [name, level]));
 
-  it('are ok where nothing is missing', () => {
+  it('are ok if nothing is missing', () => {
     expect(Object.keys(levels(plain))).toEqual([
       'docker',
       'docker-runtime',
@@ -34,7 +34,7 @@ describe('rows of the probe', () => {
     expect(new Set(Object.values(levels(plain)))).toEqual(new Set(['ok']));
   });
 
-  it('have a hint for what is missing', () => {
+  it('have a hint unless they are ok', () => {
     expect(levels(plain, false)).toMatchObject({ 'docker-user-namespace': 'warning', 'docker-workspaces': 'warning' });
     expect(levels({ ...plain, SecurityOptions: ['name=rootless'] })).toMatchObject({
       'docker-user-namespace': 'failure',
@@ -51,7 +51,7 @@ describe('rows of the probe', () => {
   });
 });
 
-describe('an engine is examined', () => {
+describe('examineDocker', () => {
   let folder: string;
   let socket: string;
   let server: http.Server | null = null;
@@ -102,7 +102,7 @@ describe('an engine is examined', () => {
     expect(about.refusal!.hint).not.toBe('');
   });
 
-  it('that does not exist is a failure only where it is wanted', async () => {
+  it('reports an engine that does not exist as a failure only if the user wants that engine', async () => {
     const examined = await examineDocker(socket);
     expect(examined.about).toMatchObject({
       version: null,
@@ -113,7 +113,7 @@ describe('an engine is examined', () => {
     expect(rowsFor(examined, false)).toEqual([expect.objectContaining({ name: 'docker', level: 'ok', hint: null })]);
   });
 
-  it('that does not answer at its socket is reported', async () => {
+  it('reports an engine that does not answer at its socket', async () => {
     writeFileSync(socket, '');
     const examined = await examineDocker(socket);
     expect(rowsFor(examined, true)[0]!.level).toBe('failure');

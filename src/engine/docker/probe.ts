@@ -39,7 +39,7 @@ export async function examineDocker(socketPath: string | null): Promise<Examined
   }
 }
 
-/** Where this engine is not wanted, a missing one is ok and failures are warnings. */
+/** If the user does not want this engine, a missing one is ok and failures are warnings. */
 export function rowsFor({ rows, isThere }: Examined, isWanted: boolean): readonly ProbeRow[] {
   if (isWanted) return rows;
   if (!isThere) return [ok('docker', 'none here; only --engine docker would need one')];

@@ -23,7 +23,7 @@ it('sizes reach the engine one after the other, and only the last one is sent ag
   expect(sent).toEqual([24, 23, 23]);
 });
 
-it('a size that the engine refuses does not keep the next one back', async () => {
+it('a size that the engine refuses does not block the next one', async () => {
   const sent: number[] = [];
   const resize = sentTwice(async (rows) => {
     sent.push(rows);

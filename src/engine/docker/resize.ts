@@ -6,8 +6,8 @@ export type Resize = (rows: number, columns: number) => Promise<void>;
 const againMs = 200;
 
 /**
- * One size after the other, because an engine may carry out requests in any order. Of two sizes that arrive at once, Podman's conmon may
- * apply the first twice, so the last one is sent again.
+ * Sends one size after the other, because an engine may carry out requests in any order. If two sizes arrive at once,
+ * Podman's conmon may apply the first one twice, so the last one is sent again.
  */
 export function sentTwice(resize: Resize): Resize {
   let last = Promise.resolve();
@@ -37,7 +37,7 @@ export function isResized(error: unknown): boolean {
   return statusOf(error) === 201;
 }
 
-/** The process has ended meanwhile. */
+/** Whether the error says that the process has ended meanwhile. */
 export function isOver(error: unknown): boolean {
   return /stopped container|not running|already finished|can only resize/.test((error as Error).message);
 }

@@ -32,7 +32,7 @@ export interface DockerRoot {
   readonly volumes: readonly string[];
 }
 
-/** `folder` is a temporary folder. */
+/** `folder`: temporary files are made in it. */
 export async function rootOf(root: Root, connection: Connection, folder: string): Promise<DockerRoot> {
   if (root.kind === 'image') {
     return { image: root.reference, mounts: [], volumes: await volumesOf(root.reference, connection) };
@@ -66,7 +66,7 @@ function recentHostImage(connection: Connection, folder: string): Promise<string
   return image;
 }
 
-/** Call it when the image is gone. */
+/** Drops the cached image. The caller calls it when the image may be gone. */
 export function forgetHostImage(connection: Connection): void {
   recent.delete(connection);
 }

@@ -20,7 +20,7 @@ export function engineSockets(env: Environment): string[] {
   return [...dockerSockets(env), '/run/containerd/containerd.sock'];
 }
 
-/** The first that exists; else Docker's default, so that the error names it. */
+/** DOCKER_HOST, or the first socket that exists; else Docker's default, so that the error names it. */
 export function findSocket(env: Environment, isThere: (path: string) => boolean = existsSync): string {
   if (env.DOCKER_HOST) return namedSocket(env.DOCKER_HOST);
   return dockerSockets(env).find(isThere) ?? dockerSocket;

@@ -14,7 +14,10 @@ export interface Sources {
   changes(index: number): string;
 }
 
-/** The original paths, where nothing can be shown to the engine: checked, and given to agent by changing the owner. */
+/**
+ * The original paths, for an engine that cannot see the stage. They are checked, and a change of owner gives the
+ * daemon's own folders to agent.
+ */
 export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMaps, view: View): Sources {
   const sources = mounts.map((mount) => (mount.kind === 'tmpfs' ? '' : view(checked(mount, agent, maps))));
   return {
@@ -36,7 +39,7 @@ function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: I
   return source;
 }
 
-/** Ids of users and groups: inside of these ranges they are the daemon's, outside the host's. */
+/** Maps of user and group ids: `inside` is an id of the daemon, `outside` the same id on the host. */
 export interface IdMaps {
   readonly uids: readonly IdMapping[];
   readonly gids: readonly IdMapping[];
@@ -83,7 +86,7 @@ export function isEmpty(path: string): boolean {
   return withSource(path, (fd) => readdirSync(`/proc/self/fd/${fd}`).length === 0);
 }
 
-/** Throws when it does not exist or its path contains a link. */
+/** Throws when the path does not exist or contains a link. */
 function withSource<T>(path: string, look: (fd: number) => T): T {
   const fd = openSource(path);
   try {

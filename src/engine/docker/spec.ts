@@ -42,7 +42,8 @@ export function containerSpec(input: SpecInput): ContainerCreateOptions {
     Healthcheck: { Test: ['NONE'] },
     Tty: launch.terminal !== null,
     OpenStdin: launch.stdin || launch.terminal !== null,
-    // With a client from the start, the end of the client's input is the end of the command's; a terminal has none.
+    // If a client is attached from the start, the end of its input is the end of the command's input. A terminal has no
+    // end of input.
     StdinOnce: launch.console && launch.terminal === null,
     NetworkDisabled: true,
     HostConfig: hostConfig(input),
@@ -78,7 +79,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }
 
-/** Narrower than the engine's default; sysbox-runc derives its own from the default. */
+/** The filter is narrower than the engine's default; sysbox-runc derives its own filter from the default. */
 function filterFor({ runtime, filter }: SpecInput): string[] {
   return runtime === sysbox ? [] : [`seccomp=${filter}`];
 }

@@ -1,9 +1,9 @@
 /**
  * The stage: the mounts of a container, as the Docker Engine sees them. The engine opens sources by path, in its own
  * mount namespace, and does not map owners. So every source is first bound on the daemon's stage, opened without
- * following links and with its owner mapped to agent. The whole is copied to a folder in the engine's mount namespace
- * for the moment in which the container starts. The container keeps its mounts; without the copy its paths lead nowhere
- * and it cannot start.
+ * following links and with its owner mapped to agent. The daemon copies the stage to a folder in the engine's mount
+ * namespace while the container starts, and then detaches the copy. The container keeps its mounts; without the copy
+ * their sources do not exist, and it cannot start.
  */
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,12 @@ import { openStage, setStage } from '../local/stage.ts';
 import { noEngine } from './connection.ts';
 import type { Sources } from './source.ts';
 
-/** The engines, and the process that listens on their behalf until they are needed. */
+/** The programs of engines, and systemd, which listens on an engine's socket until the engine is needed. */
 const engines = ['dockerd', 'podman', 'systemd'];
 
-/** By the index of the mount. */
+/**
+ * Whether the daemon mounts the overlay with this index itself, so that the engine does not mount it from its layers.
+ */
 export type Layered = (index: number) => boolean;
 
 export class Stage {
@@ -43,7 +45,6 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  /** `layered`: whether an overlay is mounted here already, instead of by the engine from its layers. */
   async show(id: string, mounts: readonly Mount[], agent: Ids, layered: Layered): Promise<Sources> {
     openStage();
     const target = this.#place(id);
@@ -73,7 +74,7 @@ export class Stage {
     rmdirSync(place);
   }
 
-  /** False: there is no engine process. One that dies meanwhile takes its mounts with it. */
+  /** False: there is no engine process. When an engine process dies, its mounts are gone, too. */
   #inEngine(work: (engine: number) => void): boolean {
     const engine = this.#engine();
     if (engine === null) return false;
@@ -91,7 +92,10 @@ export class Stage {
   }
 }
 
-/** Needs real root, and an engine on this machine that sees the same folder. */
+/**
+ * Whether the daemon can show mounts to the engine: only as real root, to an engine on this machine that sees the same
+ * folder.
+ */
 export function canShow(socketPath: string, folder: string): boolean {
   return !readIdSpace().rootless && engineAt(socketPath, folder) !== null;
 }

@@ -54,7 +54,7 @@ export async function create(context: Context, launch: Launch): Promise<string> 
     maps,
     view,
     userMarks: context.rootless,
-    // Podman ignores them.
+    // The request for Podman ignores the volumes of an image.
     imageVolumes: isPodman ? [] : root.volumes,
     volumeName: (index) => volumeName(installation, launch.id, index, start),
     labels: own,
@@ -99,7 +99,7 @@ function podmanFiles(context: Context, id: string): PodmanInput {
 /** An engine on the same machine uses the same paths. */
 const same: View = (path) => path;
 
-/** Podman reports that as a server error. */
+/** Podman reports a missing image as a server error. */
 function isAbsent(error: unknown): boolean {
   return statusOf(error) === 404 || /image not known/.test((error as Error).message);
 }
@@ -130,8 +130,8 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
 }
 
 /**
- * The limits that are not enforced. It refuses when one is demanded, or enforced by a disk image that this engine does
- * not see.
+ * The limits that are not enforced. Throws when one of them is demanded, or is enforced by a disk image that this
+ * engine does not see.
  */
 function advisoryLimits({ enforced }: Facts, { limits, held, demanded }: Launch, shows: boolean): (keyof Limits)[] {
   const all = Object.keys(limits) as (keyof Limits)[];

@@ -10,7 +10,7 @@ import type { Facts } from './facts.ts';
 
 export const sysbox = 'sysbox-runc';
 
-/** All its containers have the first ids of that range. */
+/** The offset of the ids: all containers of sysbox-runc have the first ids of that range. */
 export function sysboxShift({ shift }: Pick<Facts, 'shift'>): NonNullable<Facts['shift']> {
   return shift ?? { uid: lent('/etc/subuid'), gid: lent('/etc/subgid') };
 }
@@ -23,7 +23,10 @@ function lent(path: string): number {
   });
 }
 
-/** Files made there belong to the owner of the folder, so a set-user-id file would run as that owner. */
+/**
+ * Refuses to bind a folder of another owner: files that agent makes in it belong to that owner, so a set-user-id file
+ * would run as that owner.
+ */
 export function refuseOwnersFolders(mounts: readonly Mount[]): void {
   const bound = mounts.find((mount) => mount.kind === 'bind' && !mount.readonly && mount.mapOwner && !mount.volume);
   if (bound?.kind !== 'bind') return;

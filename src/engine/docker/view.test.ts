@@ -19,7 +19,7 @@ describe('a daemon in a container', () => {
     ['/data/home/x', '/var/lib/docker/volumes/carrel/_data/home/x'],
     ['/data/projects/one', '/home/ann/projects/one'],
     ['/data/projects-too', '/var/lib/docker/volumes/carrel/_data/projects-too'],
-  ])('has %s of the engine as %s, by its innermost mount', (here, there) => {
+  ])('maps %s to the engine’s path %s, by its innermost mount', (here, there) => {
     expect(view(here)).toBe(there);
   });
 
@@ -35,7 +35,7 @@ describe('a daemon in a container', () => {
   });
 });
 
-it('has no view when the engine dies during the check', async () => {
+it('findView fails when the engine dies during the check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-view-'));
   const server = createServer((request, response) => {
     response.writeHead(request.method === 'POST' ? 201 : 200).flushHeaders();

@@ -13,7 +13,7 @@ import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Connection, statusOf } from './connection.ts';
 
-/** A path of the daemon as the engine knows it. Throws where the engine has none. */
+/** Maps a path of the daemon to the path by which the engine knows it. Throws if the engine does not see it. */
 export type View = (path: string) => string;
 
 /** A folder of the daemon, and the same folder of the engine. */
@@ -50,7 +50,7 @@ export function viewThrough(folders: readonly SharedFolder[]): View {
   };
 }
 
-/** One small file and its header; a wrong engine may answer with anything. */
+/** Enough for one small file and its header; a wrong engine may answer with anything. */
 const maxArchiveBytes = 64 * 1024;
 
 /** Creates a container with the folder mounted, never starts it, and reads the file from it that was just written. */
@@ -68,7 +68,7 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
     const archive = await connection.stream(`/containers/${name}/archive`, { path });
     return (await firstBytes(archive, maxArchiveBytes)).includes(token);
   } catch (error) {
-    // It has no such path, or another file at that path.
+    // The engine has no such path, or another file at it.
     if (error instanceof Fault && (error.code === 'unsupported' || statusOf(error) !== null)) return false;
     throw connection.brokeOff(error);
   } finally {
@@ -77,10 +77,7 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
   }
 }
 
-/**
- * The mounts of each container that may be the daemon's own; none where the daemon is not in a container of this
- * engine.
- */
+/** The mounts of each container that may be the daemon's own; none: the daemon is not in a container of this engine. */
 async function foldersOfOwnContainer(connection: Connection): Promise<SharedFolder[][]> {
   const found = await Promise.all(
     containersNamedHere().map((id) => connection.find((docker) => docker.getContainer(id).inspect())),

@@ -23,7 +23,7 @@ export interface Inside {
 export type Program = (inside: Inside) => End | Promise<End>;
 export type Programs = Readonly<Record<string, Program>>;
 
-/** Takes output at the pace of the reader. */
+/** Passes output on; settles when the reader is ready for more. */
 export type Deliver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Promise<void>;
 
 const ignoredByDefault: readonly string[] = ['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH'];
@@ -82,7 +82,7 @@ export class FakeProcess {
     else if (!ignoredByDefault.includes(name)) this.end(name);
   }
 
-  /** Ends it from outside. */
+  /** Ends the process from outside. */
   end(how: End): void {
     this.#kill(how);
   }

@@ -9,7 +9,7 @@
  *   sleep ANYTHING       runs until a signal ends it; no time passes here
  *   env, pwd             write the environment, the working folder
  *
- * Anything else is not found: 127, as in a shell. Tests may bring more.
+ * Any other command ends with 127, as in a shell. Tests may add commands.
  */
 import type { End, Inside, Programs } from './process.ts';
 import { pour } from './process.ts';

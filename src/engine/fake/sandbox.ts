@@ -87,7 +87,7 @@ export class FakeSandbox {
     await Promise.all([...this.#attached].map((streams) => pour(streams[stream], chunk)));
   }
 
-  /** Ends it with all its processes. The first end counts. */
+  /** Ends the sandbox with all its processes. Later calls have no effect. */
   finish(exit: Exit): void {
     if (this.#phase === 'exited') return;
     this.resume();
@@ -116,7 +116,7 @@ export class FakeSandbox {
     this.#wake();
   }
 
-  /** Settles when it has ended. */
+  /** Settles when the sandbox has ended. */
   async stop(graceMs: number): Promise<void> {
     const command = this.#command;
     if (!command || this.#phase === 'exited') return;

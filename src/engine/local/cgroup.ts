@@ -1,8 +1,8 @@
 /**
  * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the daemon makes the parent
  * itself; an ordinary user needs a delegated group. The next daemon, wherever it is started, moves into the group of
- * the last one, where its sandboxes are. Without a group, a resource limit enforces the number of processes and the
- * other limits are advisory.
+ * the last daemon, which contains the sandboxes. Without a group, a resource limit enforces the number of processes and
+ * the other limits are advisory.
  */
 import {
   accessSync,
@@ -32,7 +32,7 @@ export interface Cgroups {
   readonly parent: string | null;
   /** The limits that a group enforces. */
   readonly byGroup: readonly (keyof Limits)[];
-  /** Those, and limits that are enforced in other ways. */
+  /** `byGroup`, and limits that are enforced in other ways. */
   readonly enforced: readonly (keyof Limits)[];
 }
 
@@ -51,7 +51,7 @@ function controllersV1(): string[] {
   return [...readdirSync(mountPoint), ...(swap ? ['swap'] : [])];
 }
 
-/** Controllers that can be enabled for child groups. Swap is a part of memory, where the kernel counts it. */
+/** Controllers that can be enabled for child groups. Swap is a part of memory, if the kernel counts it. */
 function controllersV2(folder: string): string[] {
   const names = (readIfThere(join(folder, 'cgroup.controllers')) ?? '').trim().split(/\s+/);
   return [...names, ...(names.includes('memory') && existsSync('/proc/swaps') ? ['swap'] : [])];
@@ -70,7 +70,7 @@ function limitsOf(controllers: readonly string[]): (keyof Limits)[] {
 
 const leafName = 'carrel-daemon';
 
-/** In version 1 only real root may move processes of other ids. */
+/** The delegated group; null: there is none. In version 1 only real root may move processes of other ids. */
 function delegatedBase(version: 1 | 2, note: string): string | null {
   if (version === 1) return null;
   const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? null;
@@ -121,7 +121,7 @@ export function expectMove(cgroups: Cgroups): void {
   const own = /^(?:\d+:(pids):|0::)(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'));
   if (own === null) return;
   moving = true;
-  // Where that fails the runtime waits itself, ignoring.
+  // If that fails, the runtime waits itself, ignoring.
   void writeBeside(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0').then(() => {
     moving = false;
   });
@@ -166,14 +166,17 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** Kills what still runs in it: when all records of a sandbox are gone, only its group leads to its processes. */
+/**
+ * Kills the processes in the group first: when all records of a sandbox are gone, only its group leads to its
+ * processes.
+ */
 export function removeGroup(cgroups: Cgroups, id: string): void {
   if (cgroups.parent === null) return;
   for (const folder of folders(cgroups, join(cgroups.parent, id)).filter((one) => existsSync(one))) {
     for (const pid of membersOf(folder)) signal(pid, 'SIGKILL');
     removeDeep(folder);
   }
-  // crun takes the cover for a hierarchy and makes plain folders in it.
+  // crun takes the tmpfs over the unified hierarchy for a hierarchy, and makes plain folders in it.
   if (cgroups.version === 1)
     rmSync(join(mountPoint, hiddenHierarchy, cgroups.parent, id), { recursive: true, force: true });
 }
@@ -191,7 +194,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Removes the parent after the last sandbox. No runtime may be about to make a group in it. */
+/** Removes the parent if it contains no group. The caller ensures that no runtime is about to make a group in it. */
 export function removeParent(cgroups: Cgroups): void {
   if (cgroups.parent === null || hasGroups(cgroups, cgroups.parent)) return;
   for (const folder of folders(cgroups, cgroups.parent)) removeEmpty(folder);
@@ -218,7 +221,7 @@ function removeEmpty(folder: string): void {
   }
 }
 
-/** Null where the sandbox has no group. */
+/** Null: the sandbox has no group. */
 export function readStats(cgroups: Cgroups, id: string): Stats | null {
   if (cgroups.parent === null) return null;
   const path = join(cgroups.parent, id);

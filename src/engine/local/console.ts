@@ -63,7 +63,7 @@ export function attachConsole(bundle: string): Console {
   };
 }
 
-/** Through the open folder, since the path of a socket is limited to 107 bytes. */
+/** Connects through the open folder, since the path of a socket is limited to 107 bytes. */
 function connect(bundle: string): PacketSocket {
   const folder = openSync(bundle, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -105,7 +105,8 @@ function resize(bundle: string, rows: number, columns: number): void {
   try {
     const fd = openSync(join(bundle, 'winsz'), constants.O_WRONLY | constants.O_NONBLOCK);
     try {
-      // As long as one read of conmon: of two sizes in one read, older versions apply the first twice.
+      // Padded to the length of one read of conmon: if one read contains two sizes, older versions apply the first one
+      // twice.
       writeSync(fd, `${`${rows} ${columns}`.padEnd(198)}\n`);
     } finally {
       closeSync(fd);

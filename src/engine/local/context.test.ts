@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('the init of sandboxes is updated from the host, also to one of the same size', () => {
+test('the init of sandboxes is copied again if the time of the host’s init differs, even at the same size', () => {
   const [source, init] = [join(folder, 'tini-static'), join(folder, 'init')];
   writeFileSync(source, 'one', { mode: 0o755 });
   installInit({ init });

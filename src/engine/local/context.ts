@@ -38,7 +38,7 @@ export interface LocalOptions {
   /** Distinguishes this installation's control groups from those of others. */
   readonly installation: string;
   readonly log?: LogLimits;
-  /** False in a process without a mount namespace of its own: it starts none. */
+  /** False: the process has no mount namespace of its own, and starts no sandboxes. */
   readonly makesSandboxes?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function openContext(options: LocalOptions): Context {
  */
 const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
 
-/** Copies the host's init, again when it changes. */
+/** Copies the host's init program, and copies it again when it changes. */
 export function installInit({ init }: Pick<Layout, 'init'>): void {
   const source = initPrograms.map(findProgram).find((path) => path !== null);
   if (!source) return;
@@ -93,14 +93,14 @@ export function requireInit(layout: Layout): void {
   throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
 }
 
-/** What was decided at launch and is needed when the sandbox is found again. */
+/** Decisions of a launch that the engine needs when it finds the sandbox again. */
 export interface LaunchNote {
   readonly runtime: string;
   readonly runtimePath: string;
   readonly advisory: readonly (keyof Limits)[];
   readonly env: Readonly<Record<string, string>>;
   readonly maxProcesses: number | null;
-  /** Mounts are added after the runtime has created it. */
+  /** The daemon adds mounts after the runtime has created the sandbox. */
   readonly nests?: boolean;
 }
 
@@ -111,19 +111,19 @@ export function readNote(context: Context, id: string): LaunchNote | null {
   try {
     return text === null ? null : (JSON.parse(text) as LaunchNote);
   } catch {
-    // A power cut truncated it, before anything was launched.
+    // A power failure truncated the note before the launch.
     return null;
   }
 }
 
 const nestedName = 'nested';
 
-/** Notes that all mounts besides the runtime's are in place. */
+/** Records that the mounts that the daemon adds are in place. */
 export function noteNested(context: Context, id: string): void {
   writeFileSync(join(context.layout.run(id), nestedName), '', { mode: 0o600 });
 }
 
-/** The daemon may have died between the runtime's mounts and its own: then the sandbox lacks some. */
+/** Whether mounts are missing because the daemon died between the runtime's mounts and its own. */
 export function lacksMounts(context: Context, id: string): boolean {
   return readNote(context, id)?.nests === true && !existsSync(join(context.layout.run(id), nestedName));
 }

@@ -1,6 +1,6 @@
 /**
- * Work that crun would repeat for every sandbox. Where a shortcut does not work, crun does the work itself, only more
- * slowly.
+ * Shortcuts for work that crun would repeat for every sandbox. If a shortcut does not work, crun does the work itself,
+ * only more slowly.
  */
 import { closeSync, constants, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { bindMount } from '../../lib/sys-mount.ts';
 import { findProgram } from './runtime.ts';
 
 /**
- * Makes crun read-only in the daemon's mount namespace. A process inside could otherwise write to it while it enters a
- * sandbox, so crun would make such a mount, start again from it and remove it, at every call.
+ * Makes crun read-only in the daemon's mount namespace. Otherwise a process inside could write to the program while
+ * crun enters a sandbox, so crun would make such a mount, start again from it and remove it, at every call.
  */
 export function shieldCrun(): void {
   const path = findProgram('crun');
@@ -22,7 +22,7 @@ export function shieldCrun(): void {
   try {
     bindMount(fd, real, { readonly: true, ownersFd: null });
   } catch (error) {
-    // Then crun does it, ignoring.
+    // Then crun makes the mount itself, ignoring.
     if (!(error instanceof SysError)) throw error;
   } finally {
     closeSync(fd);
@@ -44,7 +44,7 @@ export class CompiledFilter {
   }
 }
 
-/** Null where this crun keeps it elsewhere. */
+/** Null: this crun does not keep the filter at that path. */
 function readBytes(path: string): Buffer | null {
   try {
     const bytes = readFileSync(path);
@@ -56,8 +56,8 @@ function readBytes(path: string): Buffer | null {
 }
 
 /**
- * What `crun start` does, without starting crun: the command waits at a named pipe until a byte is written. The name is
- * removed last, so that this can be repeated after a crash in between. False where there is no such pipe.
+ * Does the work of `crun start` without starting crun: the command waits at a named pipe until a byte is written. The
+ * pipe is removed last, so that this can be repeated after a crash. False: there is no such pipe.
  */
 export function releaseCommand(stateFolder: string): boolean {
   const path = join(stateFolder, 'exec.fifo');

@@ -63,7 +63,7 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   await freeEnded(context, id);
   await endExecs(context, id);
   rmSync(layout.exit(id), { force: true });
-  // Without the log file no links to earlier logs are made while the folder is removed.
+  // Without the log file `keepEarlier` makes no links while the folder is removed.
   rmSync(join(layout.run(id), logName), { force: true });
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }
@@ -85,13 +85,13 @@ async function deleteState(context: Context, runtime: string, id: string): Promi
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Its first process existed and is gone: then all processes of its pid namespace are gone. */
+/** Whether the first process of the sandbox existed and is gone: then all processes of its pid namespace are gone. */
 function hasEndedFor(context: Context, id: string): boolean {
   const pid = pidOf(context, id);
   return pid > 0 && processRef(pid) === null;
 }
 
-/** What `crun delete` does in this case, except for the control group, without starting crun. */
+/** Does the work of `crun delete` for an ended sandbox, except for the control group, without starting crun. */
 async function forgetEnded(states: string, id: string): Promise<void> {
   await removeTree(join(states, id));
 }
@@ -118,7 +118,7 @@ async function endSoon(one: ProcessRef, what: string): Promise<void> {
   if (!(await until(gone, killWaitMs))) throw new Fault('timeout', `${what} did not end`);
 }
 
-/** A group stays busy for a moment after its last process has ended. */
+/** Repeats `attempt` until `done`: a group stays busy for a moment after its last process has ended. */
 async function vanished(attempt: () => void, done: () => boolean): Promise<void> {
   const tried = () => {
     attempt();

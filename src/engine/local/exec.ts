@@ -93,16 +93,16 @@ function withOomScore(begin: () => Program): Program {
   }
 }
 
-/** conmon sets its own score for what it starts. */
+/** Sets the score of a process that conmon started: conmon gives its own score to its children. */
 function raiseOomScore(pid: number): void {
   try {
     writeFileSync(scoreOf(pid), String(oomScoreAdj));
   } catch {
-    // It has ended, or is not dumpable, ignoring.
+    // The process has ended, or is not dumpable, ignoring.
   }
 }
 
-/** For a command that could not be started the runtime has written the reason to stderr. */
+/** Without a pid file the command could not be started, and the runtime has written the reason to stderr. */
 async function exitOf(program: Program, folder: string, streams: readonly Readable[]): Promise<Exit> {
   const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
   const exitCode = await program.exited;

@@ -15,7 +15,7 @@ export interface Freezer {
   readonly reached: RegExp;
 }
 
-/** Null where the sandbox has no group, or groups have no freezer. */
+/** Null: the sandbox has no group, or groups have no freezer. */
 export function freezerOf({ parent, version }: Cgroups, id: string): Freezer | null {
   if (parent === null) return null;
   const freezer =
@@ -33,7 +33,7 @@ function unified(folder: string): Freezer {
   return { file, frozen: '1', thawed: '0', state, reached: /^frozen 1$/m };
 }
 
-/** Freezing was requested, by this daemon or from outside; it may not be complete yet. */
+/** Whether freezing was requested, by this daemon or from outside. It may not be complete yet. */
 export function isFrozen({ file, thawed }: Freezer): boolean {
   const state = readIfThere(file)?.trim() ?? thawed;
   return state !== thawed;

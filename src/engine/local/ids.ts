@@ -49,8 +49,8 @@ export function identityOf(slot: number, space: IdSpace): Identity {
 }
 
 /**
- * The identity with agent being `ownId` outside: so a rootless sandbox works on a folder of the person who runs the
- * daemon. The kernel maps the owners of a mount only for real root.
+ * The identity with `ownId` as the host id of agent, so that a rootless sandbox can work on a folder of the person who
+ * runs the daemon. The kernel maps the owners of a mount only for real root.
  */
 export function withAgentAs(identity: Identity, ownId: number): Identity {
   const { rootId, mappings } = identity;

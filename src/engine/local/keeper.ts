@@ -30,7 +30,7 @@ export interface Keeper {
    * by then.
    */
   create(): Promise<number>;
-  /** Ends it if it has not created anything. */
+  /** Kills conmon after a failed start. */
   dismiss(): void;
 }
 
@@ -49,7 +49,7 @@ export function startKeeper(options: KeeperOptions): Keeper {
     create: async () => {
       start.end('\n');
       const { value } = await first.finally(() => sync.destroy());
-      // The child forks another process of the same name, writes its pid to a file, and ends.
+      // The child forks the keeper, writes the keeper's pid to a file, and ends.
       await program.exited;
       return createdPid(value);
     },
@@ -60,11 +60,11 @@ export function startKeeper(options: KeeperOptions): Keeper {
   };
 }
 
-/** It reports on the first, waits for the second, and writes to the third when its socket exists. */
+/** conmon reports on the first pipe, waits for the second, and writes to the third when its socket exists. */
 const pipeNames = ['_OCI_SYNCPIPE', '_OCI_STARTPIPE', '_OCI_ATTACHPIPE'];
 const standardStreams = [null, null, null];
 
-/** `inside`: its ends of pipes, which are closed here. */
+/** `inside`: conmon's ends of the pipes, which are closed here. */
 export function startConmon(options: KeeperOptions, inside: readonly number[], extra: readonly string[] = []): Program {
   const named = inside.map((_, index) => [pipeNames[index], String(standardStreams.length + index)]);
   try {

@@ -1,4 +1,4 @@
-/** Where this engine keeps its files. `run/<id>` is one sandbox: its bundle, console socket and log. */
+/** The paths of the engine's files. `run/<id>` is one sandbox: its bundle, console socket and log. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 

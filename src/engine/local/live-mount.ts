@@ -1,7 +1,7 @@
 /**
- * Adds a mount to a running sandbox of any engine whose processes are visible here. The root of a sandbox is mounted read-only, so the
- * mount point is made through a writable copy of that mount. No agent can write to the root; still no link is followed on the way, and no
- * other mount is entered.
+ * Adds a mount to a running sandbox of any engine whose processes are visible here. The root of a sandbox is mounted
+ * read-only, so the daemon makes the mount point through a writable copy of that mount. Although no agent can write to
+ * the root, the daemon follows no link on the way and enters no other mount.
  */
 import { chownSync, closeSync, constants, fstatSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export async function mountInto(pid: number, mount: BindMount): Promise<void> {
   }
 }
 
-/** Lines of its status: real, effective, saved and filesystem id. */
+/** The effective ids of a process. A line of its status has the real, effective, saved and filesystem id. */
 function idsOf(pid: number): Ids {
   const status = readIfThere(`/proc/${pid}/status`) ?? '';
   const id = (kind: string) => Number(new RegExp(`^${kind}:\\t\\d+\\t(\\d+)`, 'm').exec(status)?.[1]);
@@ -53,7 +53,7 @@ function attachIn(pid: number, source: string, target: string): void {
   }
 }
 
-/** A folder that exists already is used as it is. */
+/** Makes the folders of the mount point. A folder that exists already is used as it is. */
 function makePlace(pid: number, target: string): void {
   let fd = inMountNamespaceOf(pid, () => writableCopy('/'));
   const { uid, gid } = fstatSync(fd);

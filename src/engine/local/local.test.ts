@@ -98,7 +98,7 @@ describe('the mount namespace', () => {
     expect(refused({ own: null })).toBe(true);
   });
 
-  it('is refused to root where that cannot be read, unless an ancestor entered another one', () => {
+  it('is refused to root if that of the first process is not readable, unless an ancestor is in another one', () => {
     expect(refused({ first: null })).toBe(true);
     expect(refused({ first: null, ancestors: [own, null] })).toBe(true);
     expect(refused({ first: null, ancestors: [own, host, null] })).toBe(false);
@@ -124,7 +124,7 @@ describe('a log', () => {
       lines.push(line.bytes.toString());
     return lines.join('');
   };
-  /** Like conmon at the size limit: a new file takes the name. */
+  /** Replaces the log as conmon does at the size limit. */
   const replace = (...records: string[]) => {
     writeFileSync(join(folder, 'log.tmp'), records.join(''));
     renameSync(join(folder, 'log.tmp'), join(folder, 'log'));
@@ -158,11 +158,11 @@ describe('a log', () => {
     expect(await read(9)).toBe('c\nd\ne\n');
     expect(await read(0)).toBe('');
     const files = new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).ino));
-    // And the next one, which is empty.
+    // Three kept files, and the empty file that conmon will use next.
     expect(files.size).toBe(4);
   });
 
-  it('returns a line whole that began in the file before', async () => {
+  it('returns a whole line that began in the previous file', async () => {
     write(record('x'), record('begun ', 'P'));
     keepEarlier(folder, 3);
     replace(record('and ended'), record('z'));
@@ -182,7 +182,7 @@ describe('a log', () => {
     expect(await read(null)).toBe('d\nf\ng\n');
   });
 
-  it('survives a crash while the next file is provided', async () => {
+  it('survives a crash between the making of the spare file and its link', async () => {
     write(record('a'));
     writeFileSync(join(folder, 'spare'), '');
     keepEarlier(folder, 3);
@@ -190,7 +190,7 @@ describe('a log', () => {
     expect(await read(null)).toBe('a\nb\n');
   });
 
-  it('notices a replaced file by itself, also one that was replaced before it started', async () => {
+  it('keeps replaced files while a LogWatch exists, also one that was replaced before the watch was made', async () => {
     const runs = folder;
     folder = join(runs, 'one');
     mkdirSync(folder);

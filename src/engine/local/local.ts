@@ -121,12 +121,12 @@ class LocalEngine implements LocalEngineView {
     }
   }
 
-  /** Not while a runtime may be making a group in it. */
+  /** Removes the empty parent group, unless a runtime may be making a group in it. */
   #dropParent(): void {
     if (this.#creating === 0) removeParent(this.#context.cgroups);
   }
 
-  /** A sandbox whose callback fails does not begin. */
+  /** Calls `onCreated`. If it fails, the sandbox is removed. */
   async #reportCreated(id: string, { init, runtime }: LocalHandle, onCreated: OnCreated | undefined): Promise<void> {
     try {
       await onCreated?.(() => {
@@ -167,7 +167,10 @@ class LocalEngine implements LocalEngineView {
     return known ? { kind: 'running', started: startedOf(known) } : found;
   }
 
-  /** When the first process is gone, its keeper records the end within milliseconds, unless a client reads slowly. */
+  /**
+   * Waits for the exit code after the first process has ended: the keeper records it within milliseconds, unless a
+   * client reads slowly.
+   */
   async #justEnded(id: string, handle: LocalHandle | null): Promise<Observed | null> {
     if (handle === null || isAlive(handle.init) || !isAlive(handle.keeper)) return null;
     await this.#exitedWithin(id, handle, keeperMs);
@@ -202,9 +205,9 @@ class LocalEngine implements LocalEngineView {
     if (found.kind === 'absent') return;
     if (found.kind === 'exited') return this.#free(id, freeEnded);
     if (found.kind === 'created') return this.#free(id, removeEverything);
-    // A client that does not read would keep the end from being recorded.
+    // The keeper records the exit only after all output is read, and the client of this console may not read.
     this.#held.release(id);
-    // A paused process gets no signal; in version 1 of control groups not even SIGKILL.
+    // A paused process does not handle signals; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     await runtimeGone((current as LocalHandle).init.pid);
@@ -306,7 +309,7 @@ class LocalEngine implements LocalEngineView {
   }
 }
 
-/** How long an inspection waits for the keeper. */
+/** How long an inspection waits for the keeper to record an exit code. */
 const keeperMs = 200;
 
 /** The interval of checks for an end without an event. */

@@ -1,6 +1,6 @@
 /**
- * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `keepEarlier` keeps the files
- * before by hard links.
+ * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `keepEarlier` keeps the earlier
+ * files by hard links.
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ function namesOf(files: number): string[] {
   return generationNames(logName, files + 1);
 }
 
-/** Where conmon makes the file that will replace the log. It uses an existing one. */
+/** The path at which conmon makes the file that will replace the log. If a file exists there, conmon uses it. */
 const nextName = `${logName}.tmp`;
 /** A second link to that file, so that it is not lost when conmon replaces the log twice before `keepEarlier` runs. */
 const spareName = 'spare';
@@ -58,13 +58,13 @@ function isThere(path: string): boolean {
   return inodeOf(path) !== undefined;
 }
 
-/** The end of the writer of a log. */
+/** Reports the end of the process that writes a log. */
 export interface LogEnd {
   /** Whether no more output follows. */
   isOver(): Promise<boolean>;
-  /** Settles when that may have changed, where no file in the folder changes with it. */
+  /** Settles when `isOver` may have changed, for an end that changes no file in the folder. */
   readonly change?: Promise<unknown>;
-  /** The reader has stopped. */
+  /** Called when the reader has stopped. */
   close?(): void;
 }
 
@@ -86,7 +86,7 @@ export async function* readLog(
   else if (options.tail === null) yield* pieces(lines);
 }
 
-/** Everything that is written after this has settled. */
+/** Reads the output that is written after this promise has settled. */
 export async function followLog(
   bundle: string,
   files: number,
@@ -105,15 +105,15 @@ async function* pieces(lines: Generations): AsyncGenerator<LogLine> {
   }
 }
 
-/** Seen only by a reader that falls behind the sandbox by more than all kept files. */
+/** The line in place of lost output: a reader gets it when it falls behind by more than all kept files. */
 function missing(): LogLine {
   const text = 'carrel: output came faster than it was read; some of it is missing here\n';
   return { at: new Date().toISOString(), stream: 'stderr', bytes: Buffer.from(text) };
 }
 
 /**
- * Reads the newest file only where it has enough lines: one more than wanted, since the first may have begun in the
- * file before.
+ * Reads as many files as needed, from the newest: until there is one line more than wanted, since the first line may
+ * have begun in an earlier file.
  */
 async function lastPieces(open: () => Generations, count: number): Promise<{ lines: Generations; pieces: LogLine[] }> {
   for (let newest = 1; ; newest += 1) {

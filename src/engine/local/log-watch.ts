@@ -9,7 +9,7 @@ export class LogWatch {
   readonly #files: number;
   readonly #renames: FolderWatch | null;
 
-  /** Handles first what was replaced while no watch existed. */
+  /** First keeps the files that were replaced before the watch existed. */
   constructor(runs: string, files: number) {
     this.#files = files;
     this.#renames = tolerant(() => new FolderWatch(['movedTo'], (bundle) => keepEarlier(bundle, files))) ?? null;

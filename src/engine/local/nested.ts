@@ -15,7 +15,10 @@ import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Ids } from './owner-namespace.ts';
 
-/** For each mount the index of the innermost mount that contains it; null where there is none, or that one is empty. */
+/**
+ * For each mount the index of the innermost mount that contains it; null: there is none, or it is a tmpfs, which is
+ * empty.
+ */
 export type Outer = readonly (number | null)[];
 
 export function outerMounts(mounts: readonly Mount[]): Outer {
@@ -36,14 +39,14 @@ export function isOuter(outer: Outer, index: number): boolean {
 export interface Nesting {
   readonly mounts: readonly Mount[];
   readonly outer: Outer;
-  /** Where a mount that is in no other one is. Only the daemon can write to the path that leads there. */
+  /** The path of a mount that is in no other one. Only the daemon can write to the folders on that path. */
   readonly root: (index: number) => string;
-  /** The mount to attach, by its index. */
+  /** The descriptor of the mount to attach, by the index of the mount. */
   readonly tree: (index: number) => number;
   readonly agent: Ids;
 }
 
-/** Outermost first. */
+/** Attaches the inner mounts, outermost first. */
 export function nestMounts({ mounts, outer, root, tree, agent }: Nesting): void {
   const depth = (index: number) => mounts[index]!.target.split('/').length;
   for (const index of innerMounts(outer).sort((one, other) => depth(one) - depth(other))) {
@@ -63,7 +66,7 @@ function topOf(outer: Outer, index: number): number {
   return parent === null ? index : topOf(outer, parent);
 }
 
-/** Copies of the mounts at these paths, closed when `work` is done. */
+/** Passes copies of the mounts at these paths to `work`, and closes them afterwards. */
 export function withTrees<T>(
   indexes: readonly number[],
   place: (index: number) => string,
@@ -99,7 +102,7 @@ function withPlace(root: string, path: string, wanted: Wanted, use: (fd: number)
   }
 }
 
-/** Makes missing folders with agent as owner. */
+/** Opens a folder, and makes it with agent as owner if it is missing. */
 function enter(place: FolderEntry, { agent }: Wanted): number {
   const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   try {
@@ -125,7 +128,10 @@ function cannotMount(target: string, cause: SysError): Fault {
   });
 }
 
-/** For engines that open targets by path themselves. They can do that below folders that no agent can write. */
+/**
+ * Refuses nested mounts, for engines that open targets by path themselves. Such an engine may mount below folders that
+ * no agent can write.
+ */
 export function refuseNested(mounts: readonly Mount[]): void {
   const outer = outerMounts(mounts).map((index) => (index === null ? null : mounts[index]!));
   const inner = outer.findIndex((one) => one !== null && !(one.kind === 'bind' && one.daemonOnly));

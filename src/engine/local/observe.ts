@@ -27,12 +27,12 @@ function alive(context: Context, id: string, handle: LocalHandle, init: ProcessL
   const running = { kind: 'running', started: startedOf(handle) } as const;
   // The parent in the stat of init shows that the keeper lives.
   if (init.parent === handle.keeper.pid || isAlive(handle.keeper)) return running;
-  // A keeper that has just recorded the end is about to exit, too.
+  // A keeper that has just recorded the exit code ends, too.
   const exit = readExit(context, id);
   return exit ? { kind: 'exited', exit } : { ...running, trouble: 'keeper lost' };
 }
 
-/** A stopped process shows in its state, except with the freezer of version 2. */
+/** The state of a process shows that it is stopped, except with the freezer of version 2. */
 function maybePaused({ cgroups }: Context, { state }: ProcessLook): boolean {
   return cgroups.version === 2 || ['D', 'T', 't'].includes(state);
 }
@@ -48,8 +48,9 @@ export function readExit(context: Context, id: string): Exit | null {
 }
 
 /**
- * The first process is gone. Its keeper records the exit code once all output is written, and a client that reads
- * slowly can delay that: until then the sandbox counts as running. Without a keeper there is no exit code.
+ * The observed state after the first process has ended. Its keeper records the exit code once all output is written,
+ * and a client that reads slowly can delay that: until then the sandbox counts as running. Without a keeper there is no
+ * exit code.
  */
 function afterInit(context: Context, id: string, handle: LocalHandle | null): Observed {
   if (handle && isAlive(handle.keeper) && !readExit(context, id))
@@ -58,7 +59,7 @@ function afterInit(context: Context, id: string, handle: LocalHandle | null): Ob
   return exit ? { kind: 'exited', exit } : { kind: 'absent' };
 }
 
-/** Found without a handle: a daemon ended between creating and recording. */
+/** Observes a sandbox without a handle: its daemon died after it created the sandbox and before it saved the handle. */
 async function observeUnknown(context: Context, id: string): Promise<Observed> {
   await settledKeeper(context, id);
   const state = await runtimeState(context, id);
@@ -76,15 +77,15 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
 const tickMs = 10;
 const maxTicks = 1000;
 
-/** Waits until a keeper that is still creating has finished. */
+/** Waits while the keeper is still creating the sandbox. */
 export async function settledKeeper(context: Context, id: string): Promise<void> {
   const isCreating = () => pidOf(context, id) === 0 && keeperOf(context, id) !== null;
   for (let tick = 0; tick < maxTicks && isCreating(); tick += 1) await pause(tickMs);
 }
 
 /**
- * Whether a keeper has written to its sync pipe and stays: it sleeps, and the runtime between it and the sandbox is
- * gone.
+ * Whether a keeper has written to its sync pipe and continues to run: then it sleeps, and the runtime between it and
+ * the sandbox is gone.
  */
 async function hasReported({ init, keeper }: LocalHandle): Promise<boolean> {
   const sleeps = () => parentOf(init.pid) === keeper.pid && fieldsOf(`/proc/${keeper.pid}/stat`)[0] === 'S';
@@ -95,7 +96,7 @@ async function hasReported({ init, keeper }: LocalHandle): Promise<boolean> {
   return false;
 }
 
-/** The handle of what was launched under this id, running or not. */
+/** The handle of the last launch under this id, whether or not it still runs. */
 export function currentHandle(context: Context, id: string): LocalHandle | null {
   const note = readNote(context, id);
   const keeper = keeperOf(context, id);
@@ -105,7 +106,7 @@ export function currentHandle(context: Context, id: string): LocalHandle | null 
   return { version: 1, runtime: note.runtime, advisory: note.advisory, init: init ?? gone, keeper: keeper ?? gone };
 }
 
-/** Zero until the runtime has written it. */
+/** The pid of the first process; zero until the runtime has written it. */
 export function pidOf(context: Context, id: string): number {
   return Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
  * User namespaces that map an owner to agent: the kernel takes one for a mount with mapped owners. A short-lived
- * process makes each once, and a descriptor keeps it.
+ * process makes each namespace once, and an open descriptor keeps the namespace.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,12 +15,12 @@ export interface Ids {
   readonly gid: number;
 }
 
-/** Null where they are the same. `keepsOthers`: all other ids are mapped to themselves, else to none. */
+/** Null: owner and agent are the same. `keepsOthers`: all other ids are mapped to themselves, else to none. */
 export async function shiftBetween(owner: Ids, agent: Ids, keepsOthers = false): Promise<number | null> {
   return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent, keepsOthers);
 }
 
-/** One of them, to try whether a filesystem supports id-mapped mounts. Null where there are none. */
+/** Any such namespace, to try whether a filesystem supports id-mapped mounts. Null: the kernel cannot make one. */
 export function anyShift(): Promise<number | null> {
   return ownerNamespace({ uid: 1, gid: 1 }, { uid: 2, gid: 2 }).catch(() => null);
 }

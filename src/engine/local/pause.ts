@@ -1,5 +1,5 @@
 /**
- * Pauses sandboxes for work of the daemon. A note in the run folder names each pause: one that this process did not
+ * Pauses sandboxes for work of the daemon. A note in the run folder names each pause: a pause that this process did not
  * make was left by a crash, and the next inspection ends it.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ import { continueAll, hasStopped, parentOf, processesInside, stillness, stopAll 
 const pauseMs = 10_000;
 const noteName = 'paused-by-us';
 
-/** Paused by the daemon or from outside. No process inside can stop the first process of its pid namespace. */
+/**
+ * Whether the sandbox is paused, by the daemon or from outside. No process inside can stop the first process of its pid
+ * namespace.
+ */
 export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): boolean {
   const freezer = freezerOf(cgroups, id);
   return freezer ? isFrozen(freezer) : hasStopped(init.pid);
@@ -64,7 +67,10 @@ export class Pauses {
     });
   }
 
-  /** An exec that is about to enter would run after everything else has stopped, or be refused. */
+  /**
+   * Waits for execs that are about to enter the sandbox: they would run after all other processes have stopped, or be
+   * refused.
+   */
   async #begunExecs(id: string): Promise<void> {
     const deadline = Date.now() + pauseMs;
     const own = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
@@ -85,7 +91,10 @@ export class Pauses {
     return pid > 0 ? pid : null;
   }
 
-  /** SandboxProcess execs only: another process may have the pid by now, so its parent must be the runtime that was started. */
+  /**
+   * The pids of execs that still run. Another process may have the pid by now, so its parent must be the runtime that
+   * was started.
+   */
   #execPids(id: string): number[] {
     return this.#execs(id).flatMap((name) => {
       const pid = this.#execPid(id, name);

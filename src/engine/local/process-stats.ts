@@ -1,6 +1,6 @@
 /**
- * What a sandbox uses, where no control group counts it: the sum over its processes and the children they have waited
- * for. Shared memory counts for each process.
+ * The usage of a sandbox that has no control group: the sum over its processes and the children they have waited for.
+ * Shared memory counts once for each process.
  */
 import { readIfThere } from '../../lib/file.ts';
 import type { ProcessRef } from '../../lib/process.ts';

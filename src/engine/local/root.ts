@@ -52,7 +52,7 @@ export function hostProgramMounts(host = '/'): Mount[] {
 export interface Skeleton {
   readonly hostname: string;
   readonly mounts: readonly Mount[];
-  /** Files and folders appear as root's inside. */
+  /** The host id of root inside, which gets the files and folders. */
   readonly ownerId: number;
   /** The host's programs are mounted, so the links into /usr are needed. */
   readonly hostPrograms: boolean;
@@ -129,5 +129,8 @@ function etcFiles(hostname: string): Record<string, string> {
 
 /** Chromium, Chrome, and Chrome for Testing. */
 const browsers = ['chromium', 'opt/chrome', 'opt/chrome_for_testing'];
-/** Browsers pretend to encrypt server names even where they do not, and the proxy refuses encrypted ones. */
+/**
+ * Switches off the encryption of server names: browsers send a fake one even if they do not encrypt, and the proxy
+ * refuses that.
+ */
 const browserPolicy = `${JSON.stringify({ EncryptedClientHelloEnabled: false })}\n`;

@@ -1,5 +1,5 @@
 /**
- * The running sandboxes, each held by descriptors: of its first process, of its keeper and of its freezer. Reading
+ * The running sandboxes. The daemon holds descriptors of the first process, the keeper and the freezer of each. Reading
  * /proc for hundreds of sandboxes would take longer than everything else in a list.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -17,7 +17,7 @@ interface Held {
 }
 
 const descriptorsEach = 3;
-/** The part of the daemon's descriptors that may be used for this. */
+/** A quarter of the daemon's descriptors may be used for sandboxes. */
 const share = 4;
 
 export class RunningSandboxes {
@@ -29,7 +29,10 @@ export class RunningSandboxes {
     this.#context = context;
   }
 
-  /** True: its first process and its keeper live, and nothing is frozen. False: unknown, so it must be observed. */
+  /**
+   * True: the first process and the keeper live, and the sandbox is not frozen. False: unknown, so the caller must
+   * observe it.
+   */
   has(id: string, handle: LocalHandle): boolean {
     const held = this.#holding(id, handle);
     if (held === null) return false;
@@ -60,7 +63,7 @@ export class RunningSandboxes {
   }
 }
 
-/** Null without a freezer: then only the state of its processes says whether it is paused. */
+/** Null: there is no freezer, so only the state of the processes shows whether the sandbox is paused. */
 function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): Held | null {
   const freezer = freezerOf(cgroups, id);
   const processes = freezer && HeldProcesses.open([init, keeper]);
@@ -68,7 +71,7 @@ function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): 
   try {
     return { init, processes, freezer, freezerFd: openSync(freezer.file, 'r') };
   } catch {
-    // Its group has just gone, ignoring: the observation that follows finds out why.
+    // The group was removed meanwhile, ignoring: the observation that follows finds out why.
     processes.close();
     return null;
   }
@@ -84,7 +87,7 @@ function isThawed({ freezer, freezerFd }: Held): boolean {
   try {
     return state.toString('latin1', 0, readSync(freezerFd, state, 0, state.length, 0)).trim() === freezer.thawed;
   } catch {
-    // A group that is gone, ignoring: as above.
+    // The group was removed meanwhile, ignoring: as above.
     return false;
   }
 }

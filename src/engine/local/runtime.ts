@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Fault } from '../../model/fault.ts';
 
-/** The defaults; the others behave differently, so they are used only by name. */
+/** The default runtimes. The others behave differently, so they are used only if a user names them. */
 const preferred = ['crun', 'runc'] as const;
 
 export interface Runtime {

@@ -64,7 +64,7 @@ describe.each(['x64', 'arm64'] as const)('seccompProfile(%s)', (arch) => {
     expect(denied.filter((name) => named.has(name))).toEqual([]);
   });
 
-  it('names no call twice without an argument rule', () => {
+  it('names each call either once without an argument rule, or only with argument rules', () => {
     const plain = profile.syscalls.filter((rule) => !rule.args).flatMap((rule) => rule.names);
     const looked = new Set(profile.syscalls.filter((rule) => rule.args).flatMap((rule) => rule.names));
     expect(new Set(plain).size).toBe(plain.length);
@@ -123,7 +123,7 @@ describe('the filter', () => {
     for (const request of others) expect(answer('ioctl', 0n, request), `${request}`).toBe('SCMP_ACT_ALLOW');
   });
 
-  it('allows harmless personalities', () => {
+  it('allows only harmless personalities', () => {
     for (const value of [0n, 8n, 0x20000n, 0x20008n, 0xffffffffn]) {
       expect(answer('personality', value)).toBe('SCMP_ACT_ALLOW');
     }

@@ -15,7 +15,7 @@ export interface SeccompArg {
   readonly op: 'SCMP_CMP_EQ' | 'SCMP_CMP_GT' | 'SCMP_CMP_MASKED_EQ';
   /** The value to compare with; for MASKED_EQ the mask. */
   readonly value: number;
-  /** For MASKED_EQ what the masked argument must equal. */
+  /** For MASKED_EQ the value that the masked argument must equal. */
   readonly valueTwo?: number;
 }
 
@@ -100,7 +100,7 @@ const communication = words(`
   mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
 `);
 
-/** Calls of x86-64 from before the `*at` and `*1` calls. */
+/** Calls of x86-64 that are older than the `*at` and `*1` calls. */
 const legacy = words(`
   access stat lstat readlink getdents mkdir rmdir rename link unlink symlink
   chown lchown utime utimes futimesat dup2 pipe
@@ -109,8 +109,8 @@ const legacy = words(`
 `);
 
 /**
- * Which argument of a call is the mode of a file, and for calls that need not make one, which argument says whether
- * they do.
+ * The index of the argument that is the mode of a file. For a call that may make no file, `flags` is the index of the
+ * argument that decides it.
  */
 const modeArguments: readonly {
   readonly name: string;
@@ -196,8 +196,8 @@ function modes(arch: NodeJS.Architecture): SeccompRule[] {
 }
 
 /**
- * Programs take ENOSYS for an old kernel and fall back from clone3 and openat2, whose arguments no filter can read, to
- * clone and openat.
+ * With ENOSYS programs assume an old kernel and fall back from clone3 and openat2, whose arguments no filter can read,
+ * to clone and openat.
  */
 function absent(): SeccompRule[] {
   return [refuse(['clone3', 'openat2', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'], ENOSYS)];
@@ -219,7 +219,7 @@ function socket(): SeccompRule[] {
   ];
 }
 
-/** Every request except the two that type into a terminal. */
+/** Allows every request except the two that type into a terminal. */
 function ioctl(): SeccompRule[] {
   return neither(TIOCSTI, TIOCLINUX).map(([mask, value]) => allow(['ioctl'], masked(1, mask, value)));
 }
@@ -240,7 +240,7 @@ function neither(a: number, b: number): [mask: number, value: number][] {
   return [...same.map((bit): [number, number] => [bit, (~a & bit) >>> 0]), ...turns];
 }
 
-/** `count`, a power of two, numbers from `first`. */
+/** Matches `count` numbers from `first`. `count` is a power of two. */
 function block(index: number, first: number, count: number): SeccompArg {
   return count === 1 ? equal(index, first) : masked(index, (~(count - 1) & 0xffffffff) >>> 0, first);
 }

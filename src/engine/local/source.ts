@@ -1,4 +1,4 @@
-/** Binds sources of mounts on the host to where the runtime or an engine can take them from. */
+/** Binds sources of mounts on the host to paths from which the runtime or an engine can mount them. */
 import { chownSync, closeSync, constants, fstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { O_PATH } from '../../lib/anchor.ts';
@@ -13,7 +13,7 @@ type BindMount = Extract<Mount, { kind: 'bind' }>;
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 
 export interface Owners {
-  /** The id of agent outside. */
+  /** The host ids of agent. */
   readonly agent: Ids;
   /**
    * For mounts that map the owner of their source to agent: a user namespace with that mapping, or null when not
@@ -22,7 +22,7 @@ export interface Owners {
   readonly ownerNamespace: (owner: Ids, agent: Ids, keepsOthers: boolean) => Promise<number | null>;
 }
 
-/** Opened once and mounted by descriptor, so that the path cannot be replaced in between. */
+/** Opens the source once and mounts it by descriptor, so that the path cannot be replaced in between. */
 export async function bindSource(one: BindMount, target: string, { agent, ownerNamespace }: Owners): Promise<void> {
   const fd = openSource(one.source);
   try {
@@ -39,7 +39,7 @@ export async function bindSource(one: BindMount, target: string, { agent, ownerN
   }
 }
 
-/** The folder of a share was checked when it was shared. */
+/** Throws if the folder of a share is not the folder that was checked when it was shared. */
 export function refuseReplaced(source: string, fd: number, shared: FolderIdentity): void {
   const { dev, ino } = fstatSync(fd, { bigint: true });
   if (isSameFolder(shared, { device: String(dev), inode: String(ino), bootId: currentBootId() })) return;
@@ -48,7 +48,10 @@ export function refuseReplaced(source: string, fd: number, shared: FolderIdentit
   });
 }
 
-/** A read-only source need not belong to agent, where the filesystem cannot map owners, unless only its owner may read it. */
+/**
+ * If the filesystem cannot map owners, a read-only source is mounted without a mapping, unless only the daemon may read
+ * it.
+ */
 function bindShifted(fd: number, target: string, one: BindMount, ownersFd: number | null): void {
   const { source, readonly, daemonOnly = false } = one;
   try {
@@ -73,8 +76,8 @@ function giveTo(agent: Ids, fd: number): void {
 }
 
 /**
- * The plain files directly in a folder. Each is opened first and then checked, so that the checked file is the one
- * whose owner changes. A file with a second link may belong to another.
+ * Calls `act` for the plain files directly in a folder. Each file is opened first and then checked, so that `act` gets
+ * the checked file. A file with a second link may belong to another folder, and is left out.
  */
 export function eachPlainFile(folderFd: number, act: (fd: number) => void): void {
   for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
@@ -89,9 +92,9 @@ export function eachPlainFile(folderFd: number, act: (fd: number) => void): void
 }
 
 /**
- * The options of the mount contain paths of the stage only, never paths of users, which may hold commas and colons. No
- * option may make the changes depend on more than names and the files they name: the base may be edited meanwhile, and
- * changes are read without a mount.
+ * The options of the mount contain paths of the stage only, never paths of users, which may hold commas and colons. The
+ * options keep the changes independent of the base except for names: the base may be edited while it is mounted, and
+ * the daemon reads changes without a mount.
  */
 export async function overlaySource(
   one: OverlayMount,
@@ -112,7 +115,7 @@ export async function overlaySource(
 
 const noMore = 'metacopy=off,redirect_dir=off';
 
-/** False where the layers have changed since they were last mounted, or are mounted still. */
+/** False: the layers have changed since they were last mounted, or are still mounted. */
 function isMountedWithIndex(target: string, options: string): boolean {
   try {
     mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);

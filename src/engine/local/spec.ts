@@ -17,7 +17,7 @@ export interface SpecInput {
   readonly identity: Identity;
   readonly rootPath: string;
   readonly mounts: readonly SpecMount[];
-  /** Null: no control groups here. */
+  /** Null: the daemon has no control group. */
   readonly cgroupsPath: string | null;
   readonly byGroup: readonly (keyof Limits)[];
   readonly arch: NodeJS.Architecture;
@@ -46,7 +46,9 @@ export const maskedPaths = [
   '/proc/timer_stats',
 ];
 
-/** No device can be made in a user namespace, so these are the host's nodes: usable, but not changeable. */
+/**
+ * A user namespace cannot make devices, so these are the host's nodes: processes inside can use but not change them.
+ */
 const devices = ['/dev/full', '/dev/null', '/dev/random', '/dev/tty', '/dev/urandom', '/dev/zero'];
 
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger', ...devices];
@@ -73,8 +75,8 @@ const kernelMounts: readonly SpecMount[] = [
     source: 'shm',
     options: ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=512m'],
   },
-  // Programs count processors by it. The rest of /sys is absent: a runtime that may not mount a fresh one would bind
-  // the host's instead, with every control group in it.
+  // Programs count processors by this folder. The rest of /sys is absent: a runtime that may not mount a fresh sysfs
+  // would bind the host's, with all its control groups.
   {
     destination: processorsPath,
     type: 'bind',
@@ -119,10 +121,13 @@ export interface ProcessInput {
   readonly maxProcesses: number | null;
 }
 
-/** When memory runs out, the kernel kills processes inside before those outside; inside, the largest first. */
+/** When memory runs out, the kernel kills processes inside before processes outside, the largest first. */
 export const oomScoreAdj = 500;
 
-/** A process inside, the sandbox's command or an exec: agent, without privileges and without a way to gain any. */
+/**
+ * A process inside, which is the sandbox's command or an exec: it runs as agent, without privileges and without a way
+ * to gain any.
+ */
 export function processSpec(input: ProcessInput): object {
   return {
     terminal: input.terminal !== null,

@@ -1,9 +1,9 @@
 /**
- * The stage, where the mounts of sandboxes are put together. The runtime enters the sandbox's user namespace before it
- * mounts anything, so it cannot reach sources below folders that only their owner may enter. The stage is a tmpfs in
- * the daemon's mount namespace, over a folder that is not needed there: each source is bound into it for the moment of
- * creation and then detached. A sandbox keeps its mounts, and neither the host's mount table nor the daemon's grows
- * with the number of sandboxes.
+ * The stage: the folder in which the daemon puts the mounts of a sandbox together. The runtime enters the sandbox's
+ * user namespace before it mounts anything, so it cannot reach sources below folders that only their owner may enter.
+ * The stage is a tmpfs in the daemon's mount namespace, over a folder that is not needed there: each source is bound
+ * into it while the sandbox is created, and then detached. A sandbox keeps its mounts, and neither the host's mount
+ * table nor the daemon's grows with the number of sandboxes.
  */
 import { closeSync, existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,8 +22,8 @@ import type { SpecMount } from './spec.ts';
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
 /**
- * Folders that exist only as mount points. When anything else of /sys is covered, the kernel no longer lets a user
- * namespace mount a fresh one.
+ * Folders that exist only as mount points. If another folder of /sys is covered, the kernel does not let a user
+ * namespace mount a fresh sysfs.
  */
 const stageFolders = [
   '/sys/fs/bpf',
@@ -41,11 +41,10 @@ export interface Staged {
   /** The mounts for the runtime. */
   readonly mounts: readonly SpecMount[];
   /**
-   * Attaches the other mounts in the namespace of a sandbox that was created and has not begun; null where there are
-   * none.
+   * Attaches the other mounts in the namespace of a sandbox that was created and has not begun. Null: there are none.
    */
   readonly nest: ((pid: number) => void) | null;
-  /** Detaches them from the daemon's mount table. A sandbox that was created keeps its mounts. */
+  /** Detaches the mounts from the daemon's mount table. A sandbox that was created keeps its mounts. */
   release(): void;
 }
 
@@ -78,9 +77,9 @@ export function openStage(): void {
 }
 
 /**
- * Mounts in the host's namespace would show there, and stay. The host's namespace is that of the first process. Where
- * that cannot be read, because the first process has more privileges, root needs an ancestor in another namespace. An
- * ordinary user cannot mount in the host's namespace at all.
+ * Throws in the host's mount namespace, where mounts would be visible and stay. The host's namespace is that of the
+ * first process. If it cannot be read, because the first process has more privileges, root needs an ancestor in another
+ * namespace. An ordinary user cannot mount in the host's namespace at all.
  */
 export function refuseHostNamespace({ own, first, ancestors, rootless }: MountNamespaces): void {
   const cameFromElsewhere = ancestors.some((one) => one !== null && one !== own);
@@ -91,7 +90,7 @@ export function refuseHostNamespace({ own, first, ancestors, rootless }: MountNa
   });
 }
 
-/** Null where a namespace cannot be read. */
+/** Null: the namespace cannot be read. */
 interface MountNamespaces {
   readonly own: string | null;
   readonly first: string | null;
@@ -122,7 +121,7 @@ function mountNamespace(pid: number | 'self'): string | null {
   }
 }
 
-/** runc insists that the folder it once started from exists, though its content is not needed. */
+/** runc requires that the folder it once started from exists, though it does not use the content. */
 export function keepRootFolder(id: string): void {
   mkdirSync(join(stageFolder, id, 'root'), { recursive: true });
 }
@@ -157,7 +156,7 @@ export async function stage(input: StageInput): Promise<Staged> {
   }
 }
 
-/** A new empty folder on the stage. */
+/** Makes a new empty folder on the stage. */
 export function setStage(name: string): { readonly folder: string; readonly release: () => void } {
   const folder = join(stageFolder, name);
   const release = () => void detachMount(folder);

@@ -1,4 +1,4 @@
-/** Starts a sandbox from a Launch. A crash may follow any step; `inspect` finds out which was the last. */
+/** Starts a sandbox from a Launch. A crash may follow any step; `inspect` finds out which step was the last. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import { chooseRuntime, type Runtime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
-/** Prepares everything; the command waits. */
+/** Prepares everything for the command, which waits. */
 export async function create(context: Context, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime);
   requireInit(context.layout);
@@ -93,7 +93,7 @@ async function createWith(context: Context, launch: Launch, runtime: Runtime, ke
   }
 }
 
-/** A runtime with its own kernel: mounts cannot be added to its first process. */
+/** Refuses a runtime with its own kernel: the daemon cannot add mounts to its first process. */
 function refuseForeignKernel(runtime: string): void {
   if (runtime !== 'runsc') return;
   throw new Fault('unsupported', 'under runsc nothing can be mounted inside a folder that agents can write to', {
@@ -101,7 +101,7 @@ function refuseForeignKernel(runtime: string): void {
   });
 }
 
-/** Written whole or not at all: a keeper whose daemon died uses what it finds. */
+/** Writes the file whole or not at all: a keeper that outlives its daemon uses the files that it finds. */
 function putInBundle(bundle: string, name: string, content: object): void {
   const path = join(bundle, name);
   writeFileSync(`${path}.new`, JSON.stringify(content), { mode: 0o600 });
@@ -114,7 +114,7 @@ export async function begin(context: Context, id: string, note: LaunchNote): Pro
     await startWith(context, id, note);
 }
 
-/** While the process is still the runtime, an exec is refused and a signal is lost. */
+/** Waits until the runtime has become the command: before that an exec is refused and a signal is lost. */
 export async function runtimeGone(initPid: number): Promise<void> {
   for (let tries = 0; isRuntime(initPid) && tries < maxTries; tries += 1) await pause(1);
 }
@@ -141,7 +141,7 @@ function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts' | 
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 
-/** The limits that cannot be enforced here; it refuses demanded ones. */
+/** The limits that cannot be enforced here. Throws if one of them is demanded. */
 function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
   const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
     (key) => !context.cgroups.enforced.includes(key) && !launch.held.includes(key),

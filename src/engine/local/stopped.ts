@@ -1,5 +1,5 @@
 /**
- * Pauses by signals, where a sandbox has no freezer: SIGSTOP for every process in it, from outside, until a scan finds
+ * Pauses a sandbox without a freezer by signals: sends SIGSTOP to every process in it, from outside, until a scan finds
  * none that could run. Parents are stopped before their children and continued after them, so that no shell inside sees
  * one of its jobs stop.
  */
@@ -70,8 +70,8 @@ function byDepth(pids: readonly number[], parents: ReadonlyMap<number, number | 
 export type StopState = 'stopped' | 'waiting' | 'busy';
 
 /**
- * Considers all threads: the first may have ended while others continue. `waiting` is in the kernel, where signals are
- * pending too.
+ * Considers all threads: the first may have ended while others continue. A `waiting` process is in the kernel, where
+ * signals stay pending.
  */
 export function stillness(pid: number): StopState {
   const states = threadStates(pid).filter((state) => !['T', 't', 'Z', 'X'].includes(state));
@@ -79,7 +79,7 @@ export function stillness(pid: number): StopState {
   return states.every((state) => state === 'D') ? 'waiting' : 'busy';
 }
 
-/** Whether a first process was stopped, as opposed to one that has just ended. */
+/** Whether the first process is stopped, in contrast to one that has just ended. */
 export function hasStopped(pid: number): boolean {
   return threadStates(pid).includes('T');
 }
@@ -98,7 +98,7 @@ const stuckMs = 200;
 
 /**
  * False when a process could still run after the time limit. A process that waits in vfork for a stopped child cannot
- * stop, so all are continued for a moment and stopped again.
+ * stop, so all processes are continued for a moment and stopped again.
  */
 export async function stopAll(list: () => number[], withinMs: number, spared: readonly number[]): Promise<boolean> {
   const deadline = Date.now() + withinMs;
@@ -118,7 +118,7 @@ export async function stopAll(list: () => number[], withinMs: number, spared: re
   return false;
 }
 
-/** Except those that were stopped before. */
+/** Continues all processes except those that were stopped before the pause. */
 export function continueAll(pids: readonly number[], spared: readonly number[]): void {
   for (const pid of [...pids].reverse()) if (!spared.includes(pid)) send(pid, 'SIGCONT');
 }
@@ -127,7 +127,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It has ended meanwhile, ignoring.
+    // The process has ended meanwhile, ignoring.
     if (!isErrno(error, 'ESRCH')) throw error;
   }
 }

@@ -30,7 +30,7 @@ describe('control groups', () => {
     });
   });
 
-  it('without a controller are a failure that tells an ordinary user how to delegate it', () => {
+  it('without a controller are a failure with a hint that tells an ordinary user how to delegate it', () => {
     const row = cgroupRow({ ...root, rootless: true, controllers: ['memory', 'pids'] });
     expect(row).toMatchObject({ level: 'failure', detail: 'v2 without cpu' });
     expect(row.hint).toMatch(/^as root: .*Delegate=cpu memory pids/);
@@ -48,7 +48,7 @@ describe('control groups', () => {
     expect(row.hint).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
   });
 
-  it('of version 1 cannot be delegated', () => {
+  it('of version 1 cause a hint to switch to version 2, as they cannot be delegated', () => {
     expect(cgroupRow({ ...none, version: 1 }).hint).toMatch(
       /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) let your systemd/,
     );

@@ -72,7 +72,7 @@ export function groupPath(text: string, controller: string): string | null {
   return found?.slice(2).join(':') ?? null;
 }
 
-/** Processors a group may use, from `cpu.max` or from the two files of version 1; null where there is no limit. */
+/** Processors a group may use, from `cpu.max` or from the two files of version 1; null: there is no limit. */
 export function quotaIn(text: string): number | null {
   const [quota, period] = text.trim().split(/\s+/).map(Number);
   return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : null;

@@ -1,4 +1,4 @@
-/** Claims about what exists inside, and what of it can be changed. */
+/** Claims about files that exist inside, and about files that can be changed. */
 import { broken, type Claim, type Facts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
 import { isReadOnly, parseMountInfo } from './mountinfo.ts';
 
@@ -120,7 +120,9 @@ const harmless = new Set(
   words('/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/console'),
 );
 
-/** Not by `find -type`, which trusts the type in a folder's entry and so misses what is mounted there. */
+/**
+ * The script does not use `find -type`, which trusts the type in a folder's entry and so misses a mount at that entry.
+ */
 export const devices: Claim = {
   id: 'devices',
   script: `for path in $(find /dev); do

@@ -1,4 +1,7 @@
-/** Limits, tried by exceeding them. The sandbox for this has small ones, and each trial is bounded in itself. */
+/**
+ * Claims about limits, tried by exceeding them. The sandbox for the trial has small limits, and each script is bounded
+ * in itself.
+ */
 import type { Limits } from '../../../model/limits.ts';
 import { type Claim, heldUnless, linesOf } from './claim.ts';
 
@@ -23,8 +26,8 @@ echo $?`,
 };
 
 /**
- * Runs two loops and measures what they used: at most the quota of the time that they took, and of one period at either
- * end. On a busy machine they get less in any case, so the quota that the kernel reports counts too.
+ * Runs two loops and measures what they used: at most the quota of the time that they took, plus one period at either
+ * end. On a busy machine the loops get less in any case, so the claim also checks the quota that the kernel reports.
  */
 export const cpu: Claim = {
   id: 'cpu',

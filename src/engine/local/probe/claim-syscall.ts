@@ -7,8 +7,8 @@ import { broken, type Claim, doubtful, type Facts, heldUnless, linesOf, someOf, 
 type Arch = 'x64' | 'arm64';
 
 /**
- * Numbers, then arguments with which the call would succeed, or fail for another reason, if it reached the kernel.
- * Namespaces and keys need no privilege, so only the filter prevents them.
+ * The numbers of each call, and arguments with which it would succeed, or fail for another reason, if it reached the
+ * kernel. Namespaces and keys need no privilege, so only the filter prevents them.
  */
 const calls: Readonly<Record<string, { readonly [arch in Arch]: number } & { readonly args: readonly number[] }>> = {
   mount: { x64: 165, arm64: 40, args: [0, 0, 0, 0, 0] },
@@ -54,7 +54,7 @@ function judgeCalls(said: string): Verdict {
   );
 }
 
-/** On a pipe the kernel would answer that it is no terminal. */
+/** Stdin is a pipe: without the filter the kernel would answer that it is no terminal. */
 export const terminal: Claim = {
   id: 'terminal',
   script: `command -v perl > /dev/null || { echo missing; exit 0; }

@@ -158,7 +158,7 @@ describe('syscalls', () => {
   const args = syscalls.args!(facts);
   const refused = args.map((arg) => `${arg.split('=')[0]} 1\n`).join('');
 
-  it('are made by the numbers of the architecture', () => {
+  it('are tried with the numbers of the architecture', () => {
     expect(args).toContain('unshare=272,268435456');
     expect(syscalls.args!({ ...facts, arch: 'arm64' })).toContain('unshare=97,268435456');
   });

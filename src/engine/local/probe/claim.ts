@@ -6,14 +6,14 @@ import type { Limits } from '../../../model/limits.ts';
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 
-/** What the judging functions know of the host. */
+/** Facts about the host and the sandbox that the judging functions compare with the output. */
 export interface Facts {
   /** The daemon's namespaces: `pid` → `pid:[4026531836]`. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** Names of the variables that the sandbox has. */
   readonly environment: readonly string[];
   readonly limits: Limits;
-  /** Limits that were asked for and are enforced. */
+  /** Limits of the sandbox that the engine enforces. */
   readonly enforced: readonly (keyof Limits)[];
   /** A folder of the host that must not exist inside. */
   readonly home: string;
@@ -22,7 +22,7 @@ export interface Facts {
   readonly uidMap: string;
   readonly passwd: string;
   readonly arch: NodeJS.Architecture;
-  /** Processors that the kernel lets the sandbox use; null where it sets no limit. */
+  /** Processors that the kernel lets the sandbox use; null: it sets no limit. */
   readonly cpuQuota: number | null;
 }
 
@@ -30,7 +30,7 @@ export type Verdict = Omit<ProbeRow, 'name'>;
 
 export interface Claim {
   readonly id: string;
-  /** The limit that it exceeds; not tried where that is not enforced. */
+  /** The limit that the script exceeds. The claim is not tried if that limit is not enforced. */
   readonly limit?: keyof Limits;
   /** Exits with 0 unless the trial was impossible. */
   readonly script: string;
@@ -50,7 +50,7 @@ export function broken(detail: string): Verdict {
   return withoutName(failure('', detail, hint));
 }
 
-/** Not refuted, but it could not be tried, or does not hold here for a known reason. */
+/** A claim that is not refuted: it could not be tried, or does not hold here for a known reason. */
 export function doubtful(detail: string, remedy: string): Verdict {
   return withoutName(warning('', detail, remedy));
 }
@@ -59,7 +59,7 @@ function withoutName({ level, detail, hint }: ProbeRow): Verdict {
   return { level, detail, hint };
 }
 
-/** Broken with the first objection, or held. */
+/** Broken if there is an objection, with all objections as the reason; otherwise held. */
 export function heldUnless(objections: readonly (string | false | null | undefined)[], detail: string): Verdict {
   const found = objections.filter((objection) => typeof objection === 'string');
   return found.length === 0 ? held(detail) : broken(found.join('; '));
@@ -74,7 +74,7 @@ export function linesOf(text: string | undefined): string[] {
   return (text ?? '').split('\n').filter((line) => line !== '');
 }
 
-/** An objection when a namespace is the daemon's own, or cannot be read. */
+/** An objection if a namespace is the daemon's own or cannot be read; otherwise null. */
 export function sharedNamespace(link: string | undefined, facts: Facts): string | null {
   const [, kind = ''] = /^(\w+):\[\d+\]$/.exec(link?.trim() ?? '') ?? [];
   if (kind === '') return 'its namespace cannot be read';

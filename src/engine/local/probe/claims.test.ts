@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { claimIds, parallelClaims, serialClaims } from './claims.ts';
 
-it('the claims are those of SECURITY.md, in its order', () => {
+it('the table of claims in SECURITY.md lists all claim ids in their order', () => {
   const text = readFileSync(new URL('../../../../SECURITY.md', import.meta.url), 'utf8');
   const table = text.slice(text.indexOf('| id |'), text.indexOf('\n\n', text.indexOf('| id |')));
   expect([...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1])).toEqual(claimIds);

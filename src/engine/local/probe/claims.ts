@@ -52,5 +52,5 @@ export const parallelClaims: readonly Claim[] = [
   terminal,
 ];
 
-/** Tried one after another, since each exhausts a resource; after the last one nothing can be started inside. */
+/** Tried one after another, since each exhausts a resource; after the last claim no process can be started inside. */
 export const serialClaims: readonly Claim[] = [cpu, memory, pids];

@@ -10,7 +10,7 @@ it.each([
   [{ freeBytes: 0 }, 'warning', 'ok'],
   [{ freeInodes: 49 }, 'ok', 'warning'],
   [{ inodes: 0, freeInodes: 0 }, 'ok', 'ok'],
-])('a disk with %j', (change, space, inodes) => {
+])('the free space and inodes of a disk are judged: %j', (change, space, inodes) => {
   expect(diskRows({ ...disk, ...change }).map(({ level }) => level)).toEqual([space, inodes]);
 });
 

@@ -5,7 +5,7 @@ export interface Disk {
   readonly folder: string;
   readonly bytes: number;
   readonly freeBytes: number;
-  /** 0 on filesystems that do not count them. */
+  /** 0: the filesystem does not count inodes. */
   readonly inodes: number;
   readonly freeInodes: number;
 }

@@ -10,7 +10,7 @@ const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 
 export type SandboxFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
 
-/** What the claims need to know of the host. */
+/** The facts that the claims need. */
 export function readFacts(known: SandboxFacts, handle: Handle): Facts {
   return {
     ...known,
@@ -23,7 +23,7 @@ export function readFacts(known: SandboxFacts, handle: Handle): Facts {
   };
 }
 
-/** The quota that the kernel reports outside. */
+/** The quota of the sandbox that the kernel reports on the host. */
 function readQuota(handle: Handle): number | null {
   const groups = readIfThere(`/proc/${readHandle(handle)?.init.pid}/cgroup`) ?? '';
   const path = groupPath(groups, 'cpu');

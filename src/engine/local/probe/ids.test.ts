@@ -32,20 +32,20 @@ describe('the ids of root', () => {
 });
 
 describe('the ids of an ordinary user', () => {
-  it('are enough', () => {
+  it('are ok if a user fits into the range', () => {
     expect(idRangeRow(texts(lentMap))).toMatchObject({
       level: 'ok',
       detail: '65536 ids from 100000, room for 16 users',
     });
   });
 
-  it('are missing', () => {
+  it('are a failure if no ids are lent to the account', () => {
     const row = idRangeRow(texts('0 1000 1\n', { subuid: 'eve:100000:65536\neve:165536:65536\n' }));
     expect(row).toMatchObject({ level: 'failure', detail: 'no ids are lent to ada' });
     expect(row.hint).toContain('--add-subuids 231072-296607 --add-subgids 231072-296607 ada');
   });
 
-  it('are too few', () => {
+  it('are a failure if no user fits into the range', () => {
     expect(idRangeRow(texts('0 1000 1\n1 100000 1000\n')).level).toBe('failure');
   });
 
@@ -53,7 +53,7 @@ describe('the ids of an ordinary user', () => {
     expect(idRangeRow(texts(lentMap, { gidMap: '0 1000 1\n' })).level).toBe('failure');
   });
 
-  it('need two programs', () => {
+  it('need the programs newuidmap and newgidmap', () => {
     const both = { newuidmap: '/usr/bin/newuidmap', newgidmap: '/usr/bin/newgidmap' };
     expect(idProgramsRow(both).level).toBe('ok');
     expect(idProgramsRow({ ...both, newgidmap: null })).toMatchObject({

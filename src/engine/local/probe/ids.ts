@@ -32,7 +32,7 @@ export function idRangeRow(texts: IdTexts): ProbeRow {
   return texts.space.rootless ? lentRow(texts) : ownRow(texts);
 }
 
-/** As root the ids must not belong to any account. */
+/** The row for root: its ids must not belong to any account. */
 function ownRow({ space, subuid, subgid }: IdTexts): ProbeRow {
   const end = space.base + space.count;
   const lent = [...rowsOf(subuid), ...rowsOf(subgid)];
@@ -62,7 +62,7 @@ function total(map: readonly IdMapping[]): number {
   return map.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The first range of the usual size after all that are taken. */
+/** The first range of the usual size after all ranges that are taken. */
 function freeRange(subuid: string): string {
   const ends = rowsOf(subuid).map(([, start, count]) => Number(start) + Number(count));
   const start = Math.max(100_000, ...ends.filter(Number.isFinite));

@@ -3,7 +3,7 @@ import { keepersRow, type SandboxProcess } from './keepers.ts';
 
 const kept: SandboxProcess = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
 
-it('names the sandboxes that have lost their keeper, and those that cannot be reached', () => {
+it('keepersRow names the sandboxes that have lost their keeper, and those that cannot be reached', () => {
   expect(keepersRow([])).toMatchObject({ level: 'ok' });
   expect(keepersRow([kept])).toMatchObject({ level: 'ok', detail: '1 running, each with a keeper' });
   const alone = { ...kept, id: 'bb', hasKeeper: false };

@@ -3,7 +3,10 @@ import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 import { isBelow, versionIn } from './version.ts';
 
-/** Below the first version nothing is tested; below the second the owner of a bound project cannot be mapped. */
+/**
+ * Carrel is not tested with kernels below the first version. Below the second, the owner of a bound project cannot be
+ * mapped.
+ */
 const oldestKernel = '4.18';
 const idmappedKernel = '5.12';
 
@@ -47,7 +50,10 @@ export function userNamespaceRow({ rootless, max, unprivileged, apparmor }: User
   return ok(name, `up to ${max.trim()}`);
 }
 
-/** The filter answers with an error number, and ends calls of foreign architectures. */
+/**
+ * The filter answers a refused call with an error number, and kills a process that makes a call of another
+ * architecture.
+ */
 const neededActions = ['errno', 'kill_process'];
 
 export function seccompRow(actions: string | null): ProbeRow {

@@ -13,7 +13,7 @@ export function parseMountInfo(text: string): MountLine[] {
   });
 }
 
-/** The mount that a path is on: the deepest, and of several at one mount point the last. */
+/** The mount that contains a path: the deepest one, and of several at one mount point the last. */
 function mountOf(mounts: readonly MountLine[], path: string): MountLine | null {
   const covers = ({ point }: MountLine) => point === '/' || path === point || path.startsWith(`${point}/`);
   return mounts.filter(covers).reduce<MountLine | null>((best, one) => deeper(best, one), null);

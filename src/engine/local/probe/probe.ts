@@ -46,7 +46,7 @@ export async function probe(context: Context): Promise<readonly ProbeRow[]> {
   ];
 }
 
-/** A summary, from programs alone. */
+/** A summary that only examines the installed programs. */
 export async function aboutLocal(context: Context): Promise<EngineAbout> {
   const [rows, keeper, runtimes] = await Promise.all([
     programRows(context),
@@ -128,7 +128,7 @@ async function programAt(name: string, path: string): Promise<Program> {
   return { name, path, version: await outputOf(path, '--version') };
 }
 
-/** Null when it could not be run, or failed. */
+/** Null: the program could not be run, or failed. */
 async function outputOf(path: string, option: string): Promise<string | null> {
   try {
     const { exitCode, stdout, stderr } = await run([path, option], askMs);
@@ -155,7 +155,7 @@ function controllers({ version, parent }: Context['cgroups']): string[] {
   return (readIfThere(join(cgroupMount, base, 'cgroup.controllers')) ?? '').split(/\s+/);
 }
 
-/** As seen in one hierarchy: an installation has its group in all of them. */
+/** The groups in one hierarchy: an installation has its group in all of them. */
 function otherGroups({ cgroups }: Context): { name: string; busy: boolean }[] {
   const hierarchy = cgroups.version === 2 ? cgroupMount : join(cgroupMount, 'pids');
   return namesIn(hierarchy)

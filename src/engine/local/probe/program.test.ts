@@ -28,7 +28,7 @@ describe('runtimes', () => {
     ]);
   });
 
-  it('that are not defaults do not count as installed', () => {
+  it('that are not defaults do not replace a missing default runtime', () => {
     expect(runtimeRows([runsc]).map(({ name, level }) => [name, level])).toEqual([
       ['runtime', 'failure'],
       ['runtime-runsc', 'ok'],
@@ -57,7 +57,7 @@ describe('conmon', () => {
     [conmon, help.replace('--full-attach', ''), 'lacks --full-attach'],
     [conmon, '', 'lacks --exec-attach, --exec'],
     [{ ...conmon, version: null }, help, 'does not run'],
-  ])('that lacks an option is a failure', (program, options, detail) => {
+  ])('that lacks an option or does not run is a failure', (program, options, detail) => {
     expect(keeperRow(program, options)).toMatchObject({ level: 'failure', detail: expect.stringContaining(detail) });
   });
 });

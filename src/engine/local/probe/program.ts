@@ -6,7 +6,7 @@ import { versionIn } from './version.ts';
 export interface Program {
   readonly name: string;
   readonly path: string;
-  /** What `--version` printed; null when it could not be run. */
+  /** What `--version` printed; null: it could not be run. */
   readonly version: string | null;
 }
 
@@ -14,7 +14,7 @@ export function described({ name, path, version }: Program): string {
   return `${name} ${versionIn(version ?? '') ?? 'of unknown version'} at ${path}`;
 }
 
-/** One row for each that is installed, and one more when no default runtime is. */
+/** One row for each installed runtime, and one more if no default runtime is installed. */
 export function runtimeRows(installed: readonly Program[]): ProbeRow[] {
   const rows = installed.map(runtimeRow);
   const usable = installed.some(({ name }) => name === 'crun' || name === 'runc');

@@ -27,7 +27,7 @@ describe('a claim', () => {
     expect(row.hint).not.toBeNull();
   });
 
-  it('about a limit is not tried where the limit is not enforced', async () => {
+  it('about a limit is not tried if the limit is not enforced', async () => {
     const never = () => Promise.reject(new Error('it was tried'));
     const row = await tryClaim({ ...claim, limit: 'memoryBytes' }, never, facts);
     expect(row).toMatchObject({ level: 'warning', hint: 'See the hint of cgroups.' });
@@ -35,7 +35,7 @@ describe('a claim', () => {
 });
 
 describe('all claims', () => {
-  it('get a row each, also when no sandbox can be made', async () => {
+  it('get a row each, even if no sandbox can be made', async () => {
     const broken = () => Promise.reject(new Error('no sandbox'));
     const rows = [...(await tryParallel(broken, facts)), ...(await trySerial(broken, facts))];
     expect(rows).toHaveLength(20);

@@ -1,4 +1,4 @@
-/** Runs the scripts of claims in a sandbox made for that. */
+/** Runs the scripts of claims in a sandbox that was made for them. */
 import type { Readable } from 'node:stream';
 import { firstBytes } from '../../../lib/collect.ts';
 import { asFault } from '../../../model/fault.ts';
@@ -16,7 +16,7 @@ export interface ScriptOutput {
 /** Runs a script with arguments inside, to its end. */
 export type Inside = (script: string, args?: readonly string[]) => Promise<ScriptOutput>;
 
-/** None takes a second on an idle machine. */
+/** The time-out of a script. None takes a second on an idle machine. */
 const trialMs = 300_000;
 const lanes = 4;
 
@@ -25,7 +25,7 @@ export function insideOf(engine: Engine, id: string, handle: Handle): Inside {
     const command = ['sh', '-c', script, 'sh', ...args];
     const process = await engine.exec(id, handle, { command, env: {}, cwd: '/', stdin: false, terminal: null });
     process.stdin.end();
-    // It may have ended just now, ignoring.
+    // The process may have ended just now, ignoring.
     const timer = setTimeout(() => void process.signal('SIGKILL').catch(() => {}), trialMs);
     try {
       const [stdout, stderr, { exitCode }] = await Promise.all([
@@ -46,7 +46,7 @@ async function textOf(stream: Readable): Promise<string> {
   return (await firstBytes(stream, maxOutputBytes)).toString('utf8');
 }
 
-/** Claims that do not disturb each other, several at a time. */
+/** Tries the claims that do not disturb each other, several at a time. */
 export async function tryParallel(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const waiting = [...parallelClaims];
   const rows: ProbeRow[] = [];
@@ -57,7 +57,7 @@ export async function tryParallel(inside: Inside, facts: Facts): Promise<ProbeRo
   return rows;
 }
 
-/** Claims that exhaust a resource, one after another. Nothing can be started inside afterwards. */
+/** Tries the claims that exhaust a resource, one after another. No process can be started inside afterwards. */
 export async function trySerial(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const claim of serialClaims) rows.push(await tryClaim(claim, inside, facts));

@@ -1,7 +1,10 @@
 /** Traces of a sandbox on the host. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Its keeper and runtime name it in their arguments, every process inside in its environment. */
+/**
+ * Processes and mounts of a sandbox. Its keeper and runtime have its id in their arguments, every process inside has it
+ * in the environment.
+ */
 export function tracesOf(id: string): string[] {
   return [...processTraces(id), ...mountTraces(id, read('/proc/self/mountinfo'))];
 }

@@ -6,7 +6,7 @@ import type { ProbeRow } from '../../engine.ts';
 import { ok, warning } from '../../probe-row.ts';
 import { ownerNamespace } from '../owner-namespace.ts';
 
-/** Below `parent`, which is on the disk that sandboxes will use. */
+/** Runs the trials in a folder below `parent`, which is on the disk that sandboxes use. */
 export async function trialRows(parent: string, rootless: boolean): Promise<ProbeRow[]> {
   const folder = mkdtempSync(join(parent, 'trial-'));
   try {
