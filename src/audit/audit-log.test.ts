@@ -44,7 +44,7 @@ describe('an act', () => {
     expect(await entries(audit)).toEqual([entry]);
   });
 
-  it('is in a file that is closed to others, and no link', () => {
+  it('is in a file that is closed to others and is not a link', () => {
     opened();
     expect(statSync(join(folder, 'audit.log')).mode & 0o777).toBe(0o600);
     for (const plant of [symlinkSync, linkSync]) {
@@ -87,7 +87,7 @@ describe('an act', () => {
 });
 
 describe('after a crash', () => {
-  it('what was cut short has its line, once', async () => {
+  it('an act that was cut short gets its line, once', async () => {
     opened().begin(act('first'));
     const audit = opened();
     expect(await entries(audit)).toMatchObject([{ seq: 1, targets: [{ name: 'first' }], outcome: 'cut_short' }]);
@@ -177,7 +177,7 @@ describe('while an act takes long', () => {
 });
 
 describe('a user who acts in a loop', () => {
-  it('does not rotate entries of others out, and what is left out is counted', async () => {
+  it('does not rotate entries of others out, and acts beyond the limit are counted', async () => {
     let ms = 0;
     const audit = limitPerUser({ audit: opened(1e8), owner: 'ann', clock: () => ms });
     audit.begin(act('mine', 'cid')).end('ok');

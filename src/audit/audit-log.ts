@@ -21,12 +21,12 @@ export interface AuditOptions {
   readonly report: (fault: Fault) => void;
 }
 
-/** A power cut loses at most this much. */
+/** The interval of syncs: a power cut loses the lines of at most this time. */
 const syncMs = 1000;
-/** Lines in memory that wait for space. */
+/** The maximum number of lines in memory that wait for space. */
 const maxOwed = 1000;
 const maxUnfinishedBytes = 1024 * 1024;
-/** What is kept for acts on a full disk: about two hundred lines, and notes of fifty at a time. */
+/** The space that is reserved for acts on a full disk: about two hundred lines, and notes of fifty at a time. */
 const kept = { logBytes: 64 * 1024, noteBytes: 16 * 1024 };
 const logName = 'audit.log';
 const unfinishedName = 'unfinished';
@@ -91,7 +91,7 @@ class AuditLog implements Audit {
     }
   }
 
-  /** An act takes long, and all that have ended since have a line. */
+  /** Shortens the file of notes while an act takes long: all acts that have ended since have a line. */
   #rewriteUnfinished(): void {
     const path = join(this.#options.folder, unfinishedName);
     writeWhole(path, [...this.#open.values()].map(encodeLine).join(''));
@@ -99,7 +99,7 @@ class AuditLog implements Audit {
     this.#unfinished = new NoteFile(path, kept.noteBytes);
   }
 
-  /** While a line waits in memory, the note of its act is its only record on disk. */
+  /** Clears the notes only when no line waits in memory: until then the note of an act is its only record on disk. */
   #forget(id: string): void {
     this.#open.delete(id);
     if (this.#open.size === 0 && this.#owed.length === 0 && this.#unfinished.size > 0) this.#unfinished.clear();
@@ -133,7 +133,7 @@ class AuditLog implements Audit {
     this.#log.sync();
   }
 
-  /** The next file is there before this one goes; where there is no room for it this one goes on. */
+  /** Creates the next file before this one is renamed; if there is no room for it, this one stays in use. */
   #rotate(): void {
     const path = join(this.#options.folder, logName);
     const next = this.#nextLog(`${path}.next`);
@@ -181,7 +181,7 @@ class AuditLog implements Audit {
     }
   }
 
-  /** From the newest file that has an entry. */
+  /** The seq of the last entry, from the newest file that has one. */
   #lastSeq(): number {
     for (const path of this.#paths()) {
       const seq = linesOf(lastText(path)).at(-1)?.seq;

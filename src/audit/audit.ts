@@ -45,14 +45,14 @@ export type Outcome = 'ok' | 'cut_short' | FaultCode;
 export interface Entry extends Act {
   readonly seq: number;
   readonly at: string;
-  /** Tells this act from all others. */
+  /** Unique among all acts. */
   readonly id: string;
   readonly outcome: Outcome;
   readonly detail?: Detail;
 }
 
 export interface OpenAct {
-  /** Repeat-safe: the first end counts. */
+  /** Idempotent: only the first call counts. */
   end(outcome: Outcome, found?: { readonly targets?: readonly Target[]; readonly detail?: Detail }): void;
 }
 
@@ -66,6 +66,6 @@ export interface ReadOptions {
 export interface Audit {
   begin(act: Act, frees?: boolean): OpenAct;
   read(options: ReadOptions): AsyncIterable<Entry>;
-  /** Everything is on disk when this returns; acts may still end. */
+  /** Every line so far is on disk when this returns; open acts may still end. */
   flush(): void;
 }

@@ -1,4 +1,4 @@
-/** One entry as one line, and back. */
+/** Encodes an entry as one line, and decodes it. */
 import type { Entry } from './audit.ts';
 
 const maxText = 256;

@@ -1,12 +1,13 @@
 /**
- * Limits how many lines one user can write: the log is bounded, and a user who acts in a loop would rotate the entries of
- * others out of it. What exceeds the limit is counted, and one line, `audit.folded`, has the count before the next entry.
+ * Limits how many lines one user can write: the log is bounded, and a user who acts in a loop would rotate the entries
+ * of others out of it. Acts beyond the limit are only counted, and one line, `audit.folded`, has the count before the
+ * next entry.
  */
 import type { Act, Audit, OpenAct } from './audit.ts';
 
 export interface UserLimitOptions {
   readonly audit: Audit;
-  /** Has no limit. */
+  /** The user without a limit. */
   readonly owner: string;
   /** Milliseconds of a clock that never goes back. */
   readonly clock: () => number;
@@ -19,7 +20,7 @@ interface Limit {
 }
 
 const userLimit: Limit = { burst: 1000, everyMs: 1000 };
-/** All requests without a known token together. */
+/** The limit of all requests without a known token together. */
 const unknownLimit: Limit = { burst: 10, everyMs: 60_000 };
 
 interface Bucket {

@@ -5,7 +5,7 @@
 import { chmodSync, closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import type { BytePath } from '../model/byte-path.ts';
 
-/** Bytes if it was read from a folder, since a file name need not be text. */
+/** A name that was read from a folder is bytes, since a file name need not be text. */
 export type Name = string | Buffer;
 
 /** Opens any entry without permissions on it; Node has no constant for this. */
@@ -22,12 +22,12 @@ export class Anchor {
     return new Anchor(openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
   }
 
-  /** An open folder, to be closed with the anchor. */
+  /** Takes over an open folder: closing the anchor closes it. */
   static of(fd: number): Anchor {
     return new Anchor(fd);
   }
 
-  /** By its real path: a link in any component is refused with ELOOP or ENOTDIR. */
+  /** Opens a folder by its real path: a link in any component is refused with ELOOP or ENOTDIR. */
   static reach(path: string): Anchor {
     let folder = Anchor.open('/');
     for (const name of path.split('/').filter((part) => part !== '')) {
@@ -37,7 +37,7 @@ export class Anchor {
     return folder;
   }
 
-  /** The folder of that name in this one; a symbolic link is refused with ELOOP or ENOTDIR. */
+  /** Opens the folder of that name in this one; a symbolic link is refused with ELOOP or ENOTDIR. */
   enter(name: Name): Anchor {
     return new Anchor(openSync(this.at(name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW));
   }
@@ -55,7 +55,7 @@ export class Anchor {
     return `/proc/${process.pid}/fd/${this.fd}`;
   }
 
-  /** Names of any bytes. */
+  /** The names of the entries, with one character per byte, since a name may have any bytes. */
   list(): BytePath[] {
     return readdirSync(`/proc/self/fd/${this.fd}`, { encoding: 'latin1' });
   }

@@ -17,7 +17,7 @@ import { allocate } from './sys.ts';
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 const newline = 0x0a;
 
-/** A private file, created if absent; never through a link. */
+/** Opens a file for this account alone, and creates it if absent. Links are refused. */
 export function openOwn(path: string, flags = 0): { readonly fd: number; readonly size: number } {
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | flags, 0o600);
   const stat = fstatSync(fd);
@@ -41,7 +41,7 @@ export class AppendFile {
     if (this.#isTorn()) this.append('\n');
   }
 
-  /** The file was removed; what is written is lost. */
+  /** True: the file was removed, and lines that are written to it are lost. */
   get isGone(): boolean {
     return fstatSync(this.#fd).nlink === 0;
   }
@@ -50,7 +50,7 @@ export class AppendFile {
     return this.#size;
   }
 
-  /** Writes all of it or nothing. */
+  /** Writes the whole text or nothing. */
   append(text: string): void {
     const bytes = Buffer.from(text);
     try {
@@ -67,7 +67,7 @@ export class AppendFile {
     try {
       allocate(this.#fd, this.#size + bytes);
     } catch {
-      // No space, or not supported, ignoring: then each line needs free space.
+      // There is no space, or the filesystem cannot reserve any, ignoring: then each line needs free space.
     }
   }
 
@@ -76,7 +76,7 @@ export class AppendFile {
     this.#size = 0;
   }
 
-  /** Makes it durable. A failure is retried with the next call, ignoring. */
+  /** Starts a flush to disk. If it fails, the next call flushes again, ignoring. */
   sync(): void {
     fdatasync(this.#fd, () => {});
   }
@@ -90,7 +90,7 @@ export class AppendFile {
     closeSync(this.#fd);
   }
 
-  /** Without waiting for the disk. */
+  /** Closes the file without waiting for the disk. */
   release(): void {
     closeSync(this.#fd);
   }

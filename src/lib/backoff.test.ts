@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Backoff } from './backoff.ts';
 
-it('allows the first retry at once and doubles the wait after each further failure, up to half a minute', () => {
+it('a backoff allows the first retry at once and doubles the wait after each further failure, up to 30 s', () => {
   const backoff = new Backoff();
   const waits = Array.from({ length: 10 }, () => {
     backoff.failed(1000);
@@ -11,14 +11,14 @@ it('allows the first retry at once and doubles the wait after each further failu
   expect(backoff.waitMs(31_000)).toBe(0);
 });
 
-it('starts anew after a success', () => {
+it('a backoff starts anew after a success', () => {
   const backoff = new Backoff();
   for (let i = 0; i < 5; i++) backoff.failed(0);
   backoff.succeeded();
   expect([backoff.failures, backoff.waitMs(0)]).toEqual([0, 0]);
 });
 
-it('never waits longer than after the number of failures that is the most', () => {
+it('a backoff does not lengthen the wait after the maximum number of failures', () => {
   const backoff = new Backoff();
   for (let failures = 0; failures < 9; failures += 1) backoff.failed(0, 3);
   expect(backoff.waitMs(0)).toBe(1000);

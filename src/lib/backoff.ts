@@ -1,4 +1,4 @@
-/** When the next attempt may begin after some that failed: at once after the first, then after a wait that doubles. */
+/** The wait before the next attempt: none after the first failure, then one that doubles with each further failure. */
 const firstWaitMs = 500;
 const longestWaitMs = 30_000;
 
@@ -10,7 +10,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** `most`: the wait is not longer than after so many. */
+  /** `most`: failures beyond this number do not lengthen the wait. */
   failed(nowMs: number, most = Number.POSITIVE_INFINITY): void {
     this.#failures = Math.min(this.#failures + 1, most);
     const waitMs = this.#failures === 1 ? 0 : firstWaitMs * 2 ** Math.min(this.#failures - 2, 10);
@@ -22,7 +22,7 @@ export class Backoff {
     this.#nextAt = 0;
   }
 
-  /** Zero: now. */
+  /** Zero: the next attempt may begin now. */
   waitMs(nowMs: number): number {
     return Math.max(0, this.#nextAt - nowMs);
   }

@@ -29,13 +29,13 @@ describe.each([1, 7, 1000])('in %i pieces', (pieces) => {
     push(`{"text":"${text.repeat(many)}"}`, pieces);
   });
 
-  it('each line is counted for itself', () => {
+  it('the values of each line are counted separately', () => {
     const count = new TokenCount('lines');
     for (let lines = 0; lines < 5; lines += 1) push(`["\\"",${'1,'.repeat(many / 2)}1]\n`, pieces, count);
     expect(() => push('['.repeat(many), pieces, count)).toThrow(refusal);
   });
 
-  it('a line that ends in the middle of a string hides nothing of the next one', () => {
+  it('after a line that ends within a string, the values of the next line are counted', () => {
     const count = new TokenCount('lines');
     push(`"${'x'.repeat(many)}\\\n`, pieces, count);
     expect(() => push('['.repeat(many), pieces, count)).toThrow(refusal);

@@ -4,13 +4,13 @@
  */
 import { Fault } from '../model/fault.ts';
 
-/** They take about 20 ms to parse. */
+/** This many values take about 20 ms to parse. */
 const maxTokens = 100_000;
 
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
 
-/** Throws where it is no JSON, or too much to be parsed at once. */
+/** Throws if the bytes are not JSON, or have too many values to be parsed at once. */
 export function parseBounded(bytes: Buffer): unknown {
   const tokens = new TokenCount('text');
   tokens.push(bytes);
@@ -19,8 +19,8 @@ export function parseBounded(bytes: Buffer): unknown {
 }
 
 /**
- * Counts strings, commas and opening brackets of one text, or of each line. Each takes a byte, so short texts and lines, which most are,
- * are not looked at.
+ * Counts strings, commas and opening brackets of one text, or of each line. Each of these takes a byte, so texts and
+ * lines with no more bytes than the limit, which most are, are not scanned.
  */
 export class TokenCount {
   readonly #end: number;
@@ -28,7 +28,7 @@ export class TokenCount {
   #count = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The beginning of a text or line, not looked at yet: it has fewer bytes than it may have values. */
+  /** The beginning of a text or line, not scanned yet: it has no more bytes than the limit of values. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isCounting = false;
@@ -84,12 +84,12 @@ export class TokenCount {
     this.#isEscaped = at > bytes.length;
   }
 
-  /** Null: it can be parsed. */
+  /** Null: the text can be parsed. */
   get refusal(): string | null {
     return this.#count > this.#max ? `the JSON has more than ${this.#max} values` : null;
   }
 
-  /** Refuses what is too much to be parsed at once. */
+  /** Throws if the text has too many values to be parsed at once. */
   check(): void {
     if (this.refusal !== null) throw new Fault('invalid', this.refusal);
   }

@@ -77,7 +77,7 @@ it('a link is refused as the last name, and in every component of a path below a
   expect(readBoundedReal(join(folder, 'real/deep/file'), 9)!.bytes.toString()).toBe('x');
 });
 
-it('a read of an open file ends at its limit, also where the file never ends', () => {
+it('a read of an open file ends at its limit, even if the file never ends', () => {
   const fd = openSync('/dev/zero', 'r');
   expect(readUpTo(fd, 100_000)).toHaveLength(100_000);
   closeSync(fd);

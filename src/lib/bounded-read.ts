@@ -35,28 +35,28 @@ export interface OpenFile {
 
 export interface BoundedFile {
   readonly bytes: Buffer;
-  /** Of the file that the bytes are from, as it was when it was opened. */
+  /** The state of the file when it was opened. */
   readonly stat: Stats;
 }
 
-/** The whole file. Its last name is not followed; null: there is none. */
+/** Reads the whole file. A link as the last component is refused; null: there is no such file. */
 export function readBounded(path: string | Buffer, maxBytes: number): BoundedFile | null {
   return readOpen(openRegular(path), maxBytes);
 }
 
-/** The same by a path in a folder, no component of which may be a link. */
+/** Like `readBounded`, by a path in a folder, no component of which may be a link. */
 export function readBoundedBelow(root: Anchor, path: string, maxBytes: number): BoundedFile | null {
   return readOpen(openRegularBelow(root, path.split('/')), maxBytes);
 }
 
-/** The same by an absolute path, no component of which may be a link. */
+/** Like `readBounded`, by an absolute path, no component of which may be a link. */
 export function readBoundedReal(path: string, maxBytes: number): BoundedFile | null {
   return within(Anchor.open('/'), (root) => readBoundedBelow(root, path.slice(1), maxBytes));
 }
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** To be closed by the caller; null: there is none. */
+/** The caller closes the file. Null: there is no such file. */
 export function openRegular(path: string | Buffer): OpenFile | null {
   const fd = openEntry(path, readOnly, ['ELOOP']);
   if (fd === null) return null;
@@ -66,7 +66,7 @@ export function openRegular(path: string | Buffer): OpenFile | null {
   throw new ReadRefusal('not_regular');
 }
 
-/** Folder by folder; `root` stays open. */
+/** Opens the folders of the path one after another, so that no link is followed; `root` stays open. */
 export function openRegularBelow(root: Anchor, [name, ...rest]: readonly Name[]): OpenFile | null {
   if (rest.length === 0) return openRegular(root.at(name!));
   // Without O_RDONLY: a parent that may be searched need not be readable.
@@ -81,7 +81,7 @@ function openEntry(path: string | Buffer, flags: number, linkCodes: readonly str
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     if (linkCodes.some((code) => isErrno(error, code))) throw new ReadRefusal('link', error);
-    // What a socket answers.
+    // Opening a socket fails with ENXIO.
     if (isErrno(error, 'ENXIO')) throw new ReadRefusal('not_regular', error);
     throw error;
   }
@@ -99,10 +99,12 @@ function readOpen(file: OpenFile | null, maxBytes: number): BoundedFile | null {
 }
 
 const chunkBytes = 64 * 1024;
-/** For all reads: most files are far shorter, and a chunk of its own for each would take longer than the read. */
+/**
+ * One buffer for all reads: most files are far shorter, and allocating one for each would take longer than the read.
+ */
 const chunk = Buffer.allocUnsafeSlow(chunkBytes);
 
-/** The next bytes of an open file, at most `maxBytes`, whatever it grows to meanwhile. */
+/** The next bytes of an open file, at most `maxBytes`, even if the file grows meanwhile. */
 export function readUpTo(fd: number, maxBytes: number): Buffer {
   const chunks: Buffer[] = [];
   for (let left = maxBytes; left > 0; ) {

@@ -1,4 +1,4 @@
-/** Reports whether something in a folder changed since the last call. */
+/** Waits until something in a folder has changed since the last call. */
 import { watch } from 'node:fs';
 
 export class Changes {

@@ -17,9 +17,9 @@ type Outcome = { readonly value: unknown } | { readonly fault: Fault };
 export interface Transactions {
   /** Runs the work in a transaction, which is on disk when this returns. */
   transact<T>(work: () => T): T;
-  /** After a transaction, before the answers. */
+  /** Called after each transaction, before its callers get their results. */
   committed?(): void;
-  /** After the answers. */
+  /** Called after the callers have got their results. */
   answered?(): void;
   undone?(): void;
 }
@@ -32,7 +32,7 @@ export class CommitQueue {
     this.#transactions = transactions;
   }
 
-  /** Durable when it resolves. */
+  /** The change is durable when the promise resolves. */
   run<T>(change: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject });
@@ -40,7 +40,7 @@ export class CommitQueue {
     });
   }
 
-  /** Commits everything that waits. */
+  /** Commits all waiting changes now. */
   flush(): void {
     while (this.#waiting.length > 0) this.#commit();
   }

@@ -1,8 +1,9 @@
 /**
- * Connections to a socket that others than the owner can open. Each account has a limit, all together have one, and
- * the last descriptors of the process are left to the owner's own socket. A connection without an authenticated request ends after a
- * while; at a limit, the oldest of these is closed to make room, so that idle connections do not keep other clients out. An authenticated one
- * is never closed: then the new one is refused.
+ * Connections to a socket that others than the owner can open. Each account has a limit, all accounts together have
+ * one, and the last descriptors of the process are reserved for the owner's own socket. A connection without an
+ * authenticated request ends after a while; at a limit, the oldest of these is closed to make room, so that idle
+ * connections do not keep other clients out. A connection with an authenticated request is never closed: then the new
+ * one is refused.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,13 +14,13 @@ import { refusalText } from './refusal.ts';
 export interface ConnectionLimits {
   readonly perAccount: number;
   readonly total: number;
-  /** How long one may stay open without an authenticated request. */
+  /** How long a connection may stay open without an authenticated request. */
   readonly unauthenticatedMs: number;
-  /** From this number on, descriptors are the owner's. */
+  /** Descriptors from this number on are reserved for the owner's socket. */
   readonly firstReserved: number;
 }
 
-/** `descriptors`: how many the process may have; `most`: how many connections, whatever that is. */
+/** `descriptors`: the limit of the process; `most`: the largest number of connections, whatever that limit is. */
 export function limitsFor(descriptors = maxDescriptors(), most = 1024): ConnectionLimits {
   const total = Math.min(most, Math.floor(descriptors / 4));
   return {
@@ -32,11 +33,11 @@ export function limitsFor(descriptors = maxDescriptors(), most = 1024): Connecti
 
 interface Account {
   readonly open: Set<Socket>;
-  /** Those without an authenticated request and when each is closed, oldest first. */
+  /** Connections without an authenticated request, oldest first, each with the timer that closes it. */
   readonly waiting: Map<Socket, NodeJS.Timeout>;
 }
 
-/** Of an account that cannot be told: its process is gone already. */
+/** For connections whose account is not known because their process is gone already. */
 const unknownAccount = -1;
 
 export class Connections {
@@ -51,7 +52,7 @@ export class Connections {
     this.#accountOf = accountOf;
   }
 
-  /** Puts itself before what the server does with a new connection; with TLS the event is `secureConnection`. */
+  /** Checks each new connection before the handlers of the server get it; with TLS the event is `secureConnection`. */
   guard(server: Server, event: 'connection' | 'secureConnection' = 'connection'): void {
     const handlers = server.listeners(event) as ((socket: Socket) => void)[];
     server.removeAllListeners(event);
@@ -62,7 +63,7 @@ export class Connections {
     });
   }
 
-  /** Null: it is counted from now on. */
+  /** Null: the connection is accepted and counted from now on. */
   accept(socket: Socket): Fault | null {
     const number = this.#accountOf(socket) ?? unknownAccount;
     const account = this.#accounts.get(number) ?? { open: new Set(), waiting: new Map() };
@@ -73,7 +74,7 @@ export class Connections {
     return null;
   }
 
-  /** A request on it was authenticated: it may stay. */
+  /** Called when a request on the connection was authenticated: the connection may stay open. */
   authenticated(socket: Socket): void {
     const waiting = this.#accountIn.get(socket)?.waiting;
     clearTimeout(waiting?.get(socket));
@@ -100,7 +101,7 @@ export class Connections {
     waiting.delete(socket);
   }
 
-  /** False: every connection that could make room is in use. */
+  /** False: a limit is reached, and every connection that could make room is in use. */
   #makeRoom(account: Account, descriptor: number): boolean {
     const { perAccount, total, firstReserved } = this.#limits;
     if (account.open.size >= perAccount && !this.#closeOldest(account)) return false;
@@ -108,7 +109,7 @@ export class Connections {
     return !isFull || this.#closeOldest(this.#largest());
   }
 
-  /** It is not counted from here on: that it is gone is heard later. */
+  /** Stops counting the connection at once, because its close event arrives later. */
   #closeOldest(account: Account | undefined): boolean {
     const [oldest] = account?.waiting.keys() ?? [];
     if (account === undefined || oldest === undefined) return false;
@@ -136,7 +137,7 @@ function tooMany(perAccount: number): Fault {
   });
 }
 
-/** As an answer, for a client that reads it before the connection is gone. */
+/** Sends the refusal as an HTTP response and then closes the connection. */
 function refuse(socket: Socket, fault: Fault): void {
   socket.on('error', () => socket.destroy());
   socket.resume();

@@ -2,8 +2,9 @@ import { unlinkSync } from 'node:fs';
 import { readIfThere } from './file.ts';
 
 /**
- * A point between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it,
- * or is the path of a file that does: with a file, a running daemon can get one, and it is used once.
+ * A point between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT is
+ * its name, or the path of a file that contains its name. A test can write such a file while the daemon runs; the file
+ * is removed when it takes effect.
  */
 export function crashPoint(name: string): void {
   const wanted = process.env.CARREL_CRASH_AT;

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { z as zod } from 'zod';
 import { z as deferred } from './deferred-zod.ts';
 
-/** What the build gives the sources in the place of zod. */
+/** The build puts this in the place of zod. */
 const z = deferred as unknown as typeof zod;
 
-/** The same with zod and deferred. */
+/** The result with deferred zod and with zod. */
 function both<T>(make: (z: typeof zod) => T): [T, T] {
   return [make(z), make(zod)];
 }
@@ -16,7 +16,7 @@ const person = (z: typeof zod) => {
   return base.extend({ age: z.int().nullable(), more: z.record(z.string(), z.unknown()).meta({ title: 'more' }) });
 };
 
-it('a deferred schema accepts and refuses what that of zod does', () => {
+it('a deferred schema accepts and refuses the same values as a schema of zod', () => {
   const [one, other] = both(person);
   for (const value of [
     { name: 'ada', age: 1, more: {} },
@@ -27,12 +27,12 @@ it('a deferred schema accepts and refuses what that of zod does', () => {
     expect(one.safeParse(value)).toEqual(other.safeParse(value));
 });
 
-it('is described by the same JSON schema', () => {
+it('a deferred schema has the same JSON schema as a schema of zod', () => {
   const [one, other] = both((each) => each.toJSONSchema(person(each), { io: 'input' }));
   expect(one).toEqual(other);
 });
 
-it('its parts and relatives are schemas of zod', () => {
+it('the parts of a deferred schema, and schemas derived from it, are schemas of zod', () => {
   const schema = person(z);
   expect(schema).toBeInstanceOf(zod.ZodObject);
   expect('_zod' in schema).toBe(true);
@@ -53,7 +53,7 @@ it('unions, transformations and refinements are constructed with their parts', (
     expect(one.safeParse(value)).toEqual(other.safeParse(value));
 });
 
-it('functions of zod that it does not know get constructed schemas', () => {
+it('functions of zod that are not deferred get constructed schemas', () => {
   expect(z.lazy(() => person(z)).safeParse({ name: 'ada', age: null, more: {} }).success).toBe(true);
   expect(z.tuple([z.string(), z.int()]).safeParse(['a', 1]).success).toBe(true);
 });

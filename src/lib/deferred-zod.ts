@@ -1,9 +1,9 @@
 /**
  * zod whose schemas are constructed when they are first used: the build puts it in the place of zod in the daemon (decision 86). The
- * daemon has thousands of them, and a start needs few.
+ * daemon has thousands of schemas, and a start needs few.
  *
  * A deferred schema remembers the call that makes it. A call that only describes another schema (`optional`, `max`) is deferred, too; anything
- * else, such as `safeParse`, `shape` or `instanceof`, constructs the schema and asks that.
+ * else, such as `safeParse`, `shape` or `instanceof`, constructs the schema and uses it.
  */
 import { z as zod } from 'zod';
 
@@ -13,7 +13,7 @@ const makers = [
   ...['array', 'base64', 'boolean', 'discriminatedUnion', 'enum', 'int', 'literal', 'looseObject', 'number', 'object'],
   ...['record', 'strictObject', 'string', 'stringbool', 'union', 'unknown', 'url'],
 ];
-/** Each returns a schema and has no effect. */
+/** Methods that return a new schema and have no other effect. */
 const describers = [
   ...[
     'optional',
@@ -54,7 +54,7 @@ class Deferred {
   }
 }
 
-/** The schemas in an argument: itself, those of a list, and those of the fields of an object. */
+/** Constructs the deferred schemas in an argument: itself, the items of a list, and the fields of an object. */
 function constructed(argument: unknown): unknown {
   if (argument instanceof Deferred) return Deferred.schemaOf(argument);
   if (Array.isArray(argument)) return argument.map(constructed);
@@ -71,7 +71,7 @@ for (const name of describers) {
   });
 }
 
-/** What a deferred schema does not have itself is looked up here, with it as the receiver. */
+/** A property that a deferred schema does not have itself is looked up here; `receiver` is the deferred schema. */
 Object.setPrototypeOf(
   Deferred.prototype,
   new Proxy(Object.prototype, {
@@ -80,7 +80,7 @@ Object.setPrototypeOf(
       const value: unknown = Reflect.get(schema, key);
       return typeof value === 'function' ? value.bind(schema) : value;
     },
-    // Packages tell a schema by these.
+    // Other packages recognise a schema by these properties.
     has: (_, key) => key === '_zod' || key === '~standard' || key === 'parse' || key === 'safeParse',
   }),
 );
@@ -89,7 +89,7 @@ const deferring = Object.fromEntries(
   makers.map((name) => [name, (...args: unknown[]) => new Deferred(zod, name, args)]),
 );
 
-/** Other functions of zod get constructed schemas. */
+/** All other functions of zod get constructed schemas. */
 const others = new Proxy(zod, {
   get: (target, key) => {
     const value: unknown = Reflect.get(target, key);

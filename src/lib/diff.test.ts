@@ -4,7 +4,7 @@ import { unifiedDiff } from './diff.ts';
 const diff = (before: string | null, after: string | null) =>
   unifiedDiff('x', before === null ? null : Buffer.from(before), after === null ? null : Buffer.from(after));
 
-/** The new text, from the old one and the diff. */
+/** Applies a diff to the old text and returns the new one. */
 function patched(before: string, shown: string): string {
   const old = before.split(/(?<=\n)/);
   const result: string[] = [];
@@ -43,7 +43,7 @@ describe('a unified diff', () => {
     expect(shown.match(/^@@.*$/gm)).toEqual(['@@ -1,7 +1,7 @@', '@@ -28,7 +28,7 @@']);
   });
 
-  test.each(Array.from({ length: 50 }, (_, seed) => [seed]))('leads from the old to the new text, case %i', (seed) => {
+  test.each(Array.from({ length: 50 }, (_, seed) => [seed]))('turns the old text into the new one, case %i', (seed) => {
     let state = seed + 1;
     const next = (below: number) => {
       state = (state * 48271) % 2147483647;

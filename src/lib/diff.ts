@@ -13,7 +13,7 @@ interface Hunk {
   readonly newTo: number;
 }
 
-/** Null: there is no such file. */
+/** Null as `before` or `after`: the file does not exist on that side. */
 export function unifiedDiff(path: string, before: Buffer | null, after: Buffer | null): string {
   const head = `--- ${before ? `a/${path}` : '/dev/null'}\n+++ ${after ? `b/${path}` : '/dev/null'}\n`;
   const [old, now] = [before ?? Buffer.of(), after ?? Buffer.of()].map(textOf);
@@ -45,7 +45,10 @@ function moved({ from, to, newFrom, newTo }: Hunk, by: number): Hunk {
 
 type Ends = ReadonlyMap<number, number>;
 
-/** Myers: for each number of differences the furthest line of `a` on each diagonal. Null: there are too many differences. */
+/**
+ * The algorithm of Myers: for each number of differences the furthest line of `a` on each diagonal. Null: there are too
+ * many differences.
+ */
 function traceOf(a: readonly string[], b: readonly string[]): Ends[] | null {
   const trace: Ends[] = [];
   let ends = new Map<number, number>([[1, 0]]);
@@ -67,7 +70,7 @@ function isDown(ends: Ends, k: number, distance: number): boolean {
   return k === -distance || (k !== distance && (ends.get(k - 1) ?? -1) < (ends.get(k + 1) ?? -1));
 }
 
-/** Back from the end of both texts; neighbouring differences become one. */
+/** Follows the trace back from the end of both texts; neighbouring differences become one hunk. */
 function walk(trace: readonly Ends[], fromX: number, fromY: number): Hunk[] {
   const hunks: Hunk[] = [];
   let [x, y] = [fromX, fromY];
@@ -88,7 +91,7 @@ function walk(trace: readonly Ends[], fromX: number, fromY: number): Hunk[] {
   return hunks.reverse();
 }
 
-/** `hunks` is from the end. */
+/** Adds a hunk to `hunks`, which are in reverse order. */
 function push(hunks: Hunk[], hunk: Hunk): void {
   const last = hunks.at(-1);
   if (last !== undefined && last.from === hunk.to && last.newFrom === hunk.newTo) {
@@ -96,7 +99,7 @@ function push(hunks: Hunk[], hunk: Hunk): void {
   } else hunks.push(hunk);
 }
 
-/** Those whose context would touch are shown together. */
+/** Hunks whose context lines would touch are shown together. */
 function grouped(hunks: readonly Hunk[]): Hunk[][] {
   const groups: Hunk[][] = [];
   for (const hunk of hunks) {

@@ -2,10 +2,10 @@
 import { Fault } from '../model/fault.ts';
 import { run } from './run.ts';
 
-/** There may be millions of files. */
+/** A folder may have millions of files. */
 const longMs = 3_600_000;
 
-/** What vanishes while it is measured is left out; other filesystems are not entered. */
+/** Files that vanish during the measurement are not counted; other filesystems are not entered. */
 export async function diskUsage(folder: string): Promise<number> {
   const { stdout, stderr } = await run(['du', '-s', '--block-size=1', '--one-file-system', '--', folder], longMs);
   const bytes = Number.parseInt(stdout, 10);
@@ -13,7 +13,7 @@ export async function diskUsage(folder: string): Promise<number> {
   return bytes;
 }
 
-/** The same for many at once, in bytes or in files, by folder; absent ones are left out. */
+/** The usage of many folders at once, in bytes or in inodes, by folder; absent folders are left out. */
 export async function diskUsages(folders: readonly string[], what: 'bytes' | 'inodes'): Promise<Map<string, number>> {
   if (folders.length === 0) return new Map();
   const unit = what === 'bytes' ? '--block-size=1' : '--inodes';

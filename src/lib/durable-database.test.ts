@@ -29,7 +29,7 @@ test('a file of a newer version is refused and stays as it is', () => {
   expect(damagedFiles(folder, 'a.db')).toEqual([]);
 });
 
-test('a file that is no database is set aside, and a new one begins', () => {
+test('a file that is not a database is set aside, and a new one is created', () => {
   writeFileSync(path(), 'no database, but long enough for a header'.repeat(20));
   const db = openOrSetAside(folder, 'a.db', options);
   expect(db.prepare('SELECT count(*) FROM words').pluck().get()).toBe(0);
@@ -38,7 +38,7 @@ test('a file that is no database is set aside, and a new one begins', () => {
   expect([damaged, more]).toEqual([expect.stringContaining('a.db.damaged-'), []]);
 });
 
-test('an error that is no damage sets nothing aside', () => {
+test('an error other than damage does not set the file aside', () => {
   const prepare = () => {
     throw Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
   };

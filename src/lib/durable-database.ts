@@ -1,4 +1,4 @@
-/** A SQLite file whose commits are on disk before they are acknowledged, and what becomes of it when it is damaged. */
+/** A SQLite file whose commits are on disk before they are acknowledged. A damaged file is set aside. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
@@ -8,11 +8,11 @@ import { openSqlite } from './sqlite.ts';
 export interface DurableOptions {
   readonly schema: string;
   readonly schemaVersion: number;
-  /** How long it waits for another connection. */
+  /** How long a statement waits for another connection. */
   readonly busyMs?: number;
-  /** Reads all of the file, to find damage. */
+  /** Reads the whole file to find damage. */
   readonly check?: boolean;
-  /** What else is done with the connection before it is used. */
+  /** Called with the connection before it is used. */
   readonly prepare?: (db: Database.Database) => void;
 }
 
@@ -33,12 +33,15 @@ export function openDurable(path: string, options: DurableOptions): Database.Dat
   }
 }
 
-/** An error of SQLite: the file is damaged, or no database. */
+/** True: SQLite reports that the file is damaged, or is not a database. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code));
 }
 
-/** Damaged, the file is set aside and a new one is made. The folder is created for this account alone. */
+/**
+ * Opens the database. A damaged file is set aside and a new one is created. The folder is created for this account
+ * alone.
+ */
 export function openOrSetAside(folder: string, fileName: string, options: DurableOptions): Database.Database {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, fileName);
@@ -51,7 +54,7 @@ export function openOrSetAside(folder: string, fileName: string, options: Durabl
   }
 }
 
-/** Those that were set aside, the oldest first. */
+/** The damaged files that were set aside, oldest first. */
 export function damagedFiles(folder: string, fileName: string): string[] {
   if (!existsSync(folder)) return [];
   const prefix = damagedName(fileName);
@@ -63,7 +66,7 @@ function damagedName(fileName: string): string {
   return `${fileName}.damaged-`;
 }
 
-/** The file itself last: after a crash in between it is found damaged again. */
+/** Renames the database file last: after a crash in between, the next start finds the damage again. */
 function setAside(folder: string, fileName: string): void {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   for (const suffix of ['-wal', '-shm', '']) {
@@ -85,7 +88,7 @@ function prepareSchema(db: Database.Database, path: string, { schema, schemaVers
     });
   }
   if (version() === schemaVersion) return;
-  // A crash while it was made leaves an empty file: the transaction did not happen. Another connection may be making it, too.
+  // A crash before the commit leaves an empty file. Another connection may create the schema at the same time.
   db.transaction(() => {
     if (version() === 0) db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
   }).immediate();

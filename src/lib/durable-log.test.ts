@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Lines are their own numbers, and text after them. */
+/** Each line is its own number, with any text after it. */
 function parse(line: string, number: number): number {
   if (Number.parseInt(line, 10) !== number) throw new Error('not in order');
   return number;
@@ -85,7 +85,7 @@ describe('appending', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${upTo(2000).join('\n')}\n`);
   });
 
-  test('writes so that a write that has returned is on the disk', async () => {
+  test('opens the file with O_DSYNC, so that a write is on disk when it returns', async () => {
     await openLog();
     const fd = readdirSync('/proc/self/fd').find((one) => link(`/proc/self/fd/${one}`) === path)!;
     const flags = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!;
@@ -123,7 +123,7 @@ describe('appending', () => {
     expect(readFileSync(path, 'utf8')).toBe('1\n2\n');
   });
 
-  test('refuses what would exceed the size of the log', async () => {
+  test('refuses a line that would exceed the maximum size of the log', async () => {
     const log = await openLog({ maxBytes: 5 });
     await log.append(entry);
     await log.append(entry);
@@ -232,7 +232,7 @@ describe('reading', () => {
     await expect(log.append(entry)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('says that another program changed the file', async () => {
+  test('fails with `corrupt` when another program has changed the file', async () => {
     const log = await openLog();
     await Promise.all(upTo(1000).map(() => log.append((number) => entry(number, 'x'.repeat(500)))));
     truncateSync(path, 1000);
@@ -241,7 +241,7 @@ describe('reading', () => {
   });
 });
 
-test('the digest of any number of lines is chained, also after opening again', async () => {
+test('the digest of any number of lines is a hash chain, also after the log is opened again', async () => {
   const digests = [''];
   for (const number of upTo(600)) {
     digests.push(

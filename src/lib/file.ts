@@ -26,7 +26,7 @@ export function writeWhole(path: string, content: string | Uint8Array, mode = 0o
   write(path, content, mode, renameSync);
 }
 
-/** The same for a new file: an existing one is left alone, with EEXIST. */
+/** Like `writeWhole`, for a new file: it fails with EEXIST if the file exists. */
 export function writeNew(path: string, content: string | Uint8Array, mode = 0o600): void {
   write(path, content, mode, (temporary) => {
     linkSync(temporary, path);
@@ -68,13 +68,13 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** A folder with everything below it. */
+/** Flushes a folder and everything below it to disk. */
 export function syncTree(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) syncFolder(join(folder, name));
   syncFolder(folder);
 }
 
-/** Null: it is absent, or vanished while it was read, as files of the kernel do. */
+/** Null: the file is absent, or vanished during the read, as files of the kernel do. */
 export function readIfThere(path: string): string | null {
   try {
     // Cheaper than an exception, and most of these files do not exist.

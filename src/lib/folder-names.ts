@@ -5,7 +5,7 @@
 import type { BytePath } from '../model/byte-path.ts';
 import { readEntries, rewind } from './sys.ts';
 
-/** As the kernel numbers them; some filesystems report `unknown` for every entry. */
+/** The numbers of the kernel; some filesystems report `unknown` for every entry. */
 export const entryTypes = { unknown: 0, folder: 4, file: 8, link: 10 } as const;
 
 export interface TypedName {
@@ -23,7 +23,7 @@ export function namesOf(fd: number): BytePath[] {
   return names;
 }
 
-/** Those of the wanted types, and of these at most so many. */
+/** The names of entries of the wanted types, at most `most` of them. */
 export function typedNames(fd: number, wants: (type: number) => boolean, most = Number.POSITIVE_INFINITY): TypedName[] {
   const found: TypedName[] = [];
   scan(fd, (at) => {

@@ -42,7 +42,7 @@ export class FolderWatch {
     socket.resume().unref();
   }
 
-  /** Until the folder is removed. Repeat-safe. */
+  /** Watches the folder until it is removed. Idempotent. */
   add(folder: string): void {
     const watch = checked(`inotify_add_watch ${folder}`, c.add(this.#fd, folder, this.#mask));
     this.#folders.set(watch, folder);
@@ -52,7 +52,7 @@ export class FolderWatch {
     for (const [watch, one] of this.#folders) if (one === folder) c.remove(this.#fd, watch);
   }
 
-  /** Whole events: `int watch; u32 mask, cookie, length; char name[length]`. */
+  /** A batch has whole events: `int watch; u32 mask, cookie, length; char name[length]`. */
   #read(batch: Buffer): void {
     for (let at = 0; at + headBytes <= batch.length; at += headBytes + batch.readUInt32LE(at + 12)) {
       const watch = batch.readInt32LE(at);

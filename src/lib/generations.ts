@@ -19,7 +19,7 @@ export class Generations {
   readonly #names: readonly string[];
   #position: Position | null = null;
 
-  /** Names from the newest to the oldest; a file with two of them is read once. */
+  /** `names`: from the newest to the oldest; a file that has two of them is read once. */
   constructor(folder: string, names: readonly string[]) {
     this.#folder = folder;
     this.#names = names;
@@ -36,8 +36,8 @@ export class Generations {
   }
 
   /**
-   * Every line that was not read before, without its newline, except an incomplete last one. Null where lines may be
-   * missing: the file that was being read was removed before the reader continued.
+   * Yields every line that was not read before, without its newline, except an incomplete last one. Yields null if
+   * lines may be missing: the file that was being read was removed before the reader continued.
    */
   async *rest(): AsyncGenerator<Buffer | null> {
     const later = this.#later();
@@ -75,7 +75,7 @@ export class Generations {
     return stat ? identity(stat) : null;
   }
 
-  /** Under its present name; null: it is gone. */
+  /** Opens the file under its present name; null: the file is gone. */
   async #open(known: string): Promise<FileHandle | null> {
     for (const name of this.#names.filter((one) => this.#fileAt(one) === known)) {
       const file = await openIfThere(join(this.#folder, name));

@@ -13,7 +13,7 @@ async function received(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
 }
 
-test('what is written just before the end arrives, in order', async () => {
+test('pieces that are written just before the end arrive, in order', async () => {
   answer = (response) => {
     response.flushHeaders();
     for (const piece of ['a', 'b', 'c']) {
@@ -25,7 +25,7 @@ test('what is written just before the end arrives, in order', async () => {
   expect(await received()).toBe('abcd');
 });
 
-test('what is written arrives although nothing follows', async () => {
+test('a piece arrives although nothing is written after it', async () => {
   answer = (response) => {
     response.flushHeaders();
     holdBriefly(response);

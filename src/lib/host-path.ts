@@ -8,8 +8,8 @@ import { isErrno } from './file.ts';
 const maxLinks = 40;
 
 /**
- * The real path. Links are followed, except those in a folder that a sandbox can write: `open` lists these folders. `checkLink` may
- * refuse others.
+ * Resolves a path to the real path. Links are followed, except those in a folder that a sandbox can write: `open` lists
+ * these folders. `checkLink` may refuse others.
  */
 export function realHostPath(
   path: string,
@@ -115,7 +115,7 @@ function refuseUnreadable(real: string): void {
   }
 }
 
-/** A bind mount includes the sockets in the folder, and inside `agent` owns them. */
+/** A bind mount includes the sockets in the folder, and inside the sandbox the account `agent` owns them. */
 function refuseSockets(real: string, sockets: readonly string[]): void {
   const held = sockets.find((socket) => existsSync(socket) && isInside(realpathSync(socket), real));
   if (held === undefined) return;

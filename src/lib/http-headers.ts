@@ -1,7 +1,7 @@
 /** HTTP headers as a flat list, name and value in turn: the form in which Node reads (`rawHeaders`) and writes them. */
 export type Headers = readonly string[];
 
-/** Headers about one connection only (RFC 9110). Those that `Connection` names are, too. */
+/** Headers about one connection only (RFC 9110). Headers that `Connection` names are hop-by-hop, too. */
 export const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'expect',

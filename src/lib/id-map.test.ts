@@ -8,12 +8,12 @@ describe('an id map', () => {
     [0, 1500],
     [1, 100_000],
     [1000, 100_999],
-  ])('says that %i inside is %i outside', (inside, outside) => {
+  ])('maps the id %i inside to %i outside and back', (inside, outside) => {
     expect(outsideId(map, inside)).toBe(outside);
     expect(insideId(map, outside)).toBe(inside);
   });
 
-  it('says where there is no counterpart', () => {
+  it('gives null for an id that is not mapped', () => {
     expect([insideId(map, 0), insideId(map, 1000), outsideId(map, 70_000)]).toEqual([null, null, null]);
     expect(outsideId(parseIdMap(''), 0)).toBeNull();
   });

@@ -16,7 +16,7 @@ export function parseIdMap(text: string): IdMapping[] {
   });
 }
 
-/** Of this process. */
+/** The id mapping of this process. */
 export function readIdMap(kind: 'uid' | 'gid'): IdMapping[] {
   return parseIdMap(readFileSync(`/proc/self/${kind}_map`, 'utf8'));
 }
@@ -27,7 +27,7 @@ export function outsideId(map: readonly IdMapping[], id: number): number | null 
   return part ? part.outside + id - part.inside : null;
 }
 
-/** Null: no id inside is mapped to it. */
+/** Null: no id inside is mapped to this one. */
 export function insideId(map: readonly IdMapping[], id: number): number | null {
   const part = map.find(({ outside, size }) => id >= outside && id < outside + size);
   return part ? part.inside + id - part.outside : null;

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { inTime } from './in-time.ts';
 
-it('a task that ends in time gives its own result, and a late one that of `late`', async () => {
+it('a task that ends in time gives its own result, and a late task gives the result of `late`', async () => {
   vi.useFakeTimers();
   try {
     const silent = inTime<string>(5000, new Promise(() => {}), () => 'late');

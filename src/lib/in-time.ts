@@ -1,4 +1,4 @@
-/** The result of a task, or of `late` after the time-out. The task itself goes on. */
+/** The result of a task, or of `late` after the time-out. The task itself is not cancelled. */
 export async function inTime<T>(withinMs: number, task: Promise<T>, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ export function parseJsonc(text: string): Record<string, unknown> {
   throw new Fault('invalid', 'it is not a JSON object');
 }
 
-/** `undefined` removes. A path of a list that ends with -1 appends to it. */
+/** Sets the value at a path; `undefined` removes it. A path of a list that ends with -1 appends to the list. */
 export function editedJsonc(text: string, path: JSONPath, value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const formattingOptions = {
@@ -25,7 +25,7 @@ export function editedJsonc(text: string, path: JSONPath, value: unknown): strin
   return applyEdits(whole, modify(whole, path, value, { formattingOptions, isArrayInsertion }));
 }
 
-/** The text with each value changed that differs between the two contents. */
+/** The text in which only the values that differ between the two contents are changed. */
 export function changedJsonc(text: string, before: unknown, after: unknown, path: JSONPath = []): string {
   if (JSON.stringify(before) === JSON.stringify(after)) return text;
   if (!isObject(before) || !isObject(after)) return editedJsonc(text, path, after);

@@ -4,7 +4,10 @@ import { type BoundedFile, readBounded } from './bounded-read.ts';
 
 const maxKeyBytes = 64 * 1024;
 
-/** Null: there is none. A file that others can read, or that is none, is refused; the hint says what removing it means. */
+/**
+ * Null: the file does not exist. A file that others can read, or that is not a regular file, is refused; the hint says
+ * what removing it means.
+ */
 export function readKeyFile(path: string, hint: string): Buffer | null {
   const file = read(path, hint);
   if (file === null) return null;

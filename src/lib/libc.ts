@@ -4,12 +4,12 @@ import koffi from 'koffi';
 
 const library = koffi.load(null);
 
-/** A function of it, by its prototype. */
+/** Finds a function of the C library by its prototype. */
 export function libc(prototype: string) {
   return library.func(prototype);
 }
 
-/** Of the last call. */
+/** The error number of the last call. */
 export function errno(): number {
   return koffi.errno();
 }

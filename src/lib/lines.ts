@@ -11,7 +11,7 @@ export class Lines {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that end in this chunk, without their ends. */
+  /** The lines that end in this chunk, without their newlines. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;
@@ -23,7 +23,7 @@ export class Lines {
     return lines;
   }
 
-  /** The rest at the end of the input. */
+  /** The last line at the end of the input, if it has no newline. */
   end(): string[] {
     return this.#bytes > 0 ? [this.#finish(new Uint8Array())] : [];
   }

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { listenerAt } from './listener.ts';
 
-it('names the process that listens at a port, and none where none listens', async () => {
+it('listenerAt finds the process that listens at a port, and gives null if no process listens', async () => {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

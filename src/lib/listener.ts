@@ -9,7 +9,10 @@ export interface Listener {
 
 const listening = '0A';
 
-/** In the network and among the processes of this one. Null: none, or this process may not look. */
+/**
+ * Searches the network namespace and the pid namespace of the process `pid`. Null: there is no listener, or this
+ * process may not look.
+ */
 export function listenerAt(port: number, pid: number): Listener | null {
   try {
     const sockets = socketsAt(port, readFileSync(`/proc/${pid}/net/tcp`, 'utf8'));
@@ -19,7 +22,7 @@ export function listenerAt(port: number, pid: number): Listener | null {
       if (/^\d+$/.test(name) && isIn(name, own) && holds(name, sockets)) return found(Number(name));
     }
   } catch {
-    // It ends meanwhile, or belongs to another account, ignoring.
+    // The process has ended meanwhile, or belongs to another account, ignoring.
   }
   return null;
 }
@@ -28,7 +31,7 @@ function found(pid: number): Listener {
   return { pid, arguments: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1) };
 }
 
-/** As they are named in the list of a process's open files. */
+/** The sockets that listen at the port, named as in the list of a process's open files. */
 function socketsAt(port: number, table: string): ReadonlySet<string> {
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = table.split('\n').map((line) => line.trim().split(/\s+/));

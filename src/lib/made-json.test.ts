@@ -10,7 +10,7 @@ it('JSON that was made before is inserted in place of its value', () => {
   expect(Buffer.concat(jsonPieces({ list: made([]) })!).toString('utf8')).toBe('{"list":[]}');
 });
 
-it('only the top level is searched for it', () => {
+it('an answer without made JSON at its top level gives null', () => {
   expect(jsonPieces({ a: 1 })).toBeNull();
   expect(jsonPieces([1])).toBeNull();
 });

@@ -10,7 +10,7 @@ export class MadeJson {
   }
 }
 
-/** The JSON of a response with such parts, as pieces of bytes; null: it has none. */
+/** The JSON of a response with values that are MadeJson, as pieces of bytes; null: it has no such values. */
 export function jsonPieces(answer: object): Uint8Array[] | null {
   if (answer instanceof MadeJson) return [answer.bytes];
   const entries = Object.entries(answer);

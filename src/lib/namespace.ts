@@ -14,7 +14,7 @@ export function namespaceArgs(uid: number, joined: readonly string[] | null = nu
 
 const ownUsers = ['--user', '--map-root-user', '--map-auto'];
 
-/** By a process that is in it, or by an open descriptor of it. */
+/** The prefix of a command that runs in the user namespace of a process, or in that of an open descriptor. */
 export function enterNamespaceOf(member: number): string[] {
   return ['nsenter', '--user', '--preserve-credentials', '--target', String(member), '--'];
 }

@@ -1,7 +1,7 @@
 /**
  * Sockets in network namespaces of other processes. A socket belongs to the namespace of the thread that creates it,
- * wherever it is used afterwards. A thread that enters another namespace might not come back, so it has to be one that never
- * makes any other connection: its own namespace is empty.
+ * even if another thread uses it. A thread that enters another namespace may fail to return, so it must be a thread
+ * that makes no other connections: its own namespace is empty.
  *
  * Linux only; layouts and constants are the same on x86-64 and arm64.
  */
@@ -34,7 +34,7 @@ const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 const families = { 4: 2, 6: 10 } as const;
 
-/** The thread that constructs it leaves the network for good. */
+/** The thread that constructs a NamespaceEntry leaves the network of the process for good. */
 export class NamespaceEntry {
   readonly #own: number;
 
@@ -87,7 +87,7 @@ export class NamespaceEntry {
   }
 }
 
-/** On loopback the kernel decides within microseconds; a full queue may be on purpose. */
+/** On loopback the kernel decides within microseconds; a listener inside may leave its queue full on purpose. */
 const connectMs = 20;
 
 function awaitConnected(fd: number): void {
@@ -101,7 +101,7 @@ function awaitConnected(fd: number): void {
   if (value.readInt32LE(0) !== 0) throw new SysError('connect', value.readInt32LE(0));
 }
 
-/** Opens first and checks then: a process that still lives had this namespace when it was opened. */
+/** Opens the namespace before the check: a process that is still alive then had this namespace when it was opened. */
 function openNamespace(process: ProcessRef): number {
   const path = `/proc/${process.pid}/ns/net`;
   const fd = openSync(path, constants.O_RDONLY);
@@ -126,7 +126,7 @@ export function duplicate(fd: number): number {
   return checked('fcntl', c.fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
-/** Of the network namespace of this thread, where it is down at first. */
+/** Brings up loopback in the network namespace of this thread, where it is down at first. */
 export function raiseLoopback(): void {
   const SIOCSIFFLAGS = 0x8914;
   const [IFF_UP, IFF_RUNNING] = [0x1, 0x40];

@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const path = () => join(folder, 'notes');
 const lines = () => readFileSync(path(), 'utf8').split('\n').filter(Boolean);
 
-it('allocates its space at the start, and keeps it when it is cleared', () => {
+it('a note file allocates its space at the start, and keeps it when it is cleared', () => {
   const notes = new NoteFile(path(), 4096);
   notes.append('one\n');
   notes.append('two\n');
@@ -25,7 +25,7 @@ it('allocates its space at the start, and keeps it when it is cleared', () => {
   notes.close();
 });
 
-it('continues after the lines of an earlier process', () => {
+it('a note file continues after the lines of an earlier process', () => {
   const earlier = new NoteFile(path(), 4096);
   earlier.append('one\n');
   earlier.close();

@@ -19,12 +19,12 @@ export class NoteFile {
     this.#blank(text.length, keptBytes);
   }
 
-  /** Of the notes that count. */
+  /** The bytes of the current notes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Writes all of it, or nothing that parses as a line. */
+  /** Writes the whole line, or nothing that parses as a line. */
   append(line: string): void {
     const end = this.#size + line.length;
     try {
@@ -45,7 +45,7 @@ export class NoteFile {
     closeSync(this.#fd);
   }
 
-  /** As far as there is space, ignoring the rest: then notes need free space. */
+  /** Writes newlines as far as there is space, ignoring the rest: then notes need free space. */
   #blank(from: number, to: number): void {
     try {
       if (from < to) this.#write(newline.repeat(to - from), from);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { occurs } from './occurrence.ts';
 
-/** With bytes that each encoding treats differently. */
+/** A value with bytes that each encoding treats differently. */
 const value = 'p4ss/w0rd+&"é\\\n~?>';
 
 function has(secret: string | Buffer, text: string): boolean {

@@ -12,7 +12,7 @@ export function occurs(value: Buffer, text: string): boolean {
   return encodings.some((isIn) => isIn(bare, text));
 }
 
-/** A newline is often at the end of a file with a secret, and not part of it. */
+/** A newline is often at the end of a file with a secret, but is not part of the secret. */
 export const maxNewlineBytes = 2;
 
 function withoutNewline(value: Buffer): Buffer {
@@ -31,7 +31,7 @@ const encodings: readonly IsIn[] = [
   (value, text) => isInBase64(value, text),
 ];
 
-/** Host names arrive in lower case. Compared byte by byte, since not every value is text. */
+/** Host names arrive in lower case. The comparison is byte by byte, since not every value is text. */
 function inSmall(bytes: Buffer): string {
   return bytes.toString('latin1').toLowerCase();
 }
@@ -43,13 +43,15 @@ function percentDecoded(text: string): Buffer {
   return Buffer.from(decoded, 'latin1');
 }
 
-/** In either alphabet, with or without line breaks, and at any offset: three bytes make four characters. */
+/**
+ * Searches in either base64 alphabet, with or without line breaks, and at any offset: three bytes make four characters.
+ */
 function isInBase64(value: Buffer, text: string): boolean {
   const standard = text.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/');
   return [0, 1, 2].some((before) => standard.includes(base64After(before, value)));
 }
 
-/** The characters that depend on the value alone if so many bytes come before it. */
+/** The base64 characters that depend on the value alone if `before` other bytes precede it. */
 function base64After(before: number, value: Buffer): string {
   const encoded = Buffer.concat([Buffer.alloc(before), value]).toString('base64');
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + value.length) * 8) / 6));

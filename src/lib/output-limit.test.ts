@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OutputLimit } from './output-limit.ts';
 
-it('shows the first megabyte in full, then a piece each second', () => {
+it('the output limit shows the first megabyte in full, then a piece each second', () => {
   let nowMs = 0;
   const limit = new OutputLimit(() => nowMs);
   const chunk = 'x'.repeat(64 * 1024);

@@ -15,7 +15,7 @@ export class OutputLimit {
     this.#nowMs = nowMs;
   }
 
-  /** What to show of it; null: nothing. */
+  /** The part of the text to show; null: nothing. */
   take(text: string): string | null {
     this.#length += text.length;
     if (this.#length <= fullLength) return text;

@@ -21,7 +21,7 @@ const content = () =>
     .sort()
     .map((name) => readFileSync(join(home, name), 'utf8'));
 
-it('starts a new file when it is full, and keeps the configured number of files', () => {
+it('a full log starts a new file, and keeps the configured number of files', () => {
   const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   for (let n = 1; n <= 9; n += 1) log.write(`line ${n}\n`);
   expect(content()).toEqual(['line 9\n', 'line 8\n', 'line 7\n']);

@@ -11,7 +11,7 @@ const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 export interface OwnLogOptions {
   readonly maxBytes?: number;
   readonly files?: number;
-  /** The first one is written to; all of them lead to the file. */
+  /** The log writes to the first one; all of them lead to the file. */
   readonly descriptors?: readonly [number, ...number[]];
 }
 
@@ -28,7 +28,7 @@ export class OwnLog {
     this.#descriptors = descriptors;
   }
 
-  /** Whole lines. */
+  /** `text` has whole lines. */
   write(text: string): void {
     const [descriptor] = this.#descriptors;
     if (fstatSync(descriptor).size + text.length > this.#maxBytes) this.#renew(descriptor);

@@ -3,7 +3,10 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFolder } from './package.ts';
 
-/** By name, without `leftOut`. A package that npm left out, as it does for platforms that it does not support, is left out here, too. */
+/**
+ * The folders by package name, without those in `leftOut`. A package that npm did not install, as for platforms that it
+ * does not support, is left out, too.
+ */
 export function packageFolders(names: readonly string[], leftOut: readonly string[] = []): Map<string, string> {
   const found = new Map<string, string>();
   const seen = new Set<string>();
@@ -12,14 +15,14 @@ export function packageFolders(names: readonly string[], leftOut: readonly strin
     const folder = lookUp(name, from);
     if (folder === null || seen.has(folder) || leftOut.includes(name)) continue;
     seen.add(folder);
-    // What is in the folder of another package comes with that.
+    // A folder inside that of another package comes with the other one.
     if (![...found.values()].some((other) => folder.startsWith(`${other}/`))) found.set(name, folder);
     queue.push(...dependenciesOf(folder).map((one) => ({ name: one, from: folder })));
   }
   return found;
 }
 
-/** As Node finds a package. */
+/** Finds a package as Node does. */
 function lookUp(name: string, from: string): string | null {
   const folder = join(from, 'node_modules', name);
   // Some package managers install links, and a mount follows none.

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 /** The folder of this package. This code may be a file of the build, part of a bundle, or the sources. */
 export const packageFolder = folderAbove(import.meta.dirname);
 
-/** What was built. */
+/** The folder of the build. */
 export const dist = join(packageFolder, 'dist');
 
 export function packageVersion(): string {
@@ -17,7 +17,7 @@ export const buildNote = 'daemon.json';
 
 export interface Build {
   readonly version: string;
-  /** Of the programs besides the command line; the same for the same content. */
+  /** A digest of the programs besides the command line: the same for the same content. */
   readonly build: string;
   readonly builtAt: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Processes held by descriptors of the kernel: one call tells whether all of them live, and none is mistaken for a
- * later one.
+ * Processes held by descriptors of the kernel (pidfds): one call tells whether all of them are alive, and no later
+ * process with the same pid is mistaken for one of them.
  */
 import { closeSync } from 'node:fs';
 import { libc } from './libc.ts';
@@ -33,13 +33,14 @@ export class HeldProcesses {
   static open(refs: readonly ProcessRef[]): HeldProcesses | null {
     const fds = refs.map(({ pid }) => Number(c.pidfdOpen(SYS_pidfd_open, pid, 0))).filter((fd) => fd >= 0);
     const held = new HeldProcesses(fds);
-    // A number names one process as long as that lives: looked at after it was opened, and alive after the look.
+    // A pid belongs to one process as long as that is alive: each process is checked after its descriptor is open, and
+    // must be alive after the check.
     if (fds.length === refs.length && refs.every(isAlive) && held.live()) return held;
     held.close();
     return null;
   }
 
-  /** Whether every one of them lives, with some thread at least. */
+  /** Whether every one of the processes is alive, with at least one thread. */
   live(): boolean {
     return c.poll(this.#polled, this.#fds.length, 0) === 0;
   }

@@ -1,6 +1,6 @@
 /**
  * Programs with pipes for input, output and errors, in any thread. They are started without a copy of this process
- * (`posix-spawn.ts`); where that cannot be done, or another account is asked for, Node starts them.
+ * (`posix-spawn.ts`); where that is impossible, or for another account, Node starts them.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { type Pipe, pipes } from './sys.ts';
 export interface PipedOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** An open file that is its input, from its present offset; undefined: a pipe. */
+  /** An open file that the program reads from its present offset; undefined: a pipe. */
   readonly input?: number | undefined;
   /** Undefined: the account of this process. */
   readonly uid?: number | undefined;
@@ -23,17 +23,17 @@ export interface PipedOptions {
 }
 
 export interface PipedProgram {
-  /** Null: its input is a file. */
+  /** Null: the input of the program is a file. */
   readonly stdin: Writable | null;
-  /** Has to be read to its end, or destroyed, before `ended` can settle. */
+  /** The caller must read it to its end, or destroy it, before `ended` can settle. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** When it has ended and closed its output: its exit code, or 128 plus the number of a signal. */
+  /** Settles when the program has ended and closed its output: the exit code, or 128 plus the number of a signal. */
   readonly ended: Promise<number>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** A program that cannot be started is a Fault: thrown, or the one that `ended` rejects with. */
+/** If the program cannot be started, the Fault is thrown, or `ended` rejects with it. */
 export function startPiped(file: string, args: readonly string[], options: PipedOptions): PipedProgram {
   const isOther = options.uid !== undefined || options.gid !== undefined;
   const program = !isOther && canSpawn({ stdio: [options.input ?? null] }) ? spawned : forked;
@@ -63,7 +63,7 @@ function child(pid: number, [stdoutFd, stderrFd, stdinFd]: readonly number[]): P
       isOver = true;
     });
   const kill = (signal: NodeJS.Signals) => {
-    // Until its end is collected, the pid belongs to no other process.
+    // Until the end of the child is collected, the pid belongs to no other process.
     if (!isOver) process.kill(pid, signal);
   };
   return { stdin: stdinFd === undefined ? null : writerOf(stdinFd), stdout, stderr, ended, kill };
@@ -77,7 +77,7 @@ export function readerOf(fd: number): Socket {
   return new Socket({ fd, readable: true, writable: false });
 }
 
-/** For what may end before it reads everything. */
+/** A stream to a program that may end before it reads everything: write errors are ignored. */
 export function writerOf(fd: number): Socket {
   const writer = new Socket({ fd, readable: false, writable: true });
   return writer.on('error', () => {});

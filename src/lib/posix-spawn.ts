@@ -1,24 +1,28 @@
 /**
- * Children without a copy of this process. Node forks: the kernel copies the page tables of the daemon, and afterwards every page that
- * the daemon writes to, which takes longer than the program needs to load. With posix_spawn the child borrows the memory until it is the
- * program. Callers collect its end themselves: Node does not know it.
+ * Starts children without a copy of this process. Node forks: the kernel copies the page tables of the daemon, and
+ * afterwards every page that the daemon writes to, which takes longer than the program needs to load. With posix_spawn
+ * the child shares the memory until it executes the program. Callers collect the end of a child themselves, because
+ * Node does not know the child.
  */
 import { constants } from 'node:os';
 import { errno, libc, SysError } from './libc.ts';
 
 export interface SpawnOptions {
-  /** The descriptors that it gets as 0, 1, 2 and so on; null: /dev/null. They stay open here. */
+  /** The descriptors that the child gets as 0, 1, 2 and so on; null: /dev/null. They stay open in this process. */
   readonly stdio: readonly (number | null)[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
 
-/** False: posix_spawn cannot drop groups, it moves one descriptor after the other, or the C library is too old. */
+/**
+ * False: this process has groups, which posix_spawn cannot drop; a descriptor has the number of a target, which would
+ * be overwritten before it is copied; or the C library is too old.
+ */
 export function canSpawn({ stdio }: Pick<SpawnOptions, 'stdio'>): boolean {
   return c !== null && !hasGroups() && stdio.every((fd) => fd === null || fd >= stdio.length);
 }
 
-/** Node lists the effective group, too. */
+/** `getgroups` of Node lists the effective group, too. */
 function hasGroups(): boolean {
   return process.getgroups?.().some((group) => group !== process.getegid?.()) ?? true;
 }
@@ -53,10 +57,13 @@ function calls() {
 
 type Calls = NonNullable<typeof c>;
 
-/** More than any C library has in these structures: 80, 336 and 128 bytes in glibc and musl. */
+/** More bytes than any C library needs for these structures: 80, 336 and 128 in glibc and musl. */
 const structBytes = 1024;
 
-/** Returns the pid. A file without a slash is looked for in PATH. The child has no other descriptors, and the usual handlers of signals. */
+/**
+ * Starts a child and returns its pid. A file without a slash is looked for in PATH. The child has no other descriptors,
+ * and the default handlers of signals.
+ */
 export function spawnChild(file: string, args: readonly string[], { stdio, env, cwd }: SpawnOptions): number {
   const actions = Buffer.alloc(structBytes);
   const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
@@ -78,19 +85,20 @@ function direct({ addDup2, addOpen }: Calls, actions: Buffer, target: number, fd
   else check('posix_spawn_file_actions_adddup2', addDup2(actions, fd, target));
 }
 
-/** These calls return the number of an error. */
+/** These calls return an error number and do not set errno. */
 function check(call: string, failure: number): void {
   if (failure !== 0) throw new SysError(call, failure);
 }
 
 let attributes: Buffer | null = null;
 
-/** Node ignores some signals, which a program would inherit. */
+/** Attributes that reset the signal handlers: Node ignores some signals, and the child would inherit that. */
 function usualSignals({ initAttributes, setFlags, setDefaults, setMask }: Calls): Buffer {
   if (attributes !== null) return attributes;
   const [SETSIGDEF, SETSIGMASK] = [4, 8];
   const [made, none] = [Buffer.alloc(structBytes), Buffer.alloc(structBytes)];
-  // Not by sigfillset, which leaves out those of the C library; posix_spawn would have them ignored.
+  // Not by sigfillset: it leaves out the signals of the C library itself, and posix_spawn would let the child ignore
+  // them.
   const all = Buffer.alloc(structBytes, 0xff);
   check('posix_spawnattr_init', initAttributes(made));
   check('posix_spawnattr_setflags', setFlags(made, SETSIGDEF | SETSIGMASK));
@@ -100,13 +108,13 @@ function usualSignals({ initAttributes, setFlags, setDefaults, setMask }: Calls)
   return attributes;
 }
 
-/** Null: it has not ended. The end by a signal is 128 plus its number. */
+/** The exit code of a child, or 128 plus the number of the signal that ended it. Null: the child has not ended. */
 export function collectEnd(pid: number): number | null {
   const WNOHANG = 1;
   return collect(pid, WNOHANG);
 }
 
-/** The same of one that has ended, or is about to. */
+/** Like `collectEnd`, for a child that has ended or is about to: it waits in this thread. */
 export function awaitEndNow(pid: number): number {
   return collect(pid, 0)!;
 }
@@ -122,7 +130,7 @@ function collect(pid: number, flags: number): number | null {
 }
 
 /**
- * The same without waiting in this thread. A thread of libuv waits, so it is called when the end is near. That thread does not collect
+ * Like `awaitEndNow`, but a thread of libuv waits, so it is called when the end is near. That thread does not collect
  * the end: until this one does, the pid belongs to no other process.
  */
 export function awaitEnd(pid: number): Promise<number> {
@@ -132,10 +140,10 @@ export function awaitEnd(pid: number): Promise<number> {
   );
 }
 
-/** What waitid says of the child is not needed. */
+/** The result of waitid is not needed. */
 const unread = Buffer.alloc(structBytes);
 
-/** Of a child whose end was collected elsewhere. */
+/** The exit code of a child whose end was collected elsewhere. */
 const unknownExit = 255;
 
 function exitCodeOf(status: number): number {

@@ -27,12 +27,12 @@ export function isAlive(ref: ProcessRef): boolean {
 }
 
 export interface ProcessLook {
-  /** The letter of its first thread: R, S, D, T and so on. */
+  /** The state of the first thread: R, S, D, T and so on. */
   readonly state: string;
   readonly parent: number;
 }
 
-/** Null: it is gone. */
+/** Null: the process is gone. */
 export function lookAtLiving(ref: ProcessRef): ProcessLook | null {
   if (ref.bootId !== currentBootId()) return null;
   const found = lookAt(ref.pid);
@@ -51,7 +51,7 @@ function lookAt(pid: number): (ProcessLook & { readonly startTicks: number }) | 
   return { state, parent: Number(fields[1]), startTicks: Number(fields[19]) };
 }
 
-/** Most of these processes are alive, so there is no check first whether the file exists. */
+/** Most of these processes are alive, so the function does not check first whether the file exists. */
 function statOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -61,7 +61,7 @@ function statOf(pid: number): string | null {
   }
 }
 
-/** False: it was gone already. */
+/** False: the process was gone already. */
 export function signalProcess(ref: ProcessRef, signal: NodeJS.Signals): boolean {
   if (!isAlive(ref)) return false;
   try {
@@ -73,10 +73,10 @@ export function signalProcess(ref: ProcessRef, signal: NodeJS.Signals): boolean 
   }
 }
 
-/** If the limit cannot be read. */
+/** The assumed limit if the real one cannot be read. */
 const usualDescriptors = 1024;
 
-/** How many this process may have open. */
+/** The number of descriptors that this process may have open. */
 export function maxDescriptors(): number {
   const found = /^Max open files\s+(\d+)/m.exec(readIfThere('/proc/self/limits') ?? '')?.[1];
   return found === undefined ? usualDescriptors : Number(found);

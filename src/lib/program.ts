@@ -13,15 +13,15 @@ export interface Ended {
 export interface Program {
   readonly name: string;
   readonly child: ChildProcess;
-  /** Rejects only when it could not be started. */
+  /** Rejects only when the program could not be started. */
   readonly ended: Promise<Ended>;
 }
 
 const maxErrorBytes = 64 * 1024;
 
 /**
- * Without environment variables but PATH, since several of these programs take options from there. In English, to be
- * parsed.
+ * Starts a program with no environment variable but PATH, since several of these programs take options from others, and
+ * in English, so that its output can be parsed.
  */
 export function start(argv: readonly [string, ...string[]], stdio: StdioOptions, cwd?: string): Program {
   const [name, ...args] = argv;
@@ -40,7 +40,9 @@ export function start(argv: readonly [string, ...string[]], stdio: StdioOptions,
   return { name, child, ended };
 }
 
-/** Its whole stdout, as bytes, since names need not be text. More than the limit is an error. */
+/**
+ * Runs a program and returns its whole stdout, as bytes, since names need not be text. More than the limit is an error.
+ */
 export async function outputOf(argv: readonly [string, ...string[]], cwd: string, maxBytes: number): Promise<Buffer> {
   const program = start(argv, ['ignore', 'pipe', 'pipe'], cwd);
   const { stdout } = program.child;

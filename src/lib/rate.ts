@@ -9,7 +9,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** Callers that are remembered; a full bucket need not be. */
+/** When there are this many callers, those with a full bucket are forgotten. */
 const maxBuckets = 10_000;
 
 export class Rate {
@@ -22,7 +22,10 @@ export class Rate {
     this.#nowMs = nowMs;
   }
 
-  /** Counts a request. Above zero: it is not counted and may be sent again after so many milliseconds. */
+  /**
+   * Counts a request. Above zero: the request is refused and not counted, and may be sent again after so many
+   * milliseconds.
+   */
   take(caller: string): number {
     const bucket = this.#filled(caller);
     if (bucket.left < 1) return Math.ceil(((1 - bucket.left) / this.#limit.perSecond) * 1000);

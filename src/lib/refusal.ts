@@ -1,4 +1,4 @@
-/** A refusal as a whole HTTP answer, for connections that no response object stands for. */
+/** A refusal as a whole HTTP response, for connections without a response object. */
 import { consequences, type Fault } from '../model/fault.ts';
 
 export function refusalText(fault: Fault, headers: Readonly<Record<string, string>> = {}): string {

@@ -1,6 +1,6 @@
 /**
- * Removes a small tree without starting a process, which would take longer than the removal. By open folders, so that no link
- * in it leads elsewhere, and on one filesystem only.
+ * Removes a small tree without starting a process, which would take longer than the removal. It works by open folders,
+ * so that no link in the tree leads elsewhere, and on one filesystem only.
  */
 import { lstat, opendir, rmdir, unlink } from 'node:fs/promises';
 import { Anchor } from './anchor.ts';
@@ -8,7 +8,7 @@ import { Anchor } from './anchor.ts';
 const maxEntries = 200;
 const maxDepth = 16;
 
-/** False: there is more, or something that cannot be removed this way; a part may be removed already. */
+/** False: the tree is larger or deeper, or something cannot be removed this way; a part may be removed already. */
 export async function removeFew(path: string): Promise<boolean> {
   const cut = path.lastIndexOf('/');
   try {
@@ -23,9 +23,9 @@ export async function removeFew(path: string): Promise<boolean> {
 }
 
 interface Budget {
-  /** Left for the whole tree. */
+  /** The number of entries that may still be removed in the whole tree. */
   entries: number;
-  /** Left below this one. */
+  /** The number of levels that may follow below this entry. */
   readonly depth: number;
 }
 
@@ -59,7 +59,7 @@ async function removeInside(folder: Anchor, device: number, budget: Budget): Pro
   return true;
 }
 
-/** At most this many: reading all names of a huge folder would block the event loop. */
+/** Reads at most `most` names: reading all names of a huge folder would block the event loop. */
 async function namesIn(path: string, most: number): Promise<Buffer[]> {
   const names: Buffer[] = [];
   for await (const { name } of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {

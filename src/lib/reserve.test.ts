@@ -34,7 +34,7 @@ it('the reserve is released a few files at a time until none is left', async () 
   expect([reserve.giveUp(), left()]).toEqual([false, 0]);
 });
 
-it('the reserve is made again after a release, and where a crash left a part of a file', async () => {
+it('the reserve is filled again after a release, and after a crash that left a part of a file', async () => {
   await reserve.fill();
   const { size } = statSync(join(folder, '5'));
   reserve.giveUp();
@@ -44,7 +44,7 @@ it('the reserve is made again after a release, and where a crash left a part of 
   expect(statSync(join(folder, '5')).size).toBe(size);
 });
 
-it('releases nothing while enough is free, and everything if that is not enough', async () => {
+it('the reserve keeps all files while enough space is free, and releases all if that is not enough', async () => {
   await reserve.fill();
   reserve.provide(1);
   expect(readdirSync(folder)).toHaveLength(64);
@@ -52,7 +52,7 @@ it('releases nothing while enough is free, and everything if that is not enough'
   expect(readdirSync(folder)).toHaveLength(0);
 });
 
-it('retries what failed for lack of space, and no other failure', async () => {
+it('the reserve retries work that failed for lack of space, and no other failure', async () => {
   await reserve.fill();
   const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
   const failing = (times: number, error: Error) => () => {

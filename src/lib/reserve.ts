@@ -14,9 +14,9 @@ const maxFileBytes = 256 * 1024;
 const blockBytes = 4096;
 const files = 64;
 const filesAtOnce = 4;
-/** The share of free space that may be reserved. */
+/** The reserve takes at most one part in this many of the free space. */
 const share = 8;
-/** The time until the next attempt to make what there was no space for. */
+/** The wait before the next attempt to make files for which there was no space. */
 const againMs = 5000;
 
 export interface Free {
@@ -32,7 +32,7 @@ export class Reserve {
   #isWhole = false;
   #nextMs = 0;
 
-  /** `folder` is for the reserve alone. */
+  /** `folder` has nothing but the reserve. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -85,7 +85,7 @@ function isFull(error: unknown): boolean {
   return isFault(error, 'exhausted') || isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT');
 }
 
-/** A share of the free space, in whole blocks. */
+/** The size of each file: a share of the free space, in whole blocks. */
 function fileBytes({ bytes }: Free): number {
   const each = Math.min(maxFileBytes, bytes / share / files);
   return Math.floor(each / blockBytes) * blockBytes;
@@ -103,7 +103,7 @@ async function grow(path: string, bytes: number): Promise<boolean> {
     }
     return true;
   } catch {
-    // It is full, or cannot be written, ignoring: the files that exist stay.
+    // The disk is full, or the file cannot be written, ignoring: the files that exist stay.
     return false;
   }
 }

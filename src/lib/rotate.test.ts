@@ -20,7 +20,7 @@ const content = () =>
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { flag: 'a' });
 const path = () => join(folder, 'log');
 
-it('keeps the configured number of files, the newest first', () => {
+it('rotate keeps the configured number of files, the newest first', () => {
   for (const text of ['a', 'b', 'c', 'd']) {
     write('log', text);
     rotate(path(), 3);
@@ -28,7 +28,7 @@ it('keeps the configured number of files, the newest first', () => {
   expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c' });
 });
 
-it('loses nothing to a crash between two steps', () => {
+it('rotate loses no file after a crash between two steps', () => {
   for (const [name, text] of Object.entries({ log: 'd', 'log.1': 'c', 'log.3': 'a' })) write(name, text);
   rotate(path(), 4);
   expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c', 'log.3': 'a' });
@@ -36,7 +36,7 @@ it('loses nothing to a crash between two steps', () => {
   expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c', 'log.3': 'a' });
 });
 
-it('with one file, replaces it', () => {
+it('rotate removes the old file if only one file is kept', () => {
   write('log', 'a');
   rotate(path(), 1);
   expect(content()).toEqual({});

@@ -10,12 +10,12 @@ export function generationNames(name: string, files: number): string[] {
   return Array.from({ length: files }, (_, age) => (age === 0 ? name : `${name}.${age}`));
 }
 
-/** Frees the name `path`, so that with the next file there are at most this many. */
+/** Frees the name `path`: with the next file of that name there are at most this many. */
 export function rotate(path: string, files: number): void {
   makeRoom(generationNames(path, files));
 }
 
-/** For a process that is about to open the log of an earlier one. */
+/** Called by a process that is about to open the log of an earlier one. */
 export function rotateIfFull(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= logBytes) rotate(path, logFiles);
 }

@@ -1,4 +1,7 @@
-/** Runs a program while this thread waits, for threads whose work cannot wait otherwise. Like `piped-program.ts`, without a copy of this process. */
+/**
+ * Runs a program and blocks this thread until it ends, for threads whose work cannot wait otherwise. Like
+ * `piped-program.ts`, without a copy of this process.
+ */
 import { spawnSync } from 'node:child_process';
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { isErrno } from './file.ts';
@@ -14,12 +17,12 @@ export interface RunNowOptions extends Omit<PipedOptions, 'input'> {
 }
 
 export interface RanNow {
-  /** 127: it could not be started. */
+  /** 127: the program could not be started. */
   readonly exitCode: number;
   readonly stdout: Buffer;
 }
 
-/** What an empty pipe takes at once. */
+/** The number of bytes that an empty pipe takes at once. */
 const pipeBytes = 64 * 1024;
 
 export function runNow(file: string, args: readonly string[], options: RunNowOptions): RanNow {
@@ -45,7 +48,7 @@ function feed(fd: number, input: Buffer): void {
   try {
     writeSync(fd, input);
   } catch (error) {
-    // It ended without reading; its exit code says why.
+    // The program ended without reading; its exit code says why.
     if (!isErrno(error, 'EPIPE')) throw error;
   } finally {
     closeSync(fd);
@@ -54,7 +57,7 @@ function feed(fd: number, input: Buffer): void {
 
 const chunkBytes = 64 * 1024;
 
-/** Null: it takes too long, or is too much. */
+/** Null: the output takes too long, or is too much. */
 function readAll(fd: number, { timeoutMs, maxBytes }: RunNowOptions): Buffer | null {
   const deadline = performance.now() + timeoutMs;
   const chunks: Buffer[] = [];

@@ -1,11 +1,11 @@
-/** Runs a program by argv and waits for it. Never a shell. */
+/** Runs a program by argv, never by a shell, and waits for its end. */
 import { spawn } from 'node:child_process';
 import { Fault } from '../model/fault.ts';
 import { collect } from './collect.ts';
 import { signalNumber } from './signal.ts';
 
 export interface Ran {
-  /** The end by a signal is 128 plus its number, as in a shell. */
+  /** 128 plus the number of the signal if a signal ended the program, as in a shell. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -13,7 +13,7 @@ export interface Ran {
 
 const maxOutputBytes = 1024 * 1024;
 
-/** Output past 1 MiB is dropped. A program that is missing is `unsupported`. */
+/** Output past 1 MiB is dropped. A missing program is the Fault `unsupported`. */
 export function run(argv: readonly [string, ...string[]], timeoutMs = 60_000): Promise<Ran> {
   const [file, ...args] = argv;
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Checks of Host and Origin, before anything else of a request is looked at. A page in a browser can send requests to this
- * machine, and by DNS rebinding under a name of its own; neither gets further than this.
+ * Checks Host and Origin before anything else of a request is read. A page in a browser can send requests to this
+ * machine, and by DNS rebinding can do so under its own name; the checks refuse both.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ export class SameSite {
   readonly #certificate: X509Certificate | null;
   readonly #hint: string;
 
-  /** `own`: addresses and names of the port. With a certificate its names are right, too. */
+  /** `own`: addresses and names of the port. The names in the certificate are accepted, too. */
   constructor(own: readonly string[], certificate: string | Buffer | null, hint: string) {
     this.#hint = hint;
     const names = own.map((name) => (name.includes(':') ? `[${name}]` : name).toLowerCase());

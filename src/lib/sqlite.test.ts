@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openSqlite } from './sqlite.ts';
 
-/** More than what the youngest generation holds, many times: V8 collects what is not reachable any more. */
+/** Allocates many times what the youngest generation holds, so that V8 collects unreachable objects. */
 function makeGarbage(): void {
   for (let round = 0; round < 200; round += 1) Array.from({ length: 20_000 }, (_, at) => ({ at }));
 }

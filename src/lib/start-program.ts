@@ -1,5 +1,6 @@
 /**
- * Programs that the main thread starts without a copy of this process (`posix-spawn.ts`). Where that cannot be done, Node starts them.
+ * Programs that the main thread starts without a copy of this process (`posix-spawn.ts`). Where that is impossible,
+ * Node starts them.
  */
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
@@ -8,18 +9,18 @@ import { canSpawn, collectEnd, type SpawnOptions, spawnChild } from './posix-spa
 import { spawnFault } from './run.ts';
 import { signalNumber } from './signal.ts';
 
-/** A child process. It has no supplementary groups, no other descriptors, and the usual handlers of signals. */
+/** A child process. It has no supplementary groups, no other descriptors, and the default handlers of signals. */
 export interface Program {
-  /** The end by a signal is 128 plus its number. A program that could not be started is a Fault. */
+  /** The exit code, or 128 plus the number of a signal. Rejects with a Fault if the program could not be started. */
   readonly exited: Promise<number>;
   readonly hasEnded: () => boolean;
   kill(signal: NodeJS.Signals): void;
 }
 
 export function startProgram(file: string, args: readonly string[], options: SpawnOptions): Program {
-  // Ends are reported to the main thread only.
+  // The ends of children are reported to the main thread only.
   const program = isMainThread && canSpawn(options) ? spawned(file, args, options) : forked(file, args, options);
-  // A caller that is interested in the end waits for it.
+  // If no caller waits for the end, a rejection must not count as unhandled.
   program.exited.catch(() => {});
   return program;
 }
@@ -65,7 +66,7 @@ function child(pid: number): Program {
 
 let listens = false;
 
-/** Node collects the ends of its own children only, each by its pid, and so does this. */
+/** Collects the ends of these children only, each by its pid, as Node does for its own. */
 function listen(): void {
   if (listens) return;
   process.on('SIGCHLD', collectEnded);

@@ -26,7 +26,7 @@ describe('statIn', () => {
     },
   );
 
-  it('gives the same of an open file', () => {
+  it('gives the same as lstat for an open entry', () => {
     const seen = within(Anchor.open(folder), ({ fd }) => statOf(fd));
     const expected = lstatSync(folder, { bigint: true });
     expect(fields.map((field) => seen[field])).toEqual(fields.map((field) => expected[field]));
@@ -42,7 +42,7 @@ describe('statIn', () => {
     expect(other).toBe(one);
   });
 
-  it('is null if there is nothing', () => {
+  it('is null if the entry does not exist', () => {
     const look = (name: string) =>
       within(Anchor.open(folder), ({ fd }) => statIn({ folderFd: fd, name: Buffer.from(name) }));
     expect([look('none'), look('file/none')]).toEqual([null, null]);

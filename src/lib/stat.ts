@@ -48,7 +48,7 @@ export function statIn(place: NamedEntry): Stat | null {
   return statAt(place, result) ? new StatxStat() : null;
 }
 
-/** Of an open entry. */
+/** The stat of an open entry. */
 export function statOf(fd: number): Stat & { readonly blocks: number } {
   statOpen(fd, result);
   return new StatxStat();

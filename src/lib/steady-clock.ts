@@ -1,6 +1,7 @@
 /**
- * The time without jumps ahead: at most the time of the start plus what has passed since by the boot clock, which cannot be
- * set and runs during suspend. Code that removes old things uses it: setting the clock ahead makes nothing older.
+ * A clock without jumps ahead: at most the time of the start plus the time that has passed since by the boot clock,
+ * which cannot be set and runs during suspend. Code that removes old things uses it, so that setting the system clock
+ * ahead makes nothing older.
  */
 import { uptime } from 'node:os';
 

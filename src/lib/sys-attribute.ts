@@ -11,7 +11,7 @@ const c = {
 const maxBytes = 64 * 1024;
 const none: readonly number[] = [os.errno.ENODATA, os.errno.EOPNOTSUPP];
 
-/** Null: it has none, or its filesystem has no such attributes. */
+/** Null: the file has no such attribute, or its filesystem supports none. */
 export function readAttribute(fd: number, name: string): Buffer | null {
   const value = Buffer.alloc(maxBytes);
   const bytes = Number(c.fgetxattr(fd, name, value, value.length));
@@ -25,7 +25,7 @@ export function writeAttribute(fd: number, name: string, value: Uint8Array): voi
   checked(`setxattr ${name}`, c.fsetxattr(fd, name, value, value.length, 0));
 }
 
-/** It is no error if there is none. */
+/** An absent attribute is no error. */
 export function removeAttribute(fd: number, name: string): void {
   const done = c.fremovexattr(fd, name);
   const found = done === 0 ? 0 : errno();

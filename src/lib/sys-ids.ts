@@ -6,7 +6,7 @@ const c = {
   setfsgid: libc('int setfsgid(uint32_t gid)'),
 };
 
-/** No id: the call changes nothing and returns the present one. */
+/** An invalid id: with it the calls change nothing and return the present id. */
 const none = 0xffff_ffff;
 
 /**

@@ -21,7 +21,7 @@ const c = {
   chroot: libc('int chroot(const char *path)'),
 };
 
-/** One number on every architecture since Linux 5.2. */
+/** Numbers of system calls, the same on every architecture since Linux 5.2. */
 const numbers = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const;
 
 export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4 } as const;
@@ -40,7 +40,7 @@ export function detachMount(target: string): boolean {
   throw new SysError(`umount ${target}`, found);
 }
 
-/** Detaches a mount that no process uses. Busy: an open file, a working folder or a mapping keeps it. */
+/** Detaches a mount that no process uses. Busy: an open file, a working folder or a mapping is on it. */
 export function unmount(target: string): 'done' | 'busy' | 'absent' {
   const UMOUNT_NOFOLLOW = 8;
   if (c.umount2(target, UMOUNT_NOFOLLOW) === 0) return 'done';
@@ -53,8 +53,8 @@ export function unmount(target: string): 'done' | 'busy' | 'absent' {
 export interface BindOptions {
   readonly readonly: boolean;
   /**
-   * A user namespace, to shift owners by: an id on disk that the namespace maps appears as the id it is mapped to, and
-   * what is written under that id is stored under the first.
+   * A user namespace that maps owners: an id on disk appears as the id that the namespace maps it to, and files that
+   * are written under that id get the id on disk.
    */
   readonly ownersFd: number | null;
 }
@@ -76,7 +76,10 @@ export function bindMount(sourceFd: number, target: string, options: BindOptions
   }
 }
 
-/** Without the mounts below it, unless leaving them out is forbidden because it would uncover what they hide. */
+/**
+ * Clones a mount without the mounts below it, unless the kernel forbids to leave them out because that would uncover
+ * what they hide.
+ */
 function cloneMount(sourceFd: number): number {
   const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
   const alone = c.openTree(numbers.openTree, sourceFd, '', flags);
@@ -95,7 +98,7 @@ export function copyTree(source: string): number {
   return checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
 }
 
-/** A detached copy of one mount, without those below it, that can be written where its filesystem can. The caller closes it. */
+/** A detached copy of one mount, without those below it. It is writable if its filesystem is. The caller closes it. */
 export function writableCopy(source: string): number {
   const copy = checked(
     `open_tree ${source}`,
@@ -109,7 +112,7 @@ export function writableCopy(source: string): number {
   return copy;
 }
 
-/** Attaches such a copy to an open folder, whatever its path is by now. */
+/** Attaches such a copy to an open folder, even if the path of the folder has changed. */
 export function attachTree(tree: number, folderFd: number): void {
   const [MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH] = [4, 0x40];
   const flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
@@ -143,7 +146,10 @@ export function detachMountFrom(pid: number, target: string): boolean {
 const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
 
-/** This thread is always back when the function returns; nothing else runs on it meanwhile. */
+/**
+ * Runs `work` in the mount namespace of another process. This thread is always back when the function returns; nothing
+ * else runs on it meanwhile.
+ */
 export function inMountNamespaceOf<T>(pid: number, work: () => T): T {
   const there = openSync(`/proc/${pid}/ns/mnt`, 'r');
   const [here, root, folder] = ['/proc/thread-self/ns/mnt', '/', '.'].map((path) => openSync(path, 'r')) as Three;
@@ -163,7 +169,7 @@ export function inMountNamespaceOf<T>(pid: number, work: () => T): T {
 
 type Three = [number, number, number];
 
-/** In the wrong namespace every path would mean something else, so the process ends. */
+/** Ends the process if the thread cannot return: in the wrong namespace every path would mean something else. */
 function comeBack(here: number, root: number, folder: number): void {
   const steps = [() => c.setns(here, CLONE_NEWNS), () => c.fchdir(root), () => c.chroot('.'), () => c.fchdir(folder)];
   if (steps.some((step) => step() !== 0)) process.abort();

@@ -10,7 +10,7 @@ const c = {
 
 const NS_GET_PARENT = 0xb702;
 
-/** An open descriptor of the user namespace that the one of this process was made in. */
+/** An open descriptor of the parent of the user namespace that a process is in. */
 export function parentUserNamespace(pid: number): number {
   const own = openSync(`/proc/${pid}/ns/user`, 'r');
   try {

@@ -21,7 +21,7 @@ const SOCK_NONBLOCK = 0o4000;
 const maxSocketPath = 107;
 
 export interface PacketSocket {
-  /** Each `data` event is one packet while it flows. */
+  /** Each `data` event of the flowing socket is one packet. */
   readonly socket: Socket;
   /** For writing, so that a failed write does not close the side that still has packets to read. */
   readonly input: Socket;
@@ -47,8 +47,8 @@ export function connectSeqpacket(path: string): PacketSocket {
 }
 
 /**
- * A descriptor that can be waited for, as a net.Socket, paused. Node refuses most of them by their type, so the socket is
- * made on a stream pair, whose descriptor is then replaced before anything was read from it. The source is closed.
+ * Wraps a descriptor that can be polled in a net.Socket, paused. Node refuses most of them by their type, so the socket
+ * is made on a stream pair, whose descriptor is then replaced before anything is read from it. The source is closed.
  */
 export function asSocket(source: number): { readonly socket: Socket; readonly fd: number } {
   try {
@@ -69,7 +69,7 @@ function socketOn(source: number, readable = true): { readonly socket: Socket; r
   return { socket, fd };
 }
 
-/** A unix socket of that type. */
+/** A connected unix socket of that type. */
 function connected(path: string, type: number): number {
   const length = Buffer.byteLength(path);
   if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
@@ -113,7 +113,7 @@ function queuedPackets(fd: number): Buffer[] {
   const buffer = Buffer.alloc(maxPacketBytes);
   for (;;) {
     const bytes = Number(c.recv(fd, buffer, buffer.length, MSG_DONTWAIT));
-    // Reported once; packets that were sent before follow it.
+    // ECONNRESET is reported once; packets that were sent before follow it.
     if (bytes < 0 && errno() === os.errno.ECONNRESET) continue;
     if (bytes <= 0) return packets;
     packets.push(Buffer.from(buffer.subarray(0, bytes)));

@@ -1,6 +1,7 @@
 /**
- * The system calls that Node does not offer, through FFI; those about mounts are in sys-mount.ts, those about sockets in sys-socket.ts. Each either returns or throws
- * a SysError with its errno name. Linux only; struct layouts and constants here are the same on x86-64 and arm64.
+ * The system calls that Node does not offer, through FFI; those about mounts are in sys-mount.ts, those about sockets
+ * in sys-socket.ts. Each either returns or throws a SysError with its errno name. Linux only; struct layouts and
+ * constants here are the same on x86-64 and arm64.
  */
 
 import { constants as os } from 'node:os';
@@ -48,7 +49,7 @@ export function keepDescriptors(): void {
   checked('close_range', c.closeRange(numbers.closeRange, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC));
 }
 
-/** Makes the second descriptor a duplicate of the first; what it was is closed. */
+/** Makes the second descriptor a duplicate of the first; the file that it referred to before is closed. */
 export function replaceDescriptor(by: number, replaced: number): void {
   checked('dup2', c.dup2(by, replaced));
 }
@@ -63,7 +64,7 @@ export function pipe(): Pipe {
   return pair as Pipe;
 }
 
-/** All of them, or none where descriptors run out. */
+/** Makes all of the pipes, or none if descriptors run out. */
 export function pipes(count: number): Pipe[] {
   const made: Pipe[] = [];
   try {
@@ -75,7 +76,10 @@ export function pipes(count: number): Pipe[] {
   }
 }
 
-/** Waits until there is something to read, or the end. False: it took too long. Signals, which come to any thread, do not end it. */
+/**
+ * Waits until the descriptor has something to read, or is at its end. False: it took too long. A signal does not end
+ * the wait.
+ */
 export function waitReadable(fd: number, timeoutMs: number): boolean {
   const POLLIN = 1;
   const request = Buffer.alloc(8);
@@ -106,8 +110,8 @@ export function syncFilesystem(fd: number): void {
 }
 
 /**
- * Begins the same in a thread of libuv. A sync also waits for what other programs have written to the filesystem: begun early, it
- * leaves little to do for the one that counts, which reports errors, too.
+ * Begins a `syncFilesystem` in a thread of libuv and does not report errors. A sync also waits for what other programs
+ * have written to the filesystem: one that begins early leaves little to do for the one that counts.
  */
 export function beginSync(fd: number, ended: () => void): void {
   c.syncfs.async(fd, ended);
@@ -125,7 +129,7 @@ export interface FolderEntry {
   readonly name: Uint8Array;
 }
 
-/** The same; a string is quicker than the bytes it stands for. */
+/** Like FolderEntry; a string is quicker than the bytes it stands for. */
 export interface NamedEntry {
   readonly folderFd: number;
   readonly name: Uint8Array | BytePath;
@@ -144,13 +148,13 @@ export function renameNoReplace(from: NamedEntry, to: NamedEntry): void {
 }
 
 function renameAt(from: NamedEntry, to: NamedEntry, flags: number): void {
-  // Older than the numbers below, so each architecture has its own.
+  // renameat2 is older than the calls in `numbers`, so each architecture has its own number.
   const number = process.arch === 'x64' ? 316 : 276;
   const [fromName, toName] = [terminated(from.name), terminatedToo(to.name)];
   checked('renameat2', c.renameat2(number, from.folderFd, fromName, to.folderFd, toName, flags));
 }
 
-/** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
+/** Numbers of calls that libc has no names for yet, the same on every architecture since Linux 5.2. */
 const numbers = { closeRange: 436, openat2: 437 } as const;
 
 /** Opens a path for mounting from it, and refuses (ELOOP) to pass through any symbolic link. */
@@ -158,7 +162,7 @@ export function openWithoutLinks(path: string): number {
   return openResolved(path, resolve.noMagicLinks | resolve.noLinks);
 }
 
-/** The same, and refuses (EXDEV) to enter any other mount than the one of the root folder. */
+/** Like `openWithoutLinks`; also refuses (EXDEV) to enter any other mount than the one of the root folder. */
 export function openInMount(path: string): number {
   return openResolved(path, resolve.noMagicLinks | resolve.noLinks | resolve.noOtherMount);
 }
@@ -177,8 +181,8 @@ const maxMarkBytes = 256;
 const markBuffer = Buffer.alloc(maxMarkBytes);
 
 /**
- * An extended attribute of an open file, or of that very entry and never of what a link points to. Null: it has none, or
- * is gone.
+ * Reads an extended attribute of an open file, or of the entry at a path, never of the target of a link. Null: there is
+ * no such attribute, or the entry is gone.
  */
 export function readMark(of: number | Uint8Array, name: string): Buffer | null {
   const bytes = Number(
@@ -208,7 +212,7 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
   return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
 }
 
-/** Null: the filesystem of `mountFd` no longer has it. Needs root. */
+/** Null: the filesystem of `mountFd` no longer has the inode. Needs root. */
 export function openByHandle(mountFd: number, { type, bytes }: { type: number; bytes: Uint8Array }): number | null {
   const handle = Buffer.alloc(8 + bytes.length);
   handle.writeUInt32LE(bytes.length, 0);
@@ -255,7 +259,7 @@ export function nextData(fd: number, from: number): { readonly start: number; re
 export const statBytes = 256;
 const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
 
-/** struct statx of one name in an open folder, without following a link. False: there is none. */
+/** struct statx of one name in an open folder, without following a link. False: the name does not exist. */
 export function statAt({ folderFd, name }: NamedEntry, into: Buffer): boolean {
   const AT_SYMLINK_NOFOLLOW = 0x100;
   if (c.statx(folderFd, terminated(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS_AND_BIRTH, into) === 0) return true;
@@ -277,13 +281,13 @@ export function statOpen(fd: number, into: Buffer): void {
 
 const noName = Buffer.alloc(1);
 
-/** Makes a file that is not there yet (EEXIST), for reading and writing. The umask narrows its mode. */
+/** Creates a file for reading and writing; EEXIST: the name is taken. The umask narrows its mode. */
 export function createAt({ folderFd, name }: NamedEntry, mode: number): number {
   const flags = 0o2 /* O_RDWR */ | 0o100 /* O_CREAT */ | 0o200 /* O_EXCL */ | 0o2000000; /* O_CLOEXEC */
   return checked('openat', c.create(folderFd, terminated(name), flags, mode));
 }
 
-/** Another name for a file or a link; a link is not followed. */
+/** Gives a file or a link another name; a link is not followed. */
 export function linkAt(file: NamedEntry, name: NamedEntry): void {
   const [from, to] = [terminated(file.name), terminatedToo(name.name)];
   checked('linkat', c.linkat(file.folderFd, from, name.folderFd, to, 0));

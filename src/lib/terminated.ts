@@ -1,4 +1,7 @@
-/** Names for C: with a zero byte after them, in buffers that are used again, since making one takes longer than most system calls. */
+/**
+ * Names for C functions: with a zero byte at the end, in buffers that are reused, since allocating one takes longer
+ * than most system calls.
+ */
 import { type BytePath, toBytes } from '../model/byte-path.ts';
 
 const maxPathBytes = 4096;
@@ -9,7 +12,7 @@ export function terminated(name: Uint8Array | BytePath): Buffer {
   return copied(name, oneName);
 }
 
-/** For the second name of a call. */
+/** Like `terminated`, for the second name of a call. */
 export function terminatedToo(name: Uint8Array | BytePath): Buffer {
   return copied(name, otherName);
 }

@@ -1,6 +1,6 @@
 /** Bytes as text, and text as lines. */
 
-/** Null where it is not UTF-8, or has a NUL as binary files do. */
+/** Null: the bytes are not UTF-8, or contain a NUL as binary files do. */
 export function textOf(bytes: Buffer): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -10,7 +10,7 @@ export function textOf(bytes: Buffer): string | null {
   }
 }
 
-/** With their ends; an empty text has none. */
+/** The lines with their line ends; an empty text has none. */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Calls to a thread, which is started by the first, and their answers by number. */
+/** Calls to a thread, which the first call starts. Each answer has the number of its call. */
 import { asFault, Fault, type FaultBody } from '../model/fault.ts';
 import type { ThreadLink, ThreadReceiver } from './thread-link.ts';
 
@@ -6,7 +6,7 @@ export type ThreadAnswer =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly fault: FaultBody };
 
-/** In the thread: sends the value that a call comes to, or its fault. */
+/** Runs in the thread: sends the result of a call, or its fault. */
 export function answerCall(call: number, work: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
   work.then(
     (value) => send({ call, value }),
@@ -30,7 +30,7 @@ export class ThreadCalls<To extends { readonly call: number }> {
   #link: ThreadLink<To> | null = null;
   #calls = 0;
 
-  /** `broken`: the thread ended unexpectedly; the next call starts another. */
+  /** `broken` is called when the thread ends unexpectedly; the next call starts another. */
   constructor(start: (receiver: ThreadReceiver<ThreadAnswer>) => ThreadLink<To>, name: string, broken: () => void) {
     this.#start = start;
     this.#name = name;

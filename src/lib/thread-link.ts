@@ -10,11 +10,13 @@ export interface ThreadLink<To> {
 
 export interface ThreadReceiver<From> {
   received(message: From): void;
-  /** The thread ended without being asked to. */
+  /** The thread failed, or ended although `end` was not called. */
   broken(error: unknown): void;
 }
 
-/** It keeps no process alive by itself. `program`: below `dist`; `name`: for the error when it ends. */
+/**
+ * Starts a thread that does not keep the process alive. `program`: below `dist`; `name`: for the error when it ends.
+ */
 export function startThread<To, From>(program: string, name: string, receiver: ThreadReceiver<From>): ThreadLink<To> {
   const worker = new Worker(join(dist, program), { trackUnmanagedFds: false });
   worker.unref();

@@ -1,10 +1,10 @@
 /**
  * A table of a TOML file: appended, replaced where it is, or removed. Everything else stays as it is, to the byte.
- * The text is divided into statements, so that a string or an array of several lines that looks like a table is none.
+ * The text is divided into statements, so that a string or an array of several lines is not mistaken for a table.
  */
 import { Fault } from '../model/fault.ts';
 
-/** `text` is empty where there is no file yet; `added` begins with the header of the table. */
+/** `text` is empty if there is no file yet; `added` begins with the header of the table. */
 export function withTomlTable(text: string, table: string, added: string): string {
   const own = ownStatements(text, table);
   if (own.length === 0) return `${text}${separator(text)}${added}`;
@@ -16,7 +16,7 @@ export function withoutTomlTable(text: string, table: string): string {
   return without(text, ownStatements(text, table));
 }
 
-/** Its statements, and those of the tables in it; null: there is none. */
+/** The statements of a table and of the tables in it; null: there is no such table. */
 export function tomlTable(text: string, table: string): string | null {
   const own = ownStatements(text, table);
   return own.length === 0 ? null : own.map(({ start, end }) => text.slice(start, end)).join('');
@@ -41,7 +41,7 @@ interface Statement {
   readonly isHeader: boolean;
 }
 
-/** Statements of the table. Another way to write the same cannot be replaced safely. */
+/** The statements of the table. Throws if the table is written in another form, which cannot be replaced safely. */
 function ownStatements(text: string, table: string): Statement[] {
   const own: Statement[] = [];
   let within = '';
@@ -61,7 +61,7 @@ function isOwn(name: string, table: string): boolean {
   return name === table || name.startsWith(`${table}.`);
 }
 
-/** A key above our table, or in it. */
+/** True for a key that is the table, contains it or is in it. */
 function mayBeOwn(name: string, table: string): boolean {
   return isOwn(name, table) || table.startsWith(`${name}.`);
 }
@@ -69,7 +69,10 @@ function mayBeOwn(name: string, table: string): boolean {
 /** Strings of all four kinds, comments, and every other single character. */
 const token = /""".*?(?<!\\)(?:\\\\)*"{3,5}|'''.*?'{3,5}|"(?:[^"\\\n]|\\[^\n])*"|'[^'\n]*'|#[^\n]*|./gsy;
 
-/** From the first character of each to the end of its line. Comments and empty lines between them belong to none. */
+/**
+ * Each statement is from its first character to the end of its line. Comments and empty lines between statements belong
+ * to none.
+ */
 function statementsOf(text: string): Statement[] {
   const found: Statement[] = [];
   let [start, depth] = [-1, 0];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Turns } from './turns.ts';
 
-it('lets all go on in their order, a few in each turn of the event loop', async () => {
+it('all waiting tasks continue in order, a few in each turn of the event loop', async () => {
   const turns = new Turns();
   const order: string[] = [];
   const tasks = Array.from({ length: 40 }, (_, n) => turns.next().then(() => order.push(String(n))));

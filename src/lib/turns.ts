@@ -1,4 +1,4 @@
-/** Lets a few tasks go on in each turn of the event loop, so that others are answered in between. */
+/** Lets a few waiting tasks continue in each turn of the event loop, so that other requests are answered in between. */
 const atOnce = 8;
 
 export class Turns {

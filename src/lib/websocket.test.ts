@@ -7,9 +7,9 @@ import { type Handshake, isWebSocketRequest, passHandshake } from './websocket.t
 const accept = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Name: café\r\n\r\n';
 
 interface Ends {
-  /** What the client of the proxy holds. */
+  /** The end that the client of the proxy holds. */
   readonly client: Duplex;
-  /** What the server holds. */
+  /** The end that the server holds. */
   readonly server: Duplex;
   /** The proxy's ends of the two connections. */
   readonly proxy: { readonly client: Duplex; readonly server: Duplex };

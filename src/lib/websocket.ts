@@ -14,9 +14,12 @@ export interface Handshake {
   readonly server: Duplex;
   /** The headers of a response that the client gets. When it throws, nothing is written and `failed` is called. */
   readonly responseHeaders: (response: IncomingMessage) => Headers;
-  /** The server agreed, and the client knows. `first`: bytes of the server that came with the head. */
+  /**
+   * The server agreed, and the client has the head of its response. `first`: bytes of the server that came with the
+   * head.
+   */
   readonly opened: (first: Buffer) => void;
-  /** The server answered with a response, whose head the client has; the body is left. */
+  /** The server answered with another response. The client has its head; the caller passes the body. */
   readonly declined: (response: IncomingMessage) => void;
   readonly failed: (error: Error) => void;
 }

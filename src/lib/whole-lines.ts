@@ -1,4 +1,4 @@
-/** The lines of a file that is open, without their newlines, some at a time. What follows the last newline is left out. */
+/** Reads the lines of an open file in batches, without their newlines. Bytes after the last newline are left out. */
 import type { FileHandle } from 'node:fs/promises';
 
 const chunkBytes = 64 * 1024;
@@ -7,7 +7,7 @@ const newline = 0x0a;
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** At a longer line it ends. */
+  /** Reading ends at the first longer line. */
   readonly maxLineBytes: number;
 }
 

@@ -16,11 +16,11 @@ it('the write begins although this thread does not return to its event loop', as
   }
 });
 
-it('settles with the error of a file that is not there', async () => {
+it('writeBeside resolves to the error if the file does not exist', async () => {
   expect(await writeBeside('/proc/self/none', '0')).toMatchObject({ code: 'ENOENT' });
 });
 
-/** Without the event loop. */
+/** Reads without the event loop, and polls until the time is over. */
 function readWithin(fd: number, ms: number): string | null {
   const bytes = Buffer.alloc(16);
   const clock = new Int32Array(new SharedArrayBuffer(4));

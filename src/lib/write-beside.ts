@@ -1,8 +1,8 @@
 import { close, openSync, write } from 'node:fs';
 
 /**
- * Writes to an existing file in another thread, and begins at once. `writeFile` of Node would open the file in the other thread, and
- * write only after this one has returned to its event loop. Settles with what went wrong, or null.
+ * Writes to an existing file in another thread, and begins at once. `writeFile` of Node would open the file in the
+ * other thread, and write only after this thread has returned to its event loop. Resolves to the error, or null.
  */
 export function writeBeside(path: string, text: string): Promise<Error | null> {
   return new Promise((resolve) => {

@@ -12,7 +12,7 @@ function refusal(text: string): string {
   throw new Error('it was taken');
 }
 
-it('gives the position of every value', () => {
+it('readYaml gives the position of every value', () => {
   const text = 'name: x\nsandboxes:\n  "a b":\n    command: [one,\n      two]\n  c: {env: {K: v}}\n';
   const { content, locate } = readYaml(text, 'f.yaml');
   expect(content).toEqual({ name: 'x', sandboxes: { 'a b': { command: ['one', 'two'] }, c: { env: { K: 'v' } } } });
@@ -32,7 +32,7 @@ it('an empty file has no content', () => {
   for (const text of ['', '\n', '# only words\n']) expect(readYaml(text, 'f.yaml').content).toBeNull();
 });
 
-describe('refused with line and column', () => {
+describe('readYaml refuses, with line and column,', () => {
   it.each([
     ['a: [1\nb: 2\n', 'f.yaml:2:1'],
     ['a: 1\na: 2\n', 'f.yaml:2:1: Map keys must be unique'],

@@ -20,7 +20,7 @@ import { Fault } from '../model/fault.ts';
 import type { JsonPath } from '../model/shape.ts';
 
 export interface YamlDocument {
-  /** Null: it is empty. */
+  /** Null: the document is empty. */
   readonly content: unknown;
   /** The position of a value, or of the nearest one that exists. */
   locate(place: JsonPath): Position;
@@ -78,7 +78,7 @@ function oddity(document: Document): Oddity | null {
   return found;
 }
 
-/** The first token below that many levels; with a list instead of recursion, since the depth is not known. */
+/** The first token that is nested deeper than that; with a list instead of recursion, since the depth is not known. */
 function deeperThan(tokens: readonly CST.Token[], levels: number): CST.Token | null {
   const waiting = tokens.map((token) => ({ token, level: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -93,7 +93,7 @@ function deeperThan(tokens: readonly CST.Token[], levels: number): CST.Token | n
   return null;
 }
 
-/** The position of the key, or of the item of a list. */
+/** The position of the key at that place, or of the item of a list. */
 function offsetOf(document: Document, place: JsonPath): number {
   let node: unknown = document.contents;
   let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;

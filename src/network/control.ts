@@ -5,7 +5,7 @@ import { ownBuild } from '../lib/package.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Attachment } from './network.ts';
 
-/** A proxy of another build is replaced when a daemon starts, so that its fixes take effect. */
+/** A starting daemon replaces a proxy of another build, so that fixes take effect. */
 export const controlVersion = ownBuild()?.build ?? 'sources';
 
 export type Order =
@@ -19,7 +19,10 @@ export type Answer = { readonly serial: number; readonly fault?: FaultBody };
 
 export const proxyFiles = { socket: 'control.sock', lock: 'proxy.lock', log: 'proxy.log' } as const;
 
-/** The socket by way of its open folder, because a socket's path has at most 107 bytes. Close it afterwards. */
+/**
+ * The path of the socket through its open folder, because a socket's path has at most 107 bytes. The caller closes the
+ * folder afterwards.
+ */
 export function socketIn(folder: string): { readonly path: string; close(): void } {
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   return { path: `/proc/self/fd/${fd}/${proxyFiles.socket}`, close: () => closeSync(fd) };

@@ -8,7 +8,7 @@ import type { Decision, NetworkPolicy, Refusal } from '../model/network.ts';
 export type Address = Extract<Host, { kind: 'address' }>;
 export type LookUp = (name: string) => Promise<readonly Address[]>;
 
-/** Why an attempt is refused, as it is recorded. */
+/** The reason why an attempt is refused, as it is recorded. */
 export class Refused extends Error {
   readonly refusal: Refusal;
   readonly rule: string | null;
@@ -44,7 +44,7 @@ function allowed(decision: Decision): Extract<Decision, { allowed: true }> {
   throw new Refused(decision.refusal, decision.reason, decision.rule);
 }
 
-/** With the hosts file and the name servers of this machine. */
+/** Looks up with the hosts file and the name servers of this machine. */
 export const systemLookUp: LookUp = async (name) => {
   try {
     const found = await lookup(name, { all: true, verbatim: true });
@@ -58,7 +58,7 @@ export const systemLookUp: LookUp = async (name) => {
 const ownMs = 2000;
 let own: { readonly untilMs: number; readonly addresses: ReadonlySet<string> } = { untilMs: 0, addresses: new Set() };
 
-/** Read again after a while, because interfaces change. */
+/** The addresses of this machine. They are read again after a while, because interfaces change. */
 function ownAddresses(): ReadonlySet<string> {
   if (Date.now() < own.untilMs) return own.addresses;
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);

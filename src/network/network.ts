@@ -1,14 +1,15 @@
 /**
  * The network of sandboxes.
  *
- * A sandbox has a network namespace of its own, with loopback and nothing else: no route, no name server. What more it
- * gets is decided outside, by one process per installation, the proxy. For each sandbox the proxy listens on 127.0.0.1
- * in that sandbox's namespace; a connection to that socket identifies the sandbox. No program of Carrel runs inside.
+ * A sandbox has a network namespace of its own, with loopback and nothing else: no route, no name server. All other
+ * connections go through the proxy, one process per installation that decides about each. For each sandbox the proxy
+ * listens on 127.0.0.1 in that sandbox's namespace; a connection to that socket identifies the sandbox. This needs no
+ * program of Carrel inside.
  *
- * Life cycle: `attach` makes the proxy listen for a sandbox, or changes its rules; connections that are not allowed any
- * more are closed. `detach` closes all of them. The proxy starts with the first attachment, outlives the daemon, is adopted
- * by the next one, and exits when it has neither sandboxes nor a daemon. A proxy that died is started again and gets every
- * attachment again; until then no socket listens, so sandboxes reach nothing.
+ * Life cycle: `attach` makes the proxy listen for a sandbox, or changes its rules; connections that the rules no longer
+ * allow are closed. `detach` closes all of them. The proxy starts with the first attachment, outlives the daemon, is
+ * adopted by the next one, and exits when it has neither sandboxes nor a daemon. A proxy that died is started again and
+ * gets every attachment again; until then no socket listens, so sandboxes reach nothing.
  *
  * Promises:
  * - The proxy acts on orders of the daemon only. It reads no file that a sandbox could have written.
@@ -16,7 +17,7 @@
  * - In TLS the name in the handshake is the requested one. In plain HTTP the Host is, in each request.
  * - Every attempt is recorded before a byte of it passes, and again when it ends.
  * - Limits are per sandbox: one that uses up its limits does not slow down another.
- * - `attach` and `detach` are repeat-safe. When `attach` returns, the sandbox's ports answer.
+ * - `attach` and `detach` are idempotent. When `attach` returns, the sandbox's ports answer.
  *
  * Faults: `unsupported` (the namespace cannot be entered), `not_ready` (the sandbox is gone), `conflict` (a port of the
  * host is taken), `unavailable` (no proxy can be started).
@@ -29,7 +30,7 @@ import type { Credential } from './credential/credential.ts';
 /** Ports of 127.0.0.1 inside. Credentials count up from theirs; declared services have 17010 to 17099. */
 export const insidePorts = { proxy: 17_000, credential: 17_100 } as const;
 
-/** The base URL inside for the credential at this place of a sandbox's list. */
+/** The base URL inside for the credential at this index of a sandbox's list. */
 export function credentialUrl(at: number): string {
   return `http://127.0.0.1:${insidePorts.credential + at}`;
 }
@@ -45,7 +46,7 @@ export interface Caller {
 export interface Attachment extends Caller {
   /** A process whose network namespace is the sandbox's. */
   readonly init: ProcessRef;
-  /** Folder of the record of its connections; no sandbox can write there. */
+  /** The folder for the record of its connections; no sandbox can write there. */
   readonly folder: string;
   /** Rules of `model/network.ts`. */
   readonly allow: readonly string[];
@@ -64,8 +65,8 @@ export type Service = DeclaredService;
 export interface Network {
   attach(attachment: Attachment): Promise<void>;
   detach(id: string): Promise<void>;
-  /** Detaches all others, which an earlier daemon may have left. */
+  /** Detaches all other sandboxes, which an earlier daemon may have left. */
   keepOnly(ids: readonly string[]): Promise<void>;
-  /** Disconnects from the proxy, which goes on. */
+  /** Disconnects from the proxy, which continues to run. */
   dispose(): void;
 }

@@ -15,11 +15,11 @@ let home: string;
 let server: Server;
 let heard: SentOrder[];
 let daemons: Socket[];
-/** What it dies of instead of answering. */
+/** Orders at which the fake proxy closes the connection instead of answering. */
 let deadly: SentOrder['verb'][];
 let client: ProxyProcess;
 
-/** As the proxy does: it listens to the newest alone. */
+/** Starts a fake proxy. Like the real one, it serves the newest connection only. */
 async function listen(): Promise<void> {
   server = createServer((socket) => {
     for (const before of daemons.splice(0)) before.destroy();
@@ -63,7 +63,7 @@ function attachment(id: string): Attachment {
 const told = () => heard.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
 
 describe('the daemon', () => {
-  it('has one conversation with the proxy, however many begin at once', async () => {
+  it('opens one connection to the proxy, even if many orders begin at once', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `sandbox-${at}`);
     await Promise.all(ids.map((id) => client.detach(id)));
     expect(heard.filter(({ verb }) => verb === 'hello')).toHaveLength(1);
@@ -81,21 +81,21 @@ describe('the daemon', () => {
     await soon(() => expect(told()).toEqual(['two']));
   });
 
-  it('detaches without an error where there is no proxy', async () => {
+  it('detaches without an error if there is no proxy', async () => {
     server.close();
     await client.detach('one');
     await client.keepOnly([]);
     expect(heard).toEqual([]);
   });
 
-  it('has detached where the proxy ends before it answers', async () => {
+  it('detaches without an error if the proxy ends before it answers', async () => {
     deadly = ['detach', 'keepOnly'];
     await client.detach('one');
     await client.keepOnly([]);
     expect(heard.map(({ verb }) => verb)).toEqual(['hello', 'detach', 'hello', 'keepOnly']);
   });
 
-  it('attaches on another connection where the one it had is just closing', async () => {
+  it('attaches on a new connection if the current one is closing', async () => {
     const connections: Socket[] = [];
     const note = (message: unknown) => void connections.push((message as { socket: Socket }).socket);
     subscribe('net.client.socket', note);

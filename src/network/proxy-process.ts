@@ -11,18 +11,18 @@ import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type Answer, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
 
-/** Long, for slow machines. */
+/** The time-out of a start, long enough for slow machines. */
 const startMs = 30_000;
 const startAgainMs = 2000;
 const pollMs = 15;
-/** Between two tries to start it again. */
+/** The wait between two attempts to start it again. */
 const retryMs = { least: 100, most: 5000 } as const;
-/** Lookups of names take a thread each. */
+/** Threads of the pool: each lookup of a name takes one. */
 const threads = '64';
 
 export interface ProxyOptions {
   readonly home: string;
-  /** Faults that no caller waits for. */
+  /** Gets faults that no caller waits for. */
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -66,7 +66,10 @@ export class ProxyProcess implements Network {
     this.#connection?.close();
   }
 
-  /** A proxy that is absent, or ends meanwhile, has nothing attached. */
+  /**
+   * Sends an order to a running proxy. If there is none, or it ends meanwhile, nothing is attached and the order is
+   * done.
+   */
   async #orderExisting(order: Order): Promise<void> {
     const connection = await this.#existing();
     await connection?.ask(order).catch((error: unknown) => {
@@ -74,7 +77,10 @@ export class ProxyProcess implements Network {
     });
   }
 
-  /** The proxy that runs already, if it is of this build. One connection at a time: the proxy serves the newest only. */
+  /**
+   * A connection to the proxy that runs already, if it is of this build. One at a time: the proxy serves the newest
+   * only.
+   */
   #existing(): Promise<ControlConnection | null> {
     if (this.#connection) return Promise.resolve(this.#connection);
     this.#joining ??= this.#join().finally(() => {
@@ -101,7 +107,7 @@ export class ProxyProcess implements Network {
     for (let startedMs = 0; Date.now() < deadline && !this.#isDisposed; await pause(pollMs)) {
       const connection = await this.#existing();
       if (connection) return connection;
-      // One that started while another was exiting has exited, too.
+      // A proxy that was started while another was exiting has exited, too.
       if (Date.now() - startedMs < startAgainMs) continue;
       startProxy(this.#options.home);
       startedMs = Date.now();
@@ -168,7 +174,10 @@ class ControlConnection {
     });
   }
 
-  /** Fails after the connection has closed and not before, so that a retry uses another one. */
+  /**
+   * Sends an order and waits for its answer. It fails only after the connection has closed, so that a retry uses
+   * another one.
+   */
   async ask(order: Order): Promise<void> {
     this.#serial += 1;
     const serial = this.#serial;
@@ -213,14 +222,14 @@ function connectTo(folder: string): Promise<ControlConnection | null> {
     socket.once('error', () => settle(null));
     socket.once('connect', () => {
       socket.removeAllListeners('error');
-      // It does not keep the daemon from exiting.
+      // The connection does not keep the daemon from exiting.
       socket.unref();
       settle(new ControlConnection(socket));
     });
   });
 }
 
-/** In a mount namespace of its own, so that it does not keep mounts of daemons alive. */
+/** Starts the proxy in a mount namespace of its own, so that it does not keep mounts of daemons alive. */
 function startProxy(home: string): void {
   const folder = join(home, 'network');
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;

@@ -46,7 +46,7 @@ const files = 3;
 const maxFileBytes = 2 * 1024 * 1024;
 const maxTextLength = 300;
 
-/** The writer's side. */
+/** Writes the record. */
 export class RecordFile {
   readonly #folder: string;
   #file: AppendFile | null = null;
@@ -55,7 +55,7 @@ export class RecordFile {
     this.#folder = folder;
   }
 
-  /** Written when it returns, so that a crash of this process does not lose it. */
+  /** Appends a line. It is written when the call returns, so that a crash of this process does not lose it. */
   write(line: RecordLine): void {
     const text = `${JSON.stringify(line, bounded)}\n`;
     if (this.#file !== null && this.#file.size + text.length > maxFileBytes) this.#rotate();
@@ -79,19 +79,19 @@ export class RecordFile {
   }
 }
 
-/** Text from inside can have any length. */
+/** Cuts long text, since text from inside can have any length. */
 function bounded(_: string, value: unknown): unknown {
   return typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
 }
 
 export interface ReadOptions {
   readonly follow: boolean;
-  /** The last lines only; null: all that are kept. */
+  /** The number of last lines to read; null: all that are kept. */
   readonly tail: number | null;
   readonly signal: AbortSignal;
 }
 
-/** The reader's side: the lines so far, and with `follow` later ones. */
+/** Reads the record: the lines so far, and with `follow` later ones. */
 export async function* readRecord(folder: string, { follow, tail, signal }: ReadOptions): AsyncGenerator<RecordLine> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const changes = follow ? new Changes(folder, signal) : null;
@@ -107,7 +107,7 @@ export async function* readRecord(folder: string, { follow, tail, signal }: Read
   }
 }
 
-/** Skips a line that a crash tore. */
+/** Parses lines and skips a line that a crash tore. */
 async function* parsed(generations: Generations): AsyncGenerator<RecordLine> {
   for await (const line of generations.rest()) {
     if (line === null) continue;

@@ -7,7 +7,7 @@ import type { OwnerRule } from './owner.ts';
 import { ask, type CommandContext, type Verdict } from './policy.ts';
 import { isPlainPath, misfitOf, type Rule } from './rule.ts';
 
-/** A shell string. */
+/** Decides on a shell string. */
 export function decideText(text: string, owner: readonly OwnerRule[], context: CommandContext): Verdict {
   const words = splitWords(text);
   if ('unclear' in words) return ask('shell', `the shell command cannot be parsed: ${words.unclear}`);
@@ -106,7 +106,7 @@ interface Flag {
   readonly taken: number;
 }
 
-/** A string is the reason why the flag is not allowed. */
+/** Parses the flag at a position. A string is the reason why the flag is not allowed. */
 function flagAt(rule: Rule, words: readonly string[], at: number): Flag | string {
   const word = words[at]!;
   const equals = word.startsWith('--') ? word.indexOf('=') : -1;
@@ -136,7 +136,7 @@ function argumentsFlaw(rule: Rule, args: readonly string[], context: CommandCont
 function commandFlaw(rule: Rule, tail: readonly string[] | null): string | null {
   if (tail === null) return rule.words[0] === 'exec' ? 'a command is missing' : null;
   if (rule.command !== 'adapter') return 'nothing may follow "--"';
-  // Without arguments: the settings of an adapter decide what it runs, which a rule cannot check.
+  // The adapter may have no arguments: they could be settings that decide what it runs, which a rule cannot check.
   return tail.length === 1 && tail[0] === adapterPath
     ? null
     : 'inside a sandbox only the adapter may be run without a confirmation';

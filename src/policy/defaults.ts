@@ -1,7 +1,8 @@
 /**
- * Commands that are allowed by default: reading state, stories, swarms, sandboxes without grants, and images built from the
- * working folder. No command that changes a project or grants a sandbox anything: no `apply`, no `--mode bind`, no network,
- * secret, share or volume, no `--force`, no other home or user. Inside a sandbox only the adapter may be run.
+ * Commands that are allowed by default: reading state, stories, swarms, sandboxes without grants, and images built from
+ * the working folder. No rule allows a command that changes a project or grants a sandbox anything: no `apply`, no
+ * `--mode bind`, no network, secret, share or volume, no `--force`, no other home or user. Inside a sandbox only the
+ * adapter may be run.
  */
 import type { Rule } from './rule.ts';
 

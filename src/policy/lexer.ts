@@ -5,7 +5,7 @@
 export type Words = { readonly argv: readonly string[] } | { readonly unclear: string };
 
 const maxCharacters = 65_536;
-/** Literal in every shell, at every position of a word. */
+/** Characters that are literal in every shell, at every position of a word. */
 const ordinary = /[A-Za-z0-9_./:,@%+=-]/;
 const printableAscii = /[ -~]/;
 
@@ -50,7 +50,10 @@ function singleQuoted(text: string, at: number): Piece {
   return notAscii(inner, at + 1) ?? { text: inner, end: end + 1 };
 }
 
-/** Nothing is expanded, so characters that a shell would expand are unclear, also "!", which interactive shells expand. */
+/**
+ * The lexer expands nothing, so characters that a shell would expand are unclear, also "!", which interactive shells
+ * expand.
+ */
 function doubleQuoted(text: string, at: number): Piece {
   let inner = '';
   for (let here = at + 1; here < text.length; here++) {

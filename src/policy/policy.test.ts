@@ -216,7 +216,7 @@ test('every default rule names an existing command and existing flags', () => {
   }
 });
 
-test('ask: a swarm in a folder with a carrel.yaml', () => {
+test('the policy asks for a swarm run in a folder with a carrel.yaml, and allows its status', () => {
   const decide = (command: string) => decideText(command, [], { cwd: join(cwd, 'declared'), programs: [], groups });
   expect(decide('carrel swarm run --all')).toMatchObject({
     decision: 'ask',

@@ -25,11 +25,11 @@ export interface Verdict {
 }
 
 export interface CommandContext {
-  /** Where the command would run; absolute. */
+  /** The absolute path of the folder in which the command would run. */
   readonly cwd: string;
   /** Absolute paths of programs that are `carrel`. */
   readonly programs: readonly string[];
-  /** The first words of commands of two words of `carrel`. */
+  /** The first words of those commands of `carrel` that have two words. */
   readonly groups: readonly string[];
 }
 

@@ -26,7 +26,7 @@ const call = open(
 const input = object({ command }, { description: text(), timeout: whole(0, 86_400_000), run_in_background: boolean });
 
 export interface ToolCall {
-  /** Where the command would run; null: the call does not say. */
+  /** The folder in which the command would run; null: the call does not say. */
   readonly cwd: string | null;
   /** A shell string, argv, or the verdict if the call has neither. */
   readonly asked: string | readonly string[] | Verdict;

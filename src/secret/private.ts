@@ -1,6 +1,6 @@
 /**
- * Folders and files that only this account can have put there. No link is followed; what belongs to another account, is
- * open to others or is not a plain file is refused with its name and a hint.
+ * Folders and files that only this account can have created. No link is followed; an entry that belongs to another
+ * account, is open to others or is not a plain file is refused with its name and a hint.
  */
 import {
   closeSync,
@@ -22,7 +22,7 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { maxSecretBytes } from '../model/secret.ts';
 
-/** Null: there is none. */
+/** Opens a folder in another one. Null: it does not exist. */
 export type Enter = (above: Anchor, name: string) => Anchor | null;
 
 export const enterPrivate: Enter = (above, name) => {
@@ -39,7 +39,7 @@ export function makePrivate(above: Anchor, name: string): Anchor {
   return enterPrivate(above, name)!;
 }
 
-/** Any owner is accepted: for folders inside a private one. */
+/** Opens a folder of any owner: for folders inside a private one. */
 export function enterFolder(above: Anchor, name: string): Anchor | null {
   try {
     return above.enter(name);
@@ -63,7 +63,7 @@ export function inside<T>(folder: Anchor | null, work: (folder: Anchor) => T): T
   return folder === null ? null : within(folder, work);
 }
 
-/** Null: there is none. */
+/** Null: the file does not exist. */
 export function lookAtFile(folder: Anchor, name: string): Stats | null {
   const stat = folder.look(name);
   if (stat !== null) checkFile(name, stat);
@@ -84,7 +84,7 @@ export function readPrivate(folder: Anchor, name: string): Buffer | null {
 export interface Content {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** This account if not named. */
+  /** Undefined: this account. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
@@ -92,8 +92,8 @@ export interface Content {
 const unfinished = '.new';
 
 /**
- * After a crash the old or the new content is there, never a part. It is written in `staging`, a folder of the same
- * filesystem, so that readers of `folder` never see a part of it.
+ * Replaces a file: after a crash it has the old or the new content, never a part. The content is written in `staging`,
+ * a folder of the same filesystem, so that readers of `folder` never see a part of it.
  */
 export function putWhole(staging: Anchor, folder: Anchor, name: string, content: Content): void {
   dropUnfinished(staging);
@@ -123,7 +123,7 @@ function writeNew(path: Buffer, { bytes, mode, owner }: Content): void {
   }
 }
 
-/** False: there was none. */
+/** False: the file did not exist. */
 export function dropFile(folder: Anchor, name: Name): boolean {
   try {
     unlinkSync(folder.at(name));

@@ -1,6 +1,6 @@
 /**
  * The secrets of sandboxes: a folder for each in a tmpfs. A sandbox sees its folder through a mount, so a file that is
- * replaced here is replaced there at once. The folders are the only record.
+ * replaced on the host is replaced inside at once. The folders are the only record.
  */
 import { fstatSync, rmdirSync, statfsSync } from 'node:fs';
 import { Anchor, type Name, within } from '../lib/anchor.ts';
@@ -124,7 +124,7 @@ function whileSpace<T>(path: string, work: () => T): T {
   }
 }
 
-/** Null: there is none, or another account made it. */
+/** Null: the folder does not exist, or another account made it. */
 function enterOwn(memory: Anchor, name: string): Anchor | null {
   try {
     const folder = enterFolder(memory, name);
@@ -137,7 +137,10 @@ function enterOwn(memory: Anchor, name: string): Anchor | null {
   }
 }
 
-/** Belongs to the agent, as the folder does once it was mounted; before that to this account. */
+/**
+ * Writes a value. Its owner is that of the old file or of the folder: the agent once the folder was mounted, and before
+ * that this account.
+ */
 function putValue(all: Anchor, folder: Anchor, name: string, value: Uint8Array): void {
   checkMemory(folder, name);
   const { uid, gid } = plain(folder, name) ?? fstatSync(folder.fd);

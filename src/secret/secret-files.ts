@@ -24,7 +24,7 @@ import type { Secrets } from './secret.ts';
 
 /** The open folders of one user. */
 interface UserFolders {
-  /** Values are staged here. */
+  /** The folder of the user, in which values are staged. */
   readonly folder: Anchor;
   readonly secrets: Anchor;
 }

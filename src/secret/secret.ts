@@ -12,7 +12,7 @@
  * - `set` replaces a value whole or not at all; a crash leaves the old or the new one.
  * - Only `read` returns a value; no message of a Fault has one.
  * - Each user's folder records its owner in full: a hash that matches with another owner is `denied`.
- * - No link is followed, and what is not a plain file of this account is refused (`denied`).
+ * - No link is followed, and anything but a plain file of this account is refused (`denied`).
  * - `containing` finds a value as it is, in any case, in base64, hex, percent-encoding and as JSON writes it. It protects
  *   from mistakes only: a value that is cut to pieces or encoded twice passes.
  *
@@ -39,15 +39,15 @@ export interface SecretValue {
   readonly value: Uint8Array;
 }
 
-/** The values that sandboxes have, in memory. Every call is repeat-safe. */
+/** The values that sandboxes have, in memory. Every call is idempotent. */
 export interface SandboxSecrets {
-  /** Before each start: exactly these, whatever the sandbox had before. */
+  /** Called before each start: the sandbox gets exactly these secrets, whatever it had before. */
   put(id: string, secrets: readonly SecretValue[]): void;
-  /** Replaces the value in a sandbox that has the secret; false where it has not. */
+  /** Replaces the value in a sandbox that has the secret; false: it does not have it. */
   rotate(id: string, name: string, value: Uint8Array): boolean;
-  /** Removes all of a sandbox, also while it runs. */
+  /** Removes all secrets of a sandbox, also while it runs. */
   remove(id: string): void;
-  /** Removes what a crash left: everything but the secrets of known sandboxes. */
+  /** Removes everything but the secrets of known sandboxes: a crash may have left more. */
   sweep(isKnown: (id: string) => boolean): void;
 }
 

@@ -8,7 +8,7 @@ export type Verdict = (method: Method, args: readonly unknown[]) => Fault | null
 export interface Knobs {
   /** The next call of this method fails; several faults are consumed in order. */
   failNext(method: Method, fault: Fault): void;
-  /** Asked before each call that `failNext` lets pass; null removes it. */
+  /** The verdict is called before each call that `failNext` lets pass; null removes it. */
   failWhen(verdict: Verdict | null): void;
 }
 

@@ -18,7 +18,7 @@ async function settled(promise: Promise<void>): Promise<boolean> {
   return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
 }
 
-it('a flush that is asked for while another is under way begins after it, once for all who asked', async () => {
+it('a flush that is requested while another is under way begins after it, once for all requests', async () => {
   const first = flush.flush();
   const [second, third] = [flush.flush(), flush.flush()];
   expect(begun.length).toBe(1);
@@ -34,7 +34,7 @@ it('a flush that is asked for while another is under way begins after it, once f
   await fourth;
 });
 
-it('a failed flush is reported to those who asked for it, and the next one begins anyway', async () => {
+it('a failed flush rejects its own requests only, and the next one begins anyway', async () => {
   const first = flush.flush();
   const second = flush.flush();
   begun[0]!.fail(new Error('EIO'));

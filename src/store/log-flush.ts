@@ -1,4 +1,4 @@
-/** Flushes the log of a store to the disk while the daemon goes on. Writes that come together share a flush. */
+/** Flushes the log of a store to disk without blocking the daemon. Writes that arrive together share a flush. */
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 
@@ -8,10 +8,10 @@ export class LogFlush {
   readonly #fd: number;
   readonly #flushFile: FlushFile;
   #current: Promise<void> | null = null;
-  /** Begins when the current one is over: that one may have begun before the last write. */
+  /** The flush that begins when the current one is over: that one may have begun before the last write. */
   #next: Promise<void> | null = null;
 
-  /** SQLite has no locks on its log, so it may be opened and closed beside it. */
+  /** SQLite has no locks on its log, so the log may be opened and closed here, too. */
   constructor(path: string, flushFile: FlushFile = promisify(fdatasync)) {
     this.#fd = openSync(path, 'r');
     this.#flushFile = flushFile;
@@ -35,7 +35,7 @@ export class LogFlush {
     return flush;
   }
 
-  /** After the flushes under way, which need the descriptor. */
+  /** Closes the descriptor after the flushes under way, which need it. */
   close(): void {
     const over = async () => closeSync(this.#fd);
     void (this.#next ?? this.#current ?? Promise.resolve()).then(over, over);

@@ -17,7 +17,7 @@ import { allocate } from '../lib/sys.ts';
 import type { StoreOptions } from './store.ts';
 
 const preallocated = { mostBytes: 1024 ** 2, leastBytes: 64 * 1024 };
-/** The part of the free space that may be reserved. */
+/** At most one part in this many of the free space is reserved. */
 const share = 16;
 
 /**
@@ -60,13 +60,13 @@ function giveOtherName(name: string, other: string): void {
     rmSync(other, { force: true });
     linkSync(name, other);
   } catch {
-    // Its filesystem has no links, ignoring: then the next connection needs space.
+    // The filesystem has no hard links, ignoring: then the next connection needs space.
   }
 }
 
 const walHeaderBytes = 32;
 
-/** A log without a header is empty. */
+/** Restores a log as an empty one: a log without a header is empty. */
 function restoreEmpty(kept: string, name: string): void {
   const fd = openSync(kept, 'r+');
   try {
@@ -78,11 +78,11 @@ function restoreEmpty(kept: string, name: string): void {
   renameSync(kept, name);
 }
 
-/** For four thousand pages of the log, which is checkpointed at one thousand. */
+/** Enough for four thousand pages of the log, which is checkpointed at one thousand. */
 const indexBytes = 32 * 1024;
 
 /**
- * Allocates every page of the index of the log. SQLite maps that file and leaves holes where blocks are smaller than
+ * Allocates every page of the index of the log. SQLite maps that file and leaves holes if blocks are smaller than
  * pages: writing to a hole on a full disk ends the process by SIGBUS. The descriptor is closed after the connection,
  * because closing it drops the locks that SQLite has on the file.
  */
@@ -99,8 +99,9 @@ export function allocateIndex(path: string, db: Database, options: StoreOptions)
 }
 
 /**
- * The first connection truncates the index and takes its blocks again at once. An index with holes, as a process leaves it that ended before
- * `allocateIndex`, has too few of them: every later process would end by SIGBUS, too. Before any connection, because of the locks.
+ * Allocates the whole index before any connection, because of the locks. The first connection truncates the index and
+ * takes its blocks again at once. A process that ended before `allocateIndex` leaves an index with holes, which has too
+ * few blocks: every later process would end by SIGBUS, too.
  */
 export function fillIndex(path: string, options: StoreOptions): void {
   const index = `${path}-shm`;

@@ -1,8 +1,8 @@
 /**
- * A store in memory, for tests; and what every store needs: the same faults, a feed for listeners, a bound on events.
+ * A store in memory, for tests; and the parts that every store uses: faults, a feed for listeners, a bound on events.
  *
- * Values are kept as JSON text, as on disk, so a caller can neither alias what is stored nor store what JSON cannot
- * hold.
+ * Values are kept as JSON text, as on disk, so a caller can neither alias a stored value nor store a value that
+ * JSON cannot hold.
  */
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
@@ -19,7 +19,7 @@ import {
 
 const maxPage = 100_000;
 
-/** Now and then the seq up to which events are pruned, so that at most `maxEvents` stay; otherwise null. */
+/** The seq up to which events are pruned, so that at most `maxEvents` stay; null: no events are pruned at this seq. */
 export function expiredUpTo(seq: number, maxEvents: number): number | null {
   const pruneEvery = Math.ceil(Math.min(1000, maxEvents / 10));
   return seq % pruneEvery === 0 ? seq - (maxEvents - pruneEvery) : null;
@@ -29,7 +29,7 @@ export function boundedLimit(limit: number): number {
   return Math.max(0, Math.min(limit, maxPage));
 }
 
-/** A value that is not JSON is a bug, found before anything is written. */
+/** Encodes a value as JSON. A value that is not JSON is a bug, found before anything is written. */
 export function encode(value: unknown): string {
   try {
     const text = JSON.stringify(value);
@@ -55,7 +55,7 @@ export const refusal = {
   closed: () => new Fault('unavailable', 'the store is closed'),
 };
 
-/** With its data as JSON text. */
+/** An event with its data as JSON text. */
 export type RawEvent = Omit<Event, 'data'> & { readonly data: string };
 
 export function eventOf(raw: RawEvent): Event {
@@ -67,7 +67,7 @@ interface Subscription {
 }
 
 /**
- * Calls listeners in the order of the writes, also when a listener writes: its event is queued until all listeners got
+ * Calls listeners in the order of the writes, even if a listener writes: its event is queued until all listeners got
  * the one before. A listener gets only events of writes made while it was subscribed. A listener that throws causes a
  * process warning and stays subscribed.
  */
@@ -230,7 +230,7 @@ class MemoryStore implements Store {
     return entry;
   }
 
-  /** Everything that can fail comes before the change, so that both happen or neither. */
+  /** Everything that can fail comes before the change, so that the event and the change happen both or not at all. */
   #write<T>(event: NewEvent, change: (seq: number) => T): T {
     const data = encode(event.data);
     const stored = { seq: this.#lastSeq + 1, at: event.at, type: event.type, subject: event.subject, data };

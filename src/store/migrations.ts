@@ -49,7 +49,7 @@ export function migrate(db: Database, steps: readonly string[] = migrations): vo
   });
 }
 
-/** `carrel.db.v1`: the whole store as the older version left it. Without it nothing is migrated. */
+/** Keeps `carrel.db.v1`: the whole store as the older version left it. Without this copy nothing is migrated. */
 function keepCopy(path: string, version: number): void {
   const copy = `${path}.v${version}`;
   try {
@@ -106,7 +106,7 @@ function newer(path: string, version: number): Fault {
   });
 }
 
-/** Padded with zeros where the file is shorter. */
+/** Reads the header, padded with zeros if the file is shorter. */
 function readHeader(path: string): Buffer {
   const fd = openSync(path, 'r');
   try {

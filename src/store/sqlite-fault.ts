@@ -72,7 +72,10 @@ function otherNode(cause: unknown): Fault {
   });
 }
 
-/** What follows a new row, its removal included, needs space too: a row that fits in the last of it could not be taken back. */
+/**
+ * Refuses a new row if the disk is full. Later writes, the removal of the row included, need space, too: a row that
+ * takes the last of it could not be removed.
+ */
 export function refuseIfFull(path: string): void {
   if (isFull(path))
     throw new Fault('exhausted', `the disk has no space for a new record in ${path}`, { hint: spaceHint });
@@ -83,7 +86,8 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * SQLite reports other errors when there is no room for its log, or for the index of the log, which grows by 32 KiB.
+ * Whether the disk is full. SQLite reports other errors when there is no room for its log, or for the index of the log,
+ * which grows by 32 KiB.
  */
 function isFull(path: string): boolean {
   const { bavail, bsize, files, ffree } = statfsSync(dirname(path));

@@ -48,7 +48,10 @@ export function openSqliteStore(path: string, options: StoreOptions = {}): Store
   });
 }
 
-/** A link, unlike a rename, never replaces a store that another process created at the same moment. */
+/**
+ * Creates the store by a link: unlike a rename, it never replaces a store that another process created at the same
+ * moment.
+ */
 function create(path: string): void {
   const fresh = `${path}.${process.pid}.new`;
   writeWhole(fresh, emptyStore());
@@ -74,8 +77,9 @@ function emptyStore(): Buffer {
 }
 
 /**
- * Closing the last writable connection checkpoints the log into the file, so a file with a log is checked read-only.
- * The next connection is opened before the check is closed, so that the files of the log stay.
+ * Checks the file before it is opened for writing. Closing the last writable connection checkpoints the log into the
+ * file, so a file with a log is checked read-only. The next connection is opened before the check is closed, so that
+ * the files of the log stay.
  */
 function refusingDamaged<T>(path: string, next: () => T): T {
   const db = openSqlite(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs });

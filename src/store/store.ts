@@ -7,8 +7,8 @@
  * and its event are committed together or not at all. The store has no clock: callers pass the time.
  *
  * Writes are durable when the call returns, power cuts included, unless `lazy` says that a crash of the machine may
- * undo them: suitable for state that can be observed again. What a user asked for may be written so only if `flushed` is awaited
- * before the user is answered: the disk works while the daemon goes on.
+ * undo them: suitable for state that can be observed again. A change that a user requested may be lazy only if the
+ * caller awaits `flushed` before it answers the user: the disk works while the daemon continues.
  *
  * Every call is synchronous, so a read and the write built on it cannot be interleaved within the daemon.
  *
@@ -44,7 +44,7 @@ export interface WriteOptions {
 }
 
 export interface StoreOptions {
-  /** At most so many events are kept, and at least nine tenths of that. */
+  /** The maximum number of events that are kept; at least nine tenths of it stay. */
   readonly maxEvents?: number;
   /** Frees reserved space on a full disk for changing and removing rows; false when there is none left. */
   readonly giveUpSpace?: () => boolean;
@@ -64,17 +64,17 @@ export interface Store {
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
   remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
 
-  /** Settles when all that was written before the call survives a power cut. */
+  /** Settles when every write before the call survives a power cut. */
   flushed(): Promise<void>;
 
   /** Events with `seq` greater than `after`, oldest first. The oldest are pruned. */
   events(after: number, limit: number): readonly Event[];
   lastSeq(): number;
-  /** The seq of the oldest event that is kept; one more than `lastSeq` where there is none. */
+  /** The seq of the oldest event that is kept; one more than `lastSeq` if there is none. */
   firstSeq(): number;
-  /** Calls back after each write, in order, with its event. Returns a function that unsubscribes. */
+  /** Calls the listener after each write, in order, with its event. Returns a function that unsubscribes. */
   subscribe(listener: (event: Event) => void): () => void;
 
-  /** Repeat-safe. Every later call is `unavailable`. */
+  /** Idempotent. Every later call fails with `unavailable`. */
   close(): void;
 }

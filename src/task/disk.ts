@@ -37,7 +37,7 @@ export function findTasks(project: string): TaskPlace[] {
   });
 }
 
-/** Null: there is none. */
+/** Null: the folder does not exist. */
 export function openFolder(project: string, folder: TaskPlace['folder']): Anchor | null {
   const [outer, inner] = folder.split('/') as [string, string];
   try {
@@ -97,7 +97,7 @@ export function replaceContent(folder: Anchor, name: string, old: BoundedFile, b
   }
   crashPoint('task:exchanged');
   const kept = holds(folder, staged, old.bytes);
-  // Another program saved the file in between: its version goes back, and the staged one comes out.
+  // Another program saved the file in between: its version goes back, and the staged content is taken out.
   if (!kept) exchange(folder, staged, name);
   crashPoint('task:checked');
   if (kept || holds(folder, staged, bytes)) unlinkSync(folder.at(staged));
@@ -105,7 +105,7 @@ export function replaceContent(folder: Anchor, name: string, old: BoundedFile, b
   return kept;
 }
 
-/** Under a temporary name until it is whole, then under the one that it is exchanged by. */
+/** Writes the content under a temporary name until it is whole, then renames it to the one that it is exchanged by. */
 function stage(folder: Anchor, old: BoundedFile, bytes: Buffer): string {
   const unique = randomBytes(4).toString('hex');
   const begun = `${beginning}${unique}`;
@@ -158,7 +158,10 @@ function entryIn({ fd }: Anchor, name: string) {
   return { folderFd: fd, name: Buffer.from(name) };
 }
 
-/** A save between the check and the rename is lost: a filesystem without an exchange allows no more. */
+/**
+ * Replaces the file by a rename. A save between the check and the rename is lost: without an exchange this cannot be
+ * prevented.
+ */
 function replaceByRename(folder: Anchor, staged: string, name: string, old: BoundedFile): boolean {
   const same = holds(folder, name, old.bytes);
   if (same) renameSync(folder.at(staged), folder.at(name));
@@ -167,7 +170,7 @@ function replaceByRename(folder: Anchor, staged: string, name: string, old: Boun
   return same;
 }
 
-/** Whether it is an ordinary file with just these bytes. */
+/** Whether the name is an ordinary file with exactly these bytes. */
 function holds(folder: Anchor, name: string, bytes: Buffer): boolean {
   try {
     return readEntry(folder, name, name).bytes.equals(bytes);
@@ -184,7 +187,7 @@ function digest(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
 
-/** Removes what a crash left. The caller holds the lock of the folder. */
+/** Removes staged files that a crash left. The caller holds the lock of the folder. */
 export function sweepStaged(folder: Anchor): void {
   for (const name of folder.list()) {
     const [, ...digests] = stagedPattern.exec(name) ?? [];

@@ -17,20 +17,20 @@ afterEach(() => rmSync(project, { recursive: true }));
 const path = '.aimi/swarm-state.json';
 const read = () => readFileSync(join(project, path), 'utf8');
 
-test('it is written whole, again and again, and leaves nothing else', () => {
+test('a state file is written whole each time, and no other file is left', () => {
   writeStateFile(project, path, state);
   writeStateFile(project, path, later);
   expect(read()).toBe(later);
   expect(readdirSync(join(project, '.aimi'))).toEqual(['swarm-state.json']);
 });
 
-test('what is not a state file is not replaced', () => {
+test('a file that is not a state file is not replaced', () => {
   writeFileSync(join(project, 'package.json'), '{"name":"mine"}');
   expect(() => writeStateFile(project, 'package.json', state)).toThrow(expect.objectContaining({ code: 'conflict' }));
   expect(readFileSync(join(project, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
 });
 
-test('a link is followed nowhere on the way', () => {
+test('a link is followed in no component of the path', () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'carrel-elsewhere-'));
   writeFileSync(join(elsewhere, 'swarm-state.json'), '');
   symlinkSync(elsewhere, join(project, 'link'));

@@ -25,7 +25,10 @@ const maxBytes = 64 * 1024 ** 2;
 /** All accounts may read it, as the rest of a project. */
 const mode = 0o644;
 
-/** `path` is from the folder of the project. Runs in a thread: another program may have made the old file as large as allowed. */
+/**
+ * `path` is relative to the folder of the project. Runs in a thread: another program may have made the old file as
+ * large as the limit.
+ */
 export function writeStateFile(project: string, path: string, text: string): void {
   const names = path.split('/');
   const name = names.pop()!;
@@ -48,7 +51,7 @@ function enter(folder: Anchor, names: readonly string[], work: (folder: Anchor) 
   within(folder, () => (next === undefined ? work(folder) : enter(folder.enter(next), rest, work)));
 }
 
-/** What is there already must be a state file. */
+/** Refuses to replace a file that is not a state file. */
 function refuseOther(folder: Anchor, name: string, path: string): void {
   const file = readOther(folder, name, path);
   if (file !== null && !isState(file.bytes.toString('utf8'))) throw notState(path);
@@ -83,7 +86,7 @@ function isState(text: string): boolean {
   }
 }
 
-/** Its owner is the owner of the folder. */
+/** Replaces the file. Its owner is the owner of the folder. */
 function replace(folder: Anchor, name: string, bytes: Buffer): void {
   const staged = `.carrel-state-${randomBytes(6).toString('hex')}`;
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;

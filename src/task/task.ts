@@ -1,16 +1,16 @@
 /**
  * Task files on the host, in `.carrel/tasks` and `.aimi/tasks` of a project, named `YYYY-MM-DD-<feature>-tasks.json`.
  *
- * A project may hold what an agent wrote. Folders are opened one by one and never through a link; only ordinary files up to
- * the size of task files are read, and where an account is named, only its files.
+ * A project may contain files that an agent wrote. Folders are opened one by one and never through a link; only
+ * ordinary files up to the size of task files are read, and if an account is named, only its files.
  *
- * Only the daemon changes them, one change in a folder at a time, also when two installations have the same project. A change
- * is whole or not at all: staged beside the file, synced, exchanged with it, and then the content that came out must be the
- * one that the change was made from. If another program saved the file in between, its version goes back, and the change is
- * made again from that. The next change removes staged files that a crash left, and no others.
+ * Only the daemon changes them, one change in a folder at a time, even if two installations have the same project. A
+ * change is whole or not at all: staged beside the file, synced, exchanged with it, and then the content that came out
+ * must be the one that the change was made from. If another program saved the file in between, its version goes back,
+ * and the change is made again from that. The next change removes staged files that a crash left, and no others.
  *
  * Faults: `not_found`; `invalid` with every problem, its line and its path; `denied` for links and files of other accounts;
- * `conflict` for illegal transitions, and where another program keeps changing the file; `unavailable` while another
+ * `conflict` for illegal transitions, and if another program keeps changing the file; `unavailable` while another
  * installation has the folder locked.
  */
 import { basename, dirname, join } from 'node:path';
@@ -28,7 +28,7 @@ export interface TaskPlace {
 /** The host uid whose files may be read and changed; null: any. */
 export type Account = number | null;
 
-/** Relative to the project's folder. */
+/** The path of the task file, relative to the project's folder. */
 export function taskPath({ folder, name }: TaskPlace): string {
   return join(folder, name);
 }

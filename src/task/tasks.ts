@@ -13,9 +13,11 @@ import { type Account, type TaskPlace, taskPath } from './task.ts';
 
 const defaultLockMs = 2000;
 const lockPollMs = 20;
-/** About 1000 stories. Positions of values are kept, too: the first file of this size takes 15 ms. */
+/**
+ * Enough for about 1000 stories. The parser keeps positions of values, too: the first file of this size takes 15 ms.
+ */
 const maxTokens = 20_000;
-/** Before a file that another program saves again and again is a conflict. */
+/** The number of tries before a file that another program saves again and again is a conflict. */
 const maxTries = 10;
 
 export class Tasks {
@@ -123,7 +125,7 @@ function inFolder<T>(place: TaskPlace, work: (folder: Anchor) => T): T {
   return within(open(place), work);
 }
 
-/** On the folder itself, so that no lock file is left in it; other installations do the same. */
+/** Locks the folder itself, so that no lock file is left in it; other installations do the same. */
 async function lock(folder: Anchor, { folder: name }: TaskPlace, lockMs: number): Promise<void> {
   for (let waitedMs = 0; !tryLock(folder.fd); waitedMs += lockPollMs) {
     if (waitedMs >= lockMs) {

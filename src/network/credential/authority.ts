@@ -10,7 +10,7 @@ import { newAuthorityKey } from './certificate.ts';
 
 const hint = 'Remove it: a new one is created. Sandboxes that have credentials trust it after their next start.';
 
-/** Creates the key where there is none. A crash leaves no partial file. */
+/** Reads the key, or creates it if there is none. A crash leaves no partial file. */
 export function authorityKey(path: string): string {
   const known = readKey(path);
   if (known !== null) return known;

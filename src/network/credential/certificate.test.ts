@@ -10,7 +10,7 @@ import { integer, oid, sequence, time } from './der.ts';
 const now = Date.now();
 const issuer = { key: newAuthorityKey(), name: 'Carrel 0123456789abcdef' };
 
-/** What a client that trusts these hosts' authority says to a server for that host. */
+/** The result of a handshake of a client that trusts the authority of the `trusted` hosts with a server for `host`. */
 async function handshake(trusted: readonly string[], host: string, key = issuer.key, atMs = now): Promise<string> {
   const leaf = leafCertificate({ ...issuer, key }, parseHost(host), atMs);
   const server = createServer({ key: leaf.key, cert: leaf.certificate }, (socket) => socket.end());
@@ -65,7 +65,7 @@ it('the authority is marked as a CA, and the leaf as issued by it', () => {
   expect(leaf.expiresAtMs - now).toBeLessThanOrEqual(24 * 3_600_000);
 });
 
-it('writes numbers, names, times and lengths as others read them', () => {
+it('numbers, object identifiers, times and lengths are encoded as valid DER', () => {
   expect(integer(Buffer.from([0, 0, 0x80])).toString('hex')).toBe('02020080');
   expect(integer(Buffer.from([0])).toString('hex')).toBe('020100');
   expect(oid('1.2.840.113549').toString('hex')).toBe('06062a864886f70d');

@@ -15,10 +15,10 @@ export interface Leaf {
 }
 
 const hourMs = 3_600_000;
-/** A sandbox keeps the certificate of its start as long as it runs. */
+/** A sandbox keeps the certificate that it got at its start as long as it runs. */
 const authorityMs = 10 * 365 * 24 * hourMs;
 const leafMs = 24 * hourMs;
-/** For clients whose clock is behind. */
+/** A certificate is valid from this much earlier, for clients whose clock is behind. */
 const earlierMs = hourMs;
 
 export function newAuthorityKey(): string {
@@ -43,7 +43,7 @@ export function authorityCertificate(issuer: Issuer, hosts: readonly Host[], now
   });
 }
 
-/** For one host, with a key of its own. */
+/** A certificate for one host, with a key of its own. */
 export function leafCertificate(issuer: Issuer, host: Host, nowMs: number): Leaf {
   const { privateKey, publicKey: leafKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = leafKey.export({ type: 'spki', format: 'der' });
@@ -69,7 +69,7 @@ const digitalSignature = 0x80;
 const keyCertSign = 0x04;
 
 interface Content {
-  /** Null: empty, with the host in the critical subject alternative name. */
+  /** Null: the subject is empty, and the host is in the critical subject alternative name. */
   readonly subject: string | null;
   /** As SubjectPublicKeyInfo. */
   readonly key: Buffer;
@@ -145,7 +145,7 @@ function constraint(host: Host): Buffer {
   return host.kind === 'name' ? bytes : Buffer.concat([bytes, Buffer.alloc(bytes.length, 0xff)]);
 }
 
-/** From the canonical spelling. */
+/** Encodes an address from its canonical spelling. */
 function addressBytes(address: string, family: 4 | 6): Buffer {
   if (family === 4) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail] = address.split('::');

@@ -5,15 +5,15 @@
  * inside calls either the base URL, `http://127.0.0.1:PORT`, or the host by its own name through the proxy, where TLS is
  * terminated with a certificate of the installation's authority. Each such connection is a `Call`. The forwarder answers it:
  * each request goes to the host with the header added, over verified TLS, and the response comes back. A changed value
- * counts from the next request on; a credential that is taken away closes its connections.
+ * is used from the next request on; when a credential is taken away, its connections are closed.
  *
  * Promises:
  * - Only the host of the credential gets the header, and only over TLS that is verified by name and authority; over plain HTTP
- *   where the request for the credential said `http://`, and then only at the base URL.
+ *   if the credential was declared with `http://`, and then only at the base URL.
  * - The client's own headers of that name are removed, in any spelling; so are others that carry keys to that host.
  * - A credential for a part of a host is for that part alone: requests for other paths are refused.
- * - Every request is parsed strictly and written anew; only methods that APIs use pass. What could be read in two ways is
- *   refused.
+ * - Every request is parsed strictly and written anew; only methods that APIs use pass. A request that
+ *   could be read in two ways is refused.
  * - A response whose head contains the key is not passed on. Redirects go to the client, which has no key to follow with.
  * - Nothing is stored: bodies stream both ways with back-pressure, the first byte of a response passes at once, and when one
  *   side closes, the other is closed.
@@ -32,16 +32,16 @@ export interface Target {
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** Left out: TLS, for a credential. */
+  /** Undefined for a credential: TLS. */
   readonly scheme?: 'http';
   readonly header: string;
   /** The whole value of the header. */
   readonly value: string;
   /** Other headers that carry keys there; those of a client are removed. */
   readonly drops: readonly string[];
-  /** A second header that goes with it, name and value. */
+  /** A second header that is added with it, name and value. */
   readonly also?: readonly [string, string];
-  /** Only paths below this one are requested. It ends with a slash. */
+  /** Only requests for paths below this one are sent. It ends with a slash. */
   readonly below?: string;
 }
 
@@ -61,7 +61,7 @@ export interface Credential extends Target {
 export interface Issuer {
   /** PEM; a key on the curve P-256. */
   readonly key: string;
-  /** In its certificate and in those it signs. */
+  /** The name in its certificate and in those that it signs. */
   readonly name: string;
 }
 
@@ -69,13 +69,15 @@ export interface Issuer {
 export interface Call {
   /** The current target: its value can change while connections are open. */
   readonly target: Target;
-  /** The target, where it is a credential's. Null: a service, without TLS. */
+  /** The target if it is the host of a credential. Null: a service, without TLS. */
   readonly credential: Credential | null;
-  /** The client inside, from its first byte on: HTTP at the base URL, TLS where `asked` names the host. */
+  /**
+   * The connection of the client inside, from its first byte on: HTTP at the base URL, TLS if `asked` names the host.
+   */
   readonly socket: Socket;
-  /** What the client requested of the proxy; null at the base URL. */
+  /** The endpoint that the client requested of the proxy; null at the base URL. */
   readonly asked: Endpoint | null;
-  /** The headers that pass, instead of the client's own with the header of the target. */
+  /** Returns the headers that pass; undefined: the client's own headers pass, with the header of the target. */
   headers?(received: Headers): string[];
   /** Connects to the target: checked, limited and recorded like any other connection. No TLS yet. */
   dial(): Promise<Socket>;

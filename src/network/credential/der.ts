@@ -5,7 +5,7 @@ function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
 }
 
-/** Below 128 one byte, else the bytes after their count. */
+/** A length below 128 is one byte; a larger one is the number of its bytes, then these. */
 function length(bytes: number): Buffer {
   if (bytes < 0x80) return Buffer.from([bytes]);
   const digits = Buffer.from(even(bytes.toString(16)), 'hex');
@@ -21,9 +21,9 @@ export const set = (...parts: readonly Uint8Array[]) => tagged(0x31, ...parts);
 export const octets = (content: Uint8Array) => tagged(0x04, content);
 export const truth = tagged(0x01, Buffer.from([0xff]));
 export const text = (value: string) => tagged(0x0c, Buffer.from(value));
-/** [n] around whole values. */
+/** The tag [n] around whole values. */
 export const explicit = (n: number, ...parts: readonly Uint8Array[]) => tagged(0xa0 | n, ...parts);
-/** [n] in place of the tag of a plain value. */
+/** The tag [n] in place of the tag of a plain value. */
 export const implicit = (n: number, content: Uint8Array) => tagged(0x80 | n, content);
 
 /** A positive integer from bytes, most significant first. */
@@ -43,7 +43,7 @@ export function oid(dotted: string): Buffer {
   return tagged(0x06, ...[first * 40 + second, ...rest].map(base128));
 }
 
-/** Seven bits a byte, all but the last marked. */
+/** Seven bits per byte; all bytes but the last have the high bit set. */
 function base128(value: number): Buffer {
   const digits = [value & 0x7f];
   for (let left = Math.floor(value / 0x80); left > 0; left = Math.floor(left / 0x80))
@@ -51,7 +51,7 @@ function base128(value: number): Buffer {
   return Buffer.from(digits);
 }
 
-/** With a two-digit year up to 2049 (RFC 5280). */
+/** A time, with a two-digit year up to 2049 (RFC 5280). */
 export function time(at: Date): Buffer {
   const digits = at.toISOString().replace(/\.\d+|[-:T]/g, '');
   return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => to.dispose());
 
 describe('a response', () => {
-  it('is passed on as it is: status, headers, body, cookies each', async () => {
+  it('is passed on unchanged: status, headers, body and each cookie', async () => {
     to.answer = (_, response) =>
       void response
         .writeHead(418, 'Short', [
@@ -45,14 +45,14 @@ describe('a response', () => {
     expect(await response.text()).toContain('sent the key back in the head of its answer');
   });
 
-  it('that points elsewhere is for the client to follow', async () => {
+  it('that redirects is passed on, and the proxy does not follow it', async () => {
     to.answer = (_, response) => void response.writeHead(307, { location: 'https://other.org/x' }).end();
     const response = await fetch(to.url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([307, 'https://other.org/x']);
     expect(to.received).toHaveLength(1);
   });
 
-  it('has no body where there is none', async () => {
+  it('to HEAD or with status 204 has no body', async () => {
     to.answer = (_, response) => void response.writeHead(200, { 'content-length': '5' }).end();
     const response = await fetch(to.url, { method: 'HEAD' });
     expect([response.headers.get('content-length'), await response.text()]).toEqual(['5', '']);
@@ -60,7 +60,7 @@ describe('a response', () => {
     expect((await fetch(to.url)).status).toBe(204);
   });
 
-  it('comes byte by byte, as it is sent', async () => {
+  it('that is a stream arrives piece by piece, as it is sent', async () => {
     let stream!: ServerResponse;
     to.answer = (_, response) => {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -115,7 +115,7 @@ describe('a response', () => {
     expect(to.received.map(({ request }) => request.url)).toEqual(['/0', '/1', '/2', '/3', '/4', '/last']);
   });
 
-  it('that breaks off breaks off for the client, too', async () => {
+  it('that breaks off is an error for the client, too', async () => {
     to.answer = (_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('part', () => response.destroy());
@@ -154,7 +154,7 @@ describe('when one side goes away', () => {
     expect(await to.received[0]!.body).toBe('cut off');
   });
 
-  it('a slow reader holds the service up, and nothing is piled up here', async () => {
+  it('a slow reader slows the service down, and the proxy does not buffer the rest', async () => {
     const total = 64 * 1024 ** 2;
     let sent = 0;
     to.answer = (_, response) => {
@@ -202,7 +202,7 @@ describe('a host', () => {
     expect(to.received).toEqual([]);
   });
 
-  it('without TLS gets the key where the credential names http, and a hint where it does not', async () => {
+  it('without TLS gets the key if the credential names http; otherwise the client gets a hint', async () => {
     const got: IncomingMessage['headers'][] = [];
     const plain = createHttpServer((request, response) => {
       got.push(request.headers);
@@ -223,7 +223,7 @@ describe('a host', () => {
     plain.close();
   });
 
-  it('that does not answer is not waited for for ever, nor is a client', async () => {
+  it('that does not answer gives 502 after a time-out, and a client without a handshake is closed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const silent = createServer().listen(0, '127.0.0.1');
@@ -256,13 +256,13 @@ describe('a host', () => {
     expect((await fetch(to.url)).status).toBe(502);
   });
 
-  it('that is another one than its certificate says gets nothing', async () => {
+  it('whose certificate is for another name gets no request', async () => {
     await to.reopen({ host: 'other.example.org' });
     expect((await fetch(to.url)).status).toBe(502);
     expect(to.received).toEqual([]);
   });
 
-  it('that does not speak TLS gets no key, and the client 502', async () => {
+  it('that does not speak TLS gets no key, and the client gets 502', async () => {
     const heard: Buffer[] = [];
     const plain = await Door.open(to.credential(), to.port);
     to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => heard.push(chunk)));

@@ -15,9 +15,9 @@ import { passUpgrade } from './upgrade.ts';
 import { Upstream } from './upstream.ts';
 
 const maxHeaderBytes = 64 * 1024;
-/** Longer than clients keep a connection for its next request. */
+/** Longer than clients keep a connection open for its next request. */
 const keepAliveMs = 120_000;
-/** Pipelined requests of one connection. Each takes memory until its turn. */
+/** The maximum of pipelined requests of one connection. Each takes memory until its turn. */
 const maxAtOnce = 32;
 
 interface Connection {
@@ -56,7 +56,7 @@ export function createForwarder(): Forwarder {
       client.on('error', () => client.destroy());
       connections.set(client, { call, agent: new Upstream(call), open: 0 });
       server.emit('connection', client);
-      // It is paused so far, so that no byte is lost before there are listeners.
+      // The client is paused until now, so that no byte is lost before there are listeners.
       client.resume();
     },
   };
@@ -103,7 +103,7 @@ function forward({ call, agent }: Connection, request: IncomingMessage, response
   request.pipe(call.counted('sent')).pipe(upstream);
 }
 
-/** Sends the head at once, before a body comes. A Fault where Node refuses to write it. */
+/** Sends the head of the response at once, before a body comes. Returns a Fault if Node refuses to write it. */
 function begin(
   { target }: Call,
   response: ServerResponse,

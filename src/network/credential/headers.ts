@@ -5,7 +5,7 @@ import { occurs } from '../../lib/occurrence.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Call } from './credential.ts';
 
-/** CGI servers do not distinguish these. */
+/** CGI servers do not distinguish `_` and `-` in names. */
 function alike(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
@@ -18,7 +18,10 @@ export interface Addition {
   readonly also?: readonly [string, string];
 }
 
-/** Removes the client's own headers of the credential's names, in any spelling and number. */
+/**
+ * The headers of a request with those of the credential. The client's own headers of these names are removed, in any
+ * spelling and number.
+ */
 export function requestHeaders(received: Headers, { host, header, value, drops, also }: Addition): string[] {
   const added = [[header, value] as const, ...(also === undefined ? [] : [also])];
   const names = [...added.map(([name]) => name), ...drops];
@@ -27,7 +30,7 @@ export function requestHeaders(received: Headers, { host, header, value, drops, 
   return ['host', host, ...passed.flat(), ...added.flat()];
 }
 
-/** A server that echoes the request would bring the key inside. */
+/** Refuses a response that echoes the key: it would bring the key into the sandbox. */
 export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }: IncomingMessage): Fault | null {
   if (credential === null) return null;
   const secret = Buffer.from(credential.secret, 'latin1');
@@ -35,7 +38,7 @@ export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }:
   return new Fault('denied', `${credential.host} sent the key back in the head of its answer, which is not passed on`);
 }
 
-/** Without framing, which each connection has for itself. */
+/** The headers of a response without its framing, which each connection has for itself. */
 export function responseHeaders(received: Headers): string[] {
   const left = new Set(droppedFrom(received));
   return pairs(received)
@@ -43,7 +46,7 @@ export function responseHeaders(received: Headers): string[] {
     .flat();
 }
 
-/** Host is set by the forwarder. */
+/** The names that do not pass. Host is among them because the forwarder sets it. */
 function droppedFrom(received: Headers): string[] {
   const named = namedByConnection(received).map(alike);
   return [...hopByHop, 'host', ...named.filter((name) => name !== 'content-length')];

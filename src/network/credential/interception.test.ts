@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => to.dispose());
 
-describe('called by its own name', () => {
+describe('a host that a client calls by its own name', () => {
   const trusted = authorityCertificate(issuer, [parseHost(host)], Date.now());
 
   async function ask(bytes: string, servername = host): Promise<string> {
@@ -45,7 +45,7 @@ describe('called by its own name', () => {
     expect([to.received[0]!.request.url, to.seen('authorization')]).toEqual(['/x', [real]]);
   });
 
-  it('only that name is answered for, in the handshake and in each request', async () => {
+  it('requests and handshakes for other names are refused', async () => {
     await expect(ask(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 'other.org')).resolves.toBe('');
     for (const name of ['other.org', `${host}:444`, '', `a@${host}`, `${host}.evil.org`])
       expect(await ask(`GET / HTTP/1.1\r\nHost: ${name}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
@@ -56,7 +56,7 @@ describe('called by its own name', () => {
     );
   });
 
-  it('a client that does not speak TLS, or not HTTP/1.1, is let go', async () => {
+  it('a client that does not speak TLS, or not HTTP/1.1, is disconnected', async () => {
     expect(await to.raw('GET / HTTP/1.1\r\nHost: x\r\n\r\n')).not.toContain('hello');
     const socket = connectTls({
       port: to.port,

@@ -17,7 +17,7 @@ const maxKept = 1000;
 export class Interception {
   readonly #kept = new Map<string, Kept>();
 
-  /** The decrypted connection of the client; closed when the handshake is for another name. */
+  /** The decrypted connection of the client; it is closed when the handshake is for another name. */
   open(socket: Call['socket'], credential: Credential): TLSSocket {
     const host = parseHost(credential.host);
     const secureContext = this.#context(credential.issuer, host);
@@ -44,7 +44,7 @@ export class Interception {
   }
 }
 
-/** A handshake has no name for an address. */
+/** Whether the handshake is for the host. A handshake has no name for an address. */
 function isNamed(socket: TLSSocket, host: Host): boolean {
   const { servername } = socket as { servername?: string | false };
   return host.kind === 'address' ? !servername : servername === host.text;

@@ -23,7 +23,7 @@ describe('a request', () => {
     expect([to.seen('authorization'), to.seen('host'), to.seen('x-other')]).toEqual([[real], [host], ['o']]);
   });
 
-  it('names the port of the host where that is an unusual one', async () => {
+  it('names the port of the host if it is not the default', async () => {
     await to.reopen({ port: 8443 });
     await fetch(to.url);
     expect(to.seen('host')).toEqual([`${host}:8443`]);
@@ -35,12 +35,12 @@ describe('a request', () => {
     'aUTHORIZATION:Bearer mine',
     'authorization:',
     'Connection: close, authorization\r\nAuthorization: Bearer mine',
-  ])('does not get through what a client says in that header: %j', async (lines) => {
+  ])('does not pass on a value that the client sends in that header: %j', async (lines) => {
     await to.raw(`${get}${lines}\r\n\r\n`);
     expect(to.seen('authorization')).toEqual([real]);
   });
 
-  it('does not get through what servers could take for that header, nor other keys', async () => {
+  it('does not pass on headers that servers could take for that header, nor other keys', async () => {
     await to.reopen({ header: 'x-api-key', value: 'real', drops: ['authorization'] });
     await to.raw(`${get}X_Api_Key: a\r\nx_api-key: b\r\nX-API-KEY: c\r\nAuthorization: d\r\n\r\n`);
     const { rawHeaders } = to.received[0]!.request;
@@ -48,7 +48,7 @@ describe('a request', () => {
     expect(to.seen('x-api-key')).toEqual(['real']);
   });
 
-  it('has the second header of the credential, and not what a client says in it', async () => {
+  it('has the second header of the credential, and no value that the client sends in it', async () => {
     await to.reopen({ also: ['x-account', 'a1'] });
     await to.raw(`${get}X-Account: other\r\nx_account: other\r\n\r\n`);
     expect([to.seen('authorization'), to.seen('x-account'), to.seen('x_account')]).toEqual([[real], ['a1'], []]);
@@ -89,7 +89,7 @@ describe('a request', () => {
     expect(to.received).toEqual([]);
   });
 
-  it('does not get through headers about the connection with us, nor trailers', async () => {
+  it('does not pass on headers about the connection to the proxy, nor trailers', async () => {
     const lines = [
       'Proxy-Authorization: x',
       'Keep-Alive: x',
@@ -165,7 +165,7 @@ describe('a request', () => {
     expect([to.seen('content-length'), to.seen('transfer-encoding')]).toEqual([[], []]);
   });
 
-  it('after another goes the same way, without a new connection', async () => {
+  it('after another uses the same connection to the host', async () => {
     const agent = new Agent({ keepAlive: true });
     for (const path of ['/1', '/2', '/3']) {
       const [response] = await once(httpRequest({ port: to.port, path, agent }).end(), 'response');

@@ -14,7 +14,7 @@ export interface Outgoing {
 /** The methods that APIs use. A server answers TRACE with the key, and others are not known to be harmless. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A Fault where the request must not pass. */
+/** The request to send; a Fault if the request must not pass. */
 export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault {
   const { target, credential, asked } = call;
   const { method = '', url = '', rawHeaders } = request;
@@ -33,7 +33,10 @@ export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault
   return { method, path: url, headers: [...headers, ...framing(request)] };
 }
 
-/** In every reading of the path: a server could take dots, escapes or empty parts for a way out of the folder. */
+/**
+ * Whether the path is below the folder in every reading: a server could take dots, escapes or empty parts for a way out
+ * of it.
+ */
 function isBelow(url: string, folder: string): boolean {
   const [path] = url.split('?', 1) as [string];
   const rest = path.slice(folder.length).split('/');

@@ -14,7 +14,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, statu
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(bodyOf(fault));
 }
 
-/** The same for a bare socket. */
+/** Like `refuse`, for a bare socket. */
 export function refuseOn(socket: Duplex, status: number, fault: Fault): void {
   if (socket.destroyed) return;
   const body = bodyOf(fault);

@@ -33,7 +33,7 @@ describe('a WebSocket', () => {
     expect(asked.headers).toMatchObject({ authorization: real, upgrade: 'websocket', host });
   });
 
-  it('that the service refuses is refused with its words', async () => {
+  it('that the service refuses is refused with the response of the service', async () => {
     to.service.server.on('upgrade', (_: IncomingMessage, socket: Socket) => {
       socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
     });
@@ -41,7 +41,7 @@ describe('a WebSocket', () => {
   });
 
   it.each(['101 Switching Protocols', '403 the-real-one'])(
-    'is refused where the head of %s has the key',
+    'is refused if the head of %s has the key',
     async (status) => {
       to.service.server.on('upgrade', (_: IncomingMessage, socket: Socket) => {
         const head = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Echo: the-real-one', 'Content-Length: 0'];
@@ -53,7 +53,7 @@ describe('a WebSocket', () => {
     },
   );
 
-  it('ends on both sides', async () => {
+  it('is closed on the side of the service when the client closes it', async () => {
     const closed = new Promise((resolve) => {
       to.service.server.on('upgrade', (_: IncomingMessage, socket: Socket) => {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');

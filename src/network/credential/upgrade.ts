@@ -1,4 +1,4 @@
-/** WebSockets to the host of a credential: the handshake gets the header, what follows passes both ways as it is. */
+/** WebSockets to the host of a credential: the handshake gets the header; later bytes pass both ways unchanged. */
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
@@ -12,7 +12,7 @@ import { openUpstream } from './upstream.ts';
 interface Upgrading {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What the client sent after its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
 }
 

@@ -1,4 +1,7 @@
-/** Connections from a call to its target: one at a time, with verified TLS for a credential unless its host has none, closed with the call. */
+/**
+ * Connections from a call to its target: one at a time, closed with the call, and for a credential with verified TLS,
+ * unless its host has no TLS.
+ */
 import { Agent, type AgentOptions } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -74,12 +77,12 @@ function trusting(roots: readonly string[]): SecureContext {
   return made;
 }
 
-/** Refused, unknown or unreachable: none is an internal error. */
+/** A host that refuses, is unknown or cannot be reached is `unavailable`, not an internal error. */
 function dialFault({ name, host }: Target, error: Error): Fault {
   return new Fault('unavailable', `no connection to ${host} for ${name}: ${error.message}`, { cause: error });
 }
 
-/** Certificates of an authority that only its owner knows. */
+/** Error codes for certificates of an unknown authority. */
 const unknownIssuer = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

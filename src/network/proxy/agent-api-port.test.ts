@@ -39,7 +39,7 @@ afterEach(() => {
   outside.close();
 });
 
-it('what listens inside gets the hash of a token, never the token, and the host that the client named', async () => {
+it('the server inside gets the hash of a token, never the token, and the host that the client named', async () => {
   const headers = { authorization: 'Bearer secret-token', 'x-other': 'kept' };
   const response = await fetch(`${url}/sessions`, { method: 'POST', headers, body: 'text' });
   expect([response.status, await response.text()]).toEqual([200, '{}']);
@@ -49,7 +49,7 @@ it('what listens inside gets the hash of a token, never the token, and the host 
   expect(seen[0]!.raw).not.toContain('secret-token');
 });
 
-it.each(['Basic secret-token', 'secret-token', 'Bearer secret-token more'])('%s passes as no token', async (text) => {
+it.each(['Basic secret-token', 'secret-token', 'Bearer secret-token more'])('%s passes no token', async (text) => {
   await fetch(url, { headers: { authorization: text } });
   expect(seen[0]!.authorization).toBe('Bearer');
   expect(seen[0]!.raw).not.toContain('secret-token');

@@ -1,6 +1,7 @@
 /**
- * Port 3002 of a sandbox at a port of the host. An agent can end the agent API and listen there itself, so the token of a client does not go
- * inside: its hash does. The hash is accepted inside only, where the agent is already; at the port of the host it is hashed again.
+ * Port 3002 of a sandbox, forwarded to a port of the host. An agent can end the agent API and listen there itself, so
+ * the proxy sends the hash of a client's token instead of the token. The agent API accepts the hash only inside, where
+ * the agent is already; at the port of the host a hash is hashed again.
  */
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -23,13 +24,13 @@ export function agentApiCall(client: Socket, meter: Meter, dial: () => Promise<S
   };
 }
 
-/** With the host that the client named: the agent API refuses pages of other sites by it. */
+/** The headers with the host that the client named: by it the agent API refuses pages of other sites. */
 function withHashedToken(received: Headers): string[] {
   const host = valuesOf(received, 'host').join();
   return requestHeaders(received, { host, header, value: hashed(valuesOf(received, header).join()), drops: [] });
 }
 
-/** What is no bearer token is left out: it may be one that is written wrongly. */
+/** A value that is not a bearer token is left out: it may be a token in a wrong form. */
 function hashed(authorization: string): string {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   return token === undefined ? 'Bearer' : `Bearer ${createHash('sha256').update(token).digest('hex')}`;

@@ -14,13 +14,13 @@ import { RateLimit, Slots } from './rate-limit.ts';
 import { type Inspection, type Passing, relay } from './relay.ts';
 import { UsageFile } from './usage.ts';
 
-/** New connections and requests of one sandbox. */
+/** The rate limit of new connections and requests of one sandbox. */
 const attemptsPerSecond = 400;
 const attemptBurst = 1500;
-/** Lookups of one sandbox at a time. */
+/** The number of lookups of one sandbox at a time. */
 const lookUpsAtOnce = 4;
 
-/** The rules of a dial: those of the sandbox, or of a credential that it has. */
+/** The rules for a connection: those of the sandbox, or of a credential that it has. */
 export type Rules = (attached: Attached) => NetworkPolicy;
 
 const notAllowed = 'not allowed any more';
@@ -61,7 +61,7 @@ export class Attached {
     return this.#policy;
   }
 
-  /** Closes what is not allowed any more. */
+  /** Changes rules and limits, and closes connections that are not allowed any more. */
   change(attachment: Attachment): void {
     this.#attachment = attachment;
     this.#policy = new NetworkPolicy(attachment.allow);
@@ -99,13 +99,13 @@ export class Attached {
     return attempt;
   }
 
-  /** For a request on an open connection: waits until the rate allows it. */
+  /** Waits until the rate limit allows a request on an open connection. */
   async turn(): Promise<void> {
     const waitMs = this.#rate.takeMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 
-  /** Checks, records and connects. Throws `Refused`. */
+  /** Checks, connects and records an attempt. Throws `Refused`. */
   async dial(attempt: Attempt, asked: Endpoint, rules: Rules = ownRules): Promise<Socket> {
     const stop = new AbortController();
     attempt.asked = asked;
@@ -145,7 +145,7 @@ export class Attached {
     return { meter: this.meter, onBytes };
   }
 
-  /** Closes everything. A sandbox that still lives was detached because its rules allow nothing. */
+  /** Closes everything. If the sandbox is still alive, it was detached because its rules allow nothing. */
   end(): void {
     this.#isGone = true;
     const reason = isAlive(this.#attachment.init) ? notAllowed : 'the sandbox has ended';

@@ -1,4 +1,4 @@
-/** All sandboxes of the proxy, by order of the daemon. */
+/** All sandboxes that the daemon has attached to the proxy. */
 
 import { Exclusive } from '../../lib/exclusive.ts';
 import { isAlive, type ProcessRef } from '../../lib/process.ts';
@@ -7,7 +7,7 @@ import type { Attachment } from '../network.ts';
 import type { ProxyParts } from './proxy.ts';
 import { SandboxPorts } from './sandbox-ports.ts';
 
-/** How often sandboxes are checked that ended while no daemon ran. */
+/** The interval of the check for sandboxes that ended while no daemon ran. */
 const sweepMs = 2000;
 
 export class Attachments {
@@ -30,7 +30,7 @@ export class Attachments {
     for (const id of [...this.#sandboxes.keys()]) if (!order.ids.includes(id)) this.#detach(id);
   }
 
-  /** A sandbox that was started again is another one. */
+  /** A sandbox with another init process was started again: the earlier one is detached. */
   async #attach(attachment: Attachment): Promise<void> {
     const { id, init } = attachment;
     const before = this.#sandboxes.get(id);

@@ -1,4 +1,6 @@
-/** One attempt of a sandbox to reach a host: decided once, recorded twice, and cut when it is not allowed any more. */
+/**
+ * One attempt of a sandbox to reach a host: decided once, recorded twice, and cut off when it is not allowed any more.
+ */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
 import type { Refused } from '../lookup.ts';
@@ -7,9 +9,9 @@ import type { Ended, RecordLine, Via } from '../record.ts';
 export class Attempt {
   readonly id: string;
   readonly via: Via;
-  /** Null until it is known. */
+  /** The requested endpoint; null until it is known. */
   asked: Endpoint | null = null;
-  /** Closes its connections. */
+  /** Closes the connections of the attempt. */
   cut: (() => void) | null = null;
   readonly #write: (line: RecordLine) => void;
   readonly #onEnd: (attempt: Attempt) => void;
@@ -41,7 +43,7 @@ export class Attempt {
     else this.#receivedBytes += bytes;
   }
 
-  /** Throws when it cannot be recorded: then the attempt must not go on. */
+  /** Records that the attempt is allowed. Throws if that fails: then the attempt must not go on. */
   allow(asked: Endpoint, rule: string, address: string): void {
     this.asked = asked;
     this.#write({
@@ -58,7 +60,7 @@ export class Attempt {
     this.#state = 'allowed';
   }
 
-  /** `text` is the request as it came. A failure after the attempt was allowed is no refusal. */
+  /** Records the refusal; `text` is the request as it came. A failure after the attempt was allowed is no refusal. */
   refuse(text: string, { refusal, rule, message }: Refused): void {
     const isRefusal = this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name');
     if (!isRefusal) {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { BadBody, type Body, bodyOf, ChunkedBody, SizedBody } from './body.ts';
 
-/** What is passed on of these chunks, and how much content is in it. */
+/** The text that is passed on for these chunks, and the number of its content bytes. */
 function read(body: Body, ...chunks: readonly string[]) {
   const parts = chunks.map((chunk) => body.read(Buffer.from(chunk, 'latin1')));
   return {
@@ -13,7 +13,7 @@ function read(body: Body, ...chunks: readonly string[]) {
 }
 
 describe('a body with a length', () => {
-  it('is over after so many bytes, and what follows is not passed on', () => {
+  it('is over after that many bytes, and later bytes are not passed on', () => {
     expect(read(new SizedBody(5), 'he')).toEqual({ text: 'he', bytes: 2, isOver: false });
     expect(read(new SizedBody(5), 'he', 'llo')).toEqual({ text: 'hello', bytes: 5, isOver: true });
     expect(read(new SizedBody(5), 'he', 'llo, and', ' more')).toEqual({ text: 'hello', bytes: 5, isOver: true });
@@ -24,7 +24,7 @@ describe('a body in chunks', () => {
   const text = 'A;name="value"\r\n0123456789\r\n1\t\r\nx\r\n3\r\n\r\n\n\r\n0;last\r\nTrailer: 1\r\n\r\nand more';
   const passed = { text: 'A\r\n0123456789\r\n1\r\nx\r\n3\r\n\r\n\n\r\n', bytes: 14, isOver: true };
 
-  it('is passed on without extensions, trailers and what follows, wherever it is divided', () => {
+  it('is passed on without extensions, trailers and later bytes, however it is divided', () => {
     expect(read(new ChunkedBody(), text)).toEqual(passed);
     expect(read(new ChunkedBody(), ...text)).toEqual(passed);
     for (let one = 1; one < text.length; one += 1) {
@@ -51,17 +51,17 @@ describe('a body in chunks', () => {
     ['shorter than it says', '6\r\nhello\r\n0\r\n\r\n'],
     ['with an endless line', `5;${'x'.repeat(10_000)}`],
     ['with an endless trailer', `0\r\n${'X: y\r\n'.repeat(20_000)}`],
-  ])('%s is none', (_, bad) => {
+  ])('%s is refused', (_, bad) => {
     expect(() => read(new ChunkedBody(), bad)).toThrow(BadBody);
     expect(() => read(new ChunkedBody(), ...bad)).toThrow(BadBody);
   });
 });
 
-describe('where a body ends', () => {
+describe('the end of a body', () => {
   const of = (method: string, statusCode: number, ...rawHeaders: string[]) =>
     bodyOf({ statusCode, rawHeaders } as IncomingMessage, method);
 
-  it('is chosen by the one header that frames it', () => {
+  it('is found by the one header that frames the body', () => {
     expect(of('GET', 200, 'Content-Length', '5')).toBeInstanceOf(SizedBody);
     expect(of('GET', 200, 'Transfer-Encoding', 'Chunked')).toBeInstanceOf(ChunkedBody);
   });

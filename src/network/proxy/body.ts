@@ -10,7 +10,7 @@ export interface Body {
 
 interface Part {
   readonly pieces: readonly Buffer[];
-  /** How many bytes of the content are in it. */
+  /** The number of content bytes in the pieces. */
   readonly bytes: number;
 }
 
@@ -42,7 +42,7 @@ export class SizedBody implements Body {
   }
 }
 
-/** Longer than any line with a size and extensions. */
+/** A limit above any line with a size and extensions. */
 const maxLineBytes = 4096;
 const maxTrailerBytes = 64 * 1024;
 const lineFeed = 0x0a;
@@ -50,9 +50,9 @@ const lineFeed = 0x0a;
 /** Passes the same chunks without extensions and trailers. The last chunk, which ends the body, is left out. */
 export class ChunkedBody implements Body {
   #state: 'size' | 'content' | 'after content' | 'trailer' | 'over' = 'size';
-  /** Bytes left of the content of this chunk. */
+  /** The number of content bytes left in this chunk. */
   #left = 0;
-  /** The part of a line that has come. */
+  /** The part of a line that has arrived. */
   #line = '';
   #trailerBytes = 0;
 
@@ -93,7 +93,7 @@ export class ChunkedBody implements Body {
     return { pieces, bytes };
   }
 
-  /** The line as it passes. */
+  /** Takes a line or a part of one, and returns the text that passes for it. */
   #take(line: string): string {
     this.#line = '';
     if (line.endsWith('\n')) return this.#whole(line);

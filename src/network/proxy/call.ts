@@ -8,7 +8,7 @@ import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { counted } from './relay.ts';
 
-/** The credential for that host: one that is reached over TLS, which a client inside begins. */
+/** The credential for that host if it is reached over TLS, which a client inside begins. */
 export function interceptedBy({ attachment }: Attached, asked: Endpoint): Credential | null {
   const isMeant = (one: Credential) =>
     one.scheme === undefined && endpointText(endpointOf(one)) === endpointText(asked);
@@ -44,7 +44,7 @@ function endpointOf({ host, port }: Credential): Endpoint {
   return { host: parseHost(host), port };
 }
 
-/** Allowed by a rule of the credential, as long as the sandbox has it. */
+/** Connects to the host of the credential; a rule allows it as long as the sandbox has the credential. */
 async function dialFor(attached: Attached, credential: Credential, socket: Socket): Promise<Socket> {
   const target = endpointOf(credential);
   const rule = endpointText(target);
@@ -61,13 +61,13 @@ async function dialFor(attached: Attached, credential: Credential, socket: Socke
   }
 }
 
-/** Counts against the limits only: the record counts the bytes of the upstream connection. */
+/** Counts bytes against the limits only: the record counts the bytes of the upstream connection. */
 export function limited({ meter }: Attached): Call['counted'] {
   const passing = { meter, onBytes: () => {} };
   return (way) => counted(passing, way);
 }
 
-/** Ends the attempt with the connection, with all bytes that passed. */
+/** Ends the attempt when the connection closes, and records all bytes that passed. */
 export function recordWhole(attempt: Attempt, client: Socket, upstream: Socket): void {
   attempt.holds(client, upstream);
   upstream.once('close', () => {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../model/host.ts';
 import { type Address, Refused } from '../lookup.ts';
 import { withReusedBuffer } from './reused-buffer.ts';
 
-/** How long one address may take before the next is tried as well. */
+/** The wait for one address before the next is tried as well. */
 const nextMs = 1500;
 
 export function dialOne(
@@ -55,7 +55,7 @@ export function dialOne(
   });
 }
 
-/** When several addresses failed, each has an error. */
+/** The cause of a failure. If several addresses failed, each has an error. */
 function why(error: NodeJS.ErrnoException): string {
   return error.code ?? (error as AggregateError).errors?.[0]?.code ?? error.message;
 }

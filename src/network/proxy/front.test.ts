@@ -46,7 +46,7 @@ describe('a plain request', () => {
     ]);
   });
 
-  it('with a body passes it, framed once', async () => {
+  it('with a body is passed on with it, framed once', async () => {
     const lines = [`POST http://${there}/ HTTP/1.1`, `Host: ${there}`, 'Connection: close'];
     await proxy.exchange([...lines, 'Content-Length: 5', '', 'abcde'].join('\r\n'));
     expect(upstream.text).toMatch(/\r\nContent-Length: 5\r\n(.|\r\n)*\r\n\r\nabcde$/i);
@@ -195,7 +195,7 @@ describe('CONNECT', () => {
     ['another Host after an empty line', (port: number) => `\r\nGET / HTTP/1.1\r\nHost: evil.test:${port}\r\n\r\n`],
     ['another URL', (port: number) => `GET http://other.test:${port}/ HTTP/1.1\r\nHost: other.test:${port}\r\n\r\n`],
     ['another URL in small letters', (port: number) => `get http://other.test:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ])('and not for %s', async (_, request) => {
+  ])('opens a tunnel that refuses a request for %s', async (_, request) => {
     const socket = await proxy.tunnel(`good.test:${upstream.port}`);
     for (const byte of request(upstream.port)) socket.write(byte);
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -204,7 +204,7 @@ describe('CONNECT', () => {
     expect(upstream.text).not.toContain('GET');
   });
 
-  it('to port 80 is plain HTTP and nothing else', async () => {
+  it('to port 80 passes plain HTTP only', async () => {
     const socket = await proxy.tunnel('good.test:80');
     socket.write('SSH-2.0-evil\r\n');
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 400 /);
@@ -238,7 +238,7 @@ describe('CONNECT', () => {
 });
 
 describe('a change of the rules', () => {
-  it('cuts what is not allowed any more, and nothing else', async () => {
+  it('closes connections that are not allowed any more, and no others', async () => {
     const quiet = await Upstream.open((socket) => void socket.write('hi'));
     proxy.allow(`127.0.0.1:${quiet.port}`, there);
     const socket = await proxy.tunnel(`127.0.0.1:${quiet.port}`);
@@ -254,7 +254,7 @@ describe('a change of the rules', () => {
   it.each([
     ['without a rule is not allowed any more', processRef(process.pid)!, 'not allowed any more'],
     ['that is gone has ended', { pid: 1, startTicks: 1, bootId: 'another' }, 'the sandbox has ended'],
-  ])('is not the only end: a sandbox %s', async (_, init, reason) => {
+  ])('is not the only reason to close a connection: a sandbox %s', async (_, init, reason) => {
     proxy.attached.change({ ...proxy.attached.attachment, init });
     const socket = await proxy.tunnel(there);
     proxy.attached.end();

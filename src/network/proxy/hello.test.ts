@@ -15,7 +15,7 @@ function watch(host = 'good.test'): HelloWatch {
   return new HelloWatch(parseHost(host));
 }
 
-/** What Node's own TLS says first. */
+/** The client hello of Node's own TLS. */
 async function realHello(servername: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = new Duplex({
@@ -55,11 +55,11 @@ describe('a hello that names the host', () => {
     ['GOOD.Test', 'good.test'],
     ['good.test.', 'good.test'],
     ['xn--bcher-kva.test', 'bücher.test'],
-  ])('%s is %s', (said, asked) => {
+  ])('as %s passes for %s', (said, asked) => {
     expect(watch(asked).fromClient(hello({ names: [said] })).length).toBeGreaterThan(0);
   });
 
-  it('is not needed where an address was asked for', () => {
+  it('is not required if an address was requested', () => {
     expect(watch('192.0.2.1').fromClient(hello({})).length).toBeGreaterThan(0);
   });
 });
@@ -93,7 +93,7 @@ describe('the parser of a hello refuses', () => {
     expect(() => watch().fromClient(bytes)).toThrow(BadHello);
   });
 
-  it('a name where an address was asked for', () => {
+  it('a name if an address was requested', () => {
     expect(() => watch('192.0.2.1').fromClient(hello({ names: ['evil.test'] }))).toThrow(BadHello);
   });
 
@@ -107,7 +107,7 @@ describe('the parser of a hello refuses', () => {
   });
 });
 
-describe('a second hello, which a server can ask for,', () => {
+describe('a second hello, which a server can request,', () => {
   it('has to name the host, too', () => {
     const one = watch();
     one.fromClient(hello({ names: ['good.test'] }));
@@ -117,7 +117,7 @@ describe('a second hello, which a server can ask for,', () => {
     expect(() => one.fromClient(hello({ names: ['evil.test'] }))).toThrow(BadHello);
   });
 
-  it('passes when it does, and then everything passes', () => {
+  it('passes if it names the host, and then everything passes', () => {
     const one = watch();
     const bytes = hello({ names: ['good.test'] });
     one.fromClient(bytes);
@@ -147,7 +147,7 @@ describe('a second hello, which a server can ask for,', () => {
   });
 });
 
-describe('it is over when the server has chosen', () => {
+describe('the inspection is over when the server has answered', () => {
   it.each([
     ['with a hello', settled],
     ['with an alert', Buffer.from([21, 3, 3, 0, 2, 2, 40])],
@@ -156,12 +156,12 @@ describe('it is over when the server has chosen', () => {
     one.fromClient(hello({ names: ['good.test'] }));
     one.fromServer(answer);
     expect(one.isOver).toBe(true);
-    // What a client of TLS 1.2 says then looks like a handshake and is none of ours.
+    // The next bytes of a TLS 1.2 client look like a handshake record but are encrypted.
     const encrypted = record(Buffer.from([1, 2, 3, 4]));
     expect(one.fromClient(encrypted)).toEqual(encrypted);
   });
 
-  it('and the data held back until then is released', () => {
+  it('and data that was held back until then is released', () => {
     const one = watch();
     one.fromClient(hello({ names: ['good.test'] }));
     expect(one.fromClient(data.subarray(0, 3))).toHaveLength(0);

@@ -1,7 +1,7 @@
 /**
- * The server names in a TLS handshake. The client hello has to name the requested host; so has a second one, which a server
- * can request before encryption begins. Bytes of the client are held until they are checked; those of the server are only
- * observed.
+ * The server names in a TLS handshake. The client hello must name the requested host, and so must a second one, which a
+ * server can request before encryption begins. Bytes of the client are held until they are checked; those of the server
+ * are only observed.
  */
 import { type Host, hostText, parseHost } from '../../model/host.ts';
 import { printable } from '../../model/name.ts';
@@ -12,20 +12,20 @@ const serverHello = 2;
 const recordHeaderBytes = 5;
 const messageHeaderBytes = 4;
 const maxRecordBytes = 16_384;
-/** Larger than any real one, including post-quantum key shares. */
+/** Larger than any real hello, including post-quantum key shares. */
 const maxHelloBytes = 65_536;
 
 const extensions = { serverName: 0, encryptedHello: 0xfe0d, encryptedServerName: 0xffce } as const;
 
-/** How a server hello begins its random bytes when it asks for another client hello: SHA-256 of "HelloRetryRequest". */
+/** The random bytes of a server hello that requests another client hello: SHA-256 of "HelloRetryRequest". */
 const retryRandom = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 
-/** Why a handshake is refused. */
+/** The reason why a handshake is refused. */
 export class BadHello extends Error {}
 
 export class HelloWatch {
   readonly #asked: Host;
-  /** Bytes of the client that have not passed. */
+  /** Bytes of the client that were held back. */
   #held: Buffer = Buffer.alloc(0);
   #fromServer: Buffer = Buffer.alloc(0);
   #named = 0;
@@ -36,12 +36,12 @@ export class HelloWatch {
     this.#asked = asked;
   }
 
-  /** Everything may pass from now on. */
+  /** True: the check is over, and all further bytes may pass. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The client has sent the name. */
+  /** True: the client has sent a hello with a valid name. */
   get isNamed(): boolean {
     return this.#named > 0;
   }
@@ -52,7 +52,7 @@ export class HelloWatch {
     return this.#isOver ? this.release() : this.#checkedRecords();
   }
 
-  /** The held bytes, when it is over. */
+  /** Returns the held bytes and forgets them; called when the check is over. */
   release(): Buffer {
     const bytes = this.#held;
     this.#held = Buffer.alloc(0);
@@ -68,7 +68,7 @@ export class HelloWatch {
     this.#isOver = !this.#isRetried || this.#named > 1;
   }
 
-  /** Checked whole records at the front. */
+  /** Takes the checked whole records from the held bytes. */
   #checkedRecords(): Buffer {
     let good = 0;
     for (;;) {
@@ -82,7 +82,7 @@ export class HelloWatch {
     return bytes;
   }
 
-  /** How many bytes belong together at the front: one record, or those of a whole hello. 0: more have to come. */
+  /** The size of the first unit of the bytes: one record, or all records of a hello. 0: it is incomplete. */
   #unit(bytes: Buffer): number {
     if (this.#isOver) return bytes.length;
     if (bytes.length < recordHeaderBytes) return 0;
@@ -103,7 +103,7 @@ export class HelloWatch {
   }
 }
 
-/** A handshake message, from as many records as it is cut into. Null: more bytes have to come. */
+/** Joins a handshake message from the records that it is divided into. Null: it is incomplete. */
 function readMessage(bytes: Buffer): { message: Buffer; size: number } | null {
   const parts: Buffer[] = [];
   let have = 0;
@@ -190,7 +190,7 @@ function serverName(extension: Buffer): string {
   return name;
 }
 
-/** Reads length-prefixed fields. What does not fit is a bad hello. */
+/** Reads length-prefixed fields. A length that does not fit is a bad hello. */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -226,7 +226,7 @@ class Reader {
   }
 }
 
-/** The server's first message. Anything but a server hello, such as an alert, ends the inspection. */
+/** Reads the server's first message. Anything but a server hello, such as an alert, ends the inspection. */
 function readServerHello(bytes: Buffer): 'more' | 'retry' | 'other' {
   const randomAt = recordHeaderBytes + messageHeaderBytes + 2;
   if (bytes.length > 0 && bytes[0] !== handshakeRecord) return 'other';

@@ -23,7 +23,7 @@ async function setup(answer: (socket: Socket, heard: () => string) => void) {
   return { upstream, proxy, ask };
 }
 
-/** Answers each connection by the path that is asked for on it. */
+/** Answers each connection by the path that is requested on it. */
 async function serving(answer: (path: string, socket: Socket) => void) {
   const upstream = await Upstream.open((socket, heard) => {
     socket.once('data', () => answer(heard().split(' ')[1]!, socket));
@@ -33,7 +33,7 @@ async function serving(answer: (path: string, socket: Socket) => void) {
   return { proxy, port: upstream.port };
 }
 
-/** Others have their turns between any two pieces. */
+/** Fetches a body and yields to the event loop after each piece. */
 async function fetchSlowly(proxy: TestProxy, agent: Agent, port: number, path: string): Promise<Buffer> {
   const options = { agent, host: '127.0.0.1', port: proxy.port, path: `http://127.0.0.1:${port}${path}` };
   const request = get({ ...options, headers: { host: `127.0.0.1:${port}` } });
@@ -51,12 +51,12 @@ async function drained(socket: Socket): Promise<number> {
   try {
     for await (const chunk of socket) bytes += (chunk as Buffer).length;
   } catch {
-    // Cut off: what came, came.
+    // The connection was cut off: the bytes that arrived count.
   }
   return bytes;
 }
 
-/** Answers a request to /last with an end, others by the text for it. */
+/** Answers a request for /last with `last`, and any other request with the text. */
 function answering(text: string) {
   return (socket: Socket, heard: () => string) => {
     socket.once('data', () => {
@@ -126,7 +126,7 @@ describe('an answer', () => {
     },
   );
 
-  it('to a client that has gone meanwhile is not waited for', async () => {
+  it('to a client that has gone is not requested from the server', async () => {
     const { proxy, upstream, ask } = await setup(() => {});
     const { attached } = proxy;
     const dial = attached.dial.bind(attached);
@@ -142,7 +142,7 @@ describe('an answer', () => {
     expect(upstream.text).toBe('');
   });
 
-  it('that breaks off is not taken for a whole one', async () => {
+  it('that breaks off is not passed on as complete', async () => {
     const { proxy, ask } = await setup((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'));
     });
@@ -154,7 +154,9 @@ describe('an answer', () => {
 
 describe('a large body', () => {
   const content = randomBytes(20 * MiB + 7);
-  /** Pieces of odd sizes; with extensions, so that not all of it is passed on as it stands. */
+  /**
+   * Divides the content into chunks of odd sizes, some with extensions, so that not all bytes are passed on unchanged.
+   */
   const inChunks = (bytes: Buffer) => {
     const pieces: Buffer[] = [];
     for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 3) % 600_000) {
@@ -192,7 +194,7 @@ describe('a large body', () => {
     });
   });
 
-  it('is cut at once when it is not allowed any more', async () => {
+  it('is cut off at once when the rules no longer allow it', async () => {
     const { proxy, ask } = await setup((socket) => {
       socket.once('data', () => socket.write(Buffer.concat([Buffer.from(headOf(sized.header)), content])));
     });
@@ -204,7 +206,7 @@ describe('a large body', () => {
     expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'not allowed any more' });
   });
 
-  it('to a client that goes away is not waited for', async () => {
+  it('is cut off at the server when the client goes away', async () => {
     const gone = vi.fn();
     const { proxy, ask } = await setup((socket) => {
       socket.once('data', () => socket.write(Buffer.concat([Buffer.from(headOf(sized.header)), content])));
@@ -222,7 +224,7 @@ describe('a large body', () => {
     ['ends', (socket: Socket) => void socket.end()],
     ['breaks off', (socket: Socket) => void socket.resetAndDestroy()],
     ['goes on with what is no chunk', (socket: Socket) => void socket.write('no chunk\r\n')],
-  ])('of a server that %s before its end is not taken for a whole one', async (_, then) => {
+  ])('of a server that %s before its end is not passed on as complete', async (_, then) => {
     const { proxy, ask } = await setup((socket) => {
       socket.once('data', () => {
         socket.write(`${headOf('Transfer-Encoding: chunked')}5\r\nhello\r\n`, () => then(socket));
@@ -232,7 +234,7 @@ describe('a large body', () => {
     await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' }));
   });
 
-  it('of events passes each as it comes', async () => {
+  it('of events is passed on event by event, as they come', async () => {
     const { proxy, ask } = await setup((socket) => {
       socket.once('data', () => socket.write(`${headOf('Transfer-Encoding: chunked')}6\r\nfirst\n\r\n`));
       open.push({ close: () => socket.destroy() });
@@ -251,7 +253,7 @@ describe('a large body', () => {
 describe('a request for a WebSocket', () => {
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
 
-  it('opens the way when the server agrees, for what was sent too early as well', async () => {
+  it('opens the connection when the server agrees, also for bytes that the client sent too early', async () => {
     const agreed = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nwelcome';
     const { proxy, ask } = await setup((socket, heard) => {
       socket.once('data', () => socket.write(agreed));

@@ -1,4 +1,4 @@
-/** HTTP proxy requests: CONNECT for tunnels, and whole URLs. Each request is decided by itself. */
+/** HTTP proxy requests: CONNECT for tunnels, and whole URLs. The rules are checked for each request. */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
@@ -161,7 +161,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     path: wanted.path,
     headers: [...passedOn(request.rawHeaders), ...framing(request.rawHeaders)],
   });
-  // A response that has begun goes on, even when the rest of the request cannot be sent.
+  // A response that has begun continues, even if the rest of the request cannot be sent.
   outgoing.on('error', () => {
     if (!response.headersSent) stop(`${endpointText(wanted.target)} broke the connection off`);
   });
@@ -190,7 +190,7 @@ interface Answering extends Pick<Forwarding, 'request' | 'response' | 'upstream'
   readonly incoming: IncomingMessage;
 }
 
-/** Passes a body with a known end around the parser, which costs much for each byte. */
+/** Passes a body with a known end without the HTTP parser, which costs much for each byte. */
 function passBody(answering: Answering, done: (error?: Error | null) => void): void {
   const { request, response, upstream, passing, incoming } = answering;
   const body = bodyOf(incoming, request.method!);
@@ -234,7 +234,10 @@ function pourBody(
   });
 }
 
-/** Drops the rest of a request that was answered early. A client that still sends would not read the answer if it were reset. */
+/**
+ * Drops the rest of a request that was answered early. A reset would make a client that is still sending lose the
+ * answer.
+ */
 function dropRest(request: IncomingMessage, passing: Passing): void {
   request.unpipe();
   request.pipe(counted(passing, 'sent')).resume();

@@ -7,29 +7,32 @@ import type { Attempt } from './attempt.ts';
 export interface Inbound {
   readonly attached: Attached;
   readonly socket: Socket;
-  /** The target of the tunnel that it is in: requests may name no other. */
+  /** The target of the tunnel that the connection is in: requests may name no other. Null: it is in no tunnel. */
   readonly fixed: Endpoint | null;
-  /** An unused connection to that target, for the first request. */
+  /** An open connection to that target, which the first request uses. */
   spare: { readonly attempt: Attempt; readonly socket: Socket } | null;
 }
 
-/** Time for a client to read the last bytes and close. */
+/** The time that a client has to read the last bytes and close. */
 const lingerMs = 2000;
 
-/** Ends the connection with these bytes. */
+/** Sends these bytes and ends the connection. */
 export function endWith(socket: Socket, bytes: string | Buffer): void {
   socket.end(bytes);
   linger(socket);
 }
 
-/** Reads and drops what still comes: closing a connection with unread bytes resets it, and the client loses the answer. */
+/**
+ * Reads and drops further bytes of the client: closing a connection with unread bytes resets it, and the client loses
+ * the answer.
+ */
 export function linger(socket: Socket): void {
   socket.resume();
   const late = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(late));
 }
 
-/** The first bytes, or null when the other side ends first or the signal aborts. They are put back. */
+/** Reads the first bytes and puts them back. Null: the other side ends first, or the signal aborts. */
 export function firstBytes(
   socket: Socket,
   enough: (bytes: Buffer) => boolean,

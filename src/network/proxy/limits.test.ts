@@ -29,7 +29,7 @@ async function drain(socket: Socket): Promise<number> {
   return bytes;
 }
 
-/** For 3 MiB at 4 MiB a second: all but the burst and the last read, which may be a whole MiB. */
+/** The least time for 3 MiB at 4 MiB a second, without the burst and the last read, which may be a whole MiB. */
 const leastMs = 350;
 
 describe('a limit', () => {
@@ -56,7 +56,7 @@ describe('a limit', () => {
     expect(performance.now() - from).toBeGreaterThan(leastMs);
   });
 
-  it('on bytes in all cuts the body of an answer', async () => {
+  it('on total bytes cuts off the body of an answer', async () => {
     const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => {
       socket.once('data', () => body(24 * MiB).forEach((part) => void socket.write(part)));
     });
@@ -65,7 +65,7 @@ describe('a limit', () => {
     expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'used up what it may send and receive in all' });
   });
 
-  it('on bytes in all cuts what is under way, and refuses what comes', async () => {
+  it('on total bytes cuts off open connections, and refuses new ones', async () => {
     const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => socket.write(Buffer.alloc(8 * MiB)));
     const socket = await proxy.tunnel(place);
     expect(await drain(socket).catch(() => MiB)).toBeLessThan(4 * MiB);
@@ -74,7 +74,7 @@ describe('a limit', () => {
     expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'limit' });
   });
 
-  it('on idleness ends a connection on which nothing happens', async () => {
+  it('on idle time closes a connection without traffic', async () => {
     const { proxy, place } = await setup({ idleMs: 1000 }, (socket) => socket.write('hello'));
     const socket = await proxy.tunnel(place);
     await once(socket, 'close');
@@ -83,7 +83,7 @@ describe('a limit', () => {
     );
   });
 
-  it('on time closes a connection that sends nothing', async () => {
+  it('on the time to connect closes a connection that sends no whole request', async () => {
     const { proxy } = await setup({ connectMs: 1000 }, () => {});
     const [silent, slow] = [proxy.connect(), proxy.connect()];
     slow.write(Buffer.from([5, 1]));
@@ -95,7 +95,7 @@ describe('a limit', () => {
     });
   });
 
-  it('refuses a connection that cannot be recorded', async () => {
+  it('is reported when a connection is refused because it cannot be recorded', async () => {
     const { proxy, upstream, place } = await setup({}, (socket) => socket.write('hello'));
     proxy.breakRecord();
     expect(await proxy.exchange(`CONNECT ${place} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
@@ -133,7 +133,7 @@ describe('a listener', () => {
 
   const have = (accepted: readonly Socket[], count: number) => soon(() => expect(accepted).toHaveLength(count));
 
-  it('accepts as many as there is room for; the others wait and come when there is', async () => {
+  it('accepts as many connections as there is room for; the others wait until there is room', async () => {
     let room = 3;
     const { listener, accepted, dial } = await listen(new RateLimit(1000, 1000), () => room);
     for (let at = 0; at < 10; at += 1) dial();
@@ -143,7 +143,7 @@ describe('a listener', () => {
     await have(accepted, 5);
   });
 
-  it('accepts as quickly as it may and no quicker', async () => {
+  it('accepts connections no faster than the rate limit allows', async () => {
     const { accepted, dial } = await listen(new RateLimit(100, 5), () => 1000);
     const from = performance.now();
     for (let at = 0; at < 30; at += 1) dial();

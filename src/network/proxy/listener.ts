@@ -9,7 +9,7 @@ import type { RateLimit } from './rate-limit.ts';
 
 export interface AcceptLimits {
   readonly rate: RateLimit;
-  /** How many more connections may be open. */
+  /** The number of further connections that may be open. */
   room(): number;
 }
 
@@ -21,7 +21,7 @@ export class Listener {
   #isEarly = false;
   #isClosed = false;
 
-  /** Owns the descriptor of a listening socket. */
+  /** Takes over the descriptor of a listening socket. */
   constructor(fd: number, gate: AcceptLimits, accept: (socket: Socket) => void) {
     this.#fd = fd;
     this.#gate = gate;
@@ -29,7 +29,7 @@ export class Listener {
     this.resume();
   }
 
-  /** Called when there may be room again. */
+  /** Accepts again; called when a connection has closed. */
   resume(): void {
     if (this.#server !== null || this.#isClosed || this.#isEarly || this.#gate.room() <= 0) return;
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
@@ -48,7 +48,7 @@ export class Listener {
     else if (this.#gate.room() <= 0) this.#pause();
   }
 
-  /** Until then room alone does not resume. */
+  /** Stops accepting for a time, even if there is room for connections. */
   #wait(ms: number): void {
     this.#pause();
     this.#isEarly = true;

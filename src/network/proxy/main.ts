@@ -1,6 +1,6 @@
 /**
  * Entry of the proxy process; CARREL_HOME names its installation. A daemon starts it in a mount namespace of its own, and it
- * goes on without the daemon; it exits when it has neither sandboxes nor a daemon.
+ * continues without the daemon; it exits when it has neither sandboxes nor a daemon.
  */
 import { chmodSync, constants, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { Attachments } from './attachments.ts';
 import { Front } from './front.ts';
 import { NamespaceSockets } from './namespace-sockets.ts';
 
-/** How long it stays without sandboxes. */
+/** How long the proxy runs without sandboxes. */
 const idleMs = { alone: 1500, withDaemon: 60_000 } as const;
 const lookMs = 500;
 const takenExit = 6;
@@ -35,7 +35,7 @@ process.on('uncaughtException', (error) => {
     // A full disk does not end the proxy, ignoring.
   }
 });
-// Held until this process ends.
+// The lock is held until this process ends.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 const lock = openSync(join(folder, proxyFiles.lock), constants.O_RDWR | constants.O_CREAT, 0o600);
 if (!tryLock(lock)) process.exit(takenExit);
@@ -54,7 +54,7 @@ function serve(sockets: NamespaceSockets): void {
   let daemon: Socket | null = null;
   let idleSinceMs = Date.now();
   const control = createServer((socket) => {
-    // The newest connection is the living daemon's.
+    // The newest connection is that of the daemon that is alive.
     daemon?.destroy();
     daemon = socket;
     socket.on('error', () => socket.destroy());
@@ -87,7 +87,10 @@ function leave(): void {
   process.exit(0);
 }
 
-/** Mounts of the daemon, copied into this namespace, would stay mounted as long as the proxy lives. */
+/**
+ * Unmounts the mounts of the daemon, which were copied into this namespace and would stay mounted as long as the proxy
+ * lives.
+ */
 function leaveMounts(below: string): void {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -97,7 +100,7 @@ function leaveMounts(below: string): void {
   for (const { place } of points.reverse()) detachMount(place);
 }
 
-/** mountinfo has spaces and backslashes in octal. */
+/** Decodes a path of mountinfo, which has spaces and backslashes in octal. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -48,7 +48,7 @@ function meter(limits: Partial<NetworkLimits> = {}, used = 0) {
 }
 
 describe('a sandbox that is alone', () => {
-  it('passes a part in each turn of the loop and waits for no more than the next', () => {
+  it('passes a part in each turn of the event loop and waits at most until the next turn', () => {
     const { meter: one, clock } = meter();
     let waiting = 0;
     expect(one.take(MiB, () => {})).toBe(false);
@@ -59,7 +59,7 @@ describe('a sandbox that is alone', () => {
     expect(one.take(MiB, () => {})).toBe(false);
   });
 
-  it('with many connections lets some go on in each turn, and all in time', () => {
+  it('with many connections resumes some of them in each turn, and all of them in the end', () => {
     const { meter: one, clock } = meter();
     let free = 0;
     one.take(MiB + 1, () => {});
@@ -100,8 +100,8 @@ describe('a limit on bytes a second', () => {
   });
 });
 
-describe('a limit on bytes in all', () => {
-  it('counts what was used before, and tells when it is spent', () => {
+describe('a limit on total bytes', () => {
+  it('counts bytes that were used before, and reports when it is used up', () => {
     const { meter: one, spent } = meter({ totalBytes: 100 }, 60);
     one.take(39, () => {});
     expect([one.isSpent, spent]).toEqual([false, []]);
@@ -110,8 +110,8 @@ describe('a limit on bytes in all', () => {
   });
 });
 
-describe('a pace', () => {
-  it('lets so many go at once, and then one after another', () => {
+describe('a rate limit', () => {
+  it('allows a burst at once, and then one after another', () => {
     const pace = new RateLimit(10, 3, 0);
     expect([0, 0, 0, 0, 0].map(() => pace.takeMs(0))).toEqual([0, 0, 0, 100, 200]);
     expect(pace.takeMs(10_000)).toBe(0);
@@ -119,7 +119,7 @@ describe('a pace', () => {
 });
 
 describe('slots', () => {
-  it('are for so many at a time, in order', async () => {
+  it('run a limited number of tasks at a time, in order', async () => {
     const slots = new Slots(2);
     const began: number[] = [];
     const ends: (() => void)[] = [];

@@ -1,23 +1,23 @@
 /**
- * Counts the bytes of a sandbox and delays its readers. There are two reasons to wait: the rate limit of the sandbox, and
- * fairness: one sandbox with a thousand busy connections must not starve the others.
+ * Counts the bytes of a sandbox and delays its readers. A reader waits for one of two reasons: the rate limit of the
+ * sandbox, or fairness, since one sandbox with a thousand busy connections must not starve the others.
  */
 import type { NetworkLimits } from '../../model/network.ts';
 
 type Go = () => void;
 
-/** Bytes of one sandbox in one turn of the event loop. */
+/** The bytes that one sandbox may pass in one turn of the event loop. */
 const quantumBytes = 1024 * 1024;
-/** Waiting readers that go on in the next turn. */
+/** The number of waiting readers that continue in the next turn. */
 const perTurn = 16;
-/** The part of a second's bytes that may pass at once. */
+/** The burst, as a part of the bytes per second. */
 const burstSeconds = 0.1;
 const minBurstBytes = 64 * 1024;
 
 export interface Clock {
   nowMs(): number;
   after(ms: number, act: () => void): void;
-  /** In the next turn of the event loop. */
+  /** Calls `act` in the next turn of the event loop. */
   nextTurn(act: () => void): void;
 }
 
@@ -35,7 +35,7 @@ export class Meter {
   #turnBytes = 0;
   #waitingForTurn: Go[] = [];
   #isTurnPlanned = false;
-  /** Bytes that may pass now; negative: more have passed. */
+  /** Bytes that may pass now; negative: more have passed than the rate allows. */
   #allowance: number;
   #refilledMs: number;
   #waitingForRate: Go[] = [];

@@ -5,6 +5,6 @@ test.each([
   ...[['ECONNREFUSED', 'unavailable'] as const, ['ECONNRESET', 'unavailable'] as const],
   ...[['ETIMEDOUT', 'unavailable'] as const, ['ESRCH', 'not_ready'] as const],
   ...[['EADDRINUSE', 'conflict'] as const, ['EPERM', 'unsupported'] as const, ['EMFILE', 'internal'] as const],
-])('a socket that fails with %s is %s, so that callers start a program that ended and try again', (code, expected) => {
+])('a socket error %s is the fault %s, so that callers start an ended program and try again', (code, expected) => {
   expect(socketFault({ code, message: `connect: ${code}` }, 3002)).toMatchObject({ code: expected });
 });

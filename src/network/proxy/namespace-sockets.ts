@@ -31,9 +31,10 @@ export class NamespaceSockets {
     worker.on('message', (answer: SocketAnswer) => this.#settle(answer));
   }
 
-  /** `failed`: the thread has ended, and no socket can be made any more. */
+  /** `failed` is called when the thread has ended: no further socket can be made. */
   static async open(failed: () => void = () => process.exit(1)): Promise<NamespaceSockets> {
-    // The threads of the pool, which look names up, belong to the network of the thread that needs them first: this one.
+    // The threads of the pool look names up and belong to the network of the thread that first needs them. This call
+    // makes it this thread.
     await stat('/');
     const worker = new Worker(join(dist, 'network/proxy/namespace-thread.js'), { trackUnmanagedFds: false });
     const sockets = new NamespaceSockets(worker);
@@ -83,7 +84,7 @@ export function socketFault({ code, message }: { code: string; message: string }
       hint: 'The engine runs it under an account that this daemon has no power over; use --engine local.',
     });
   }
-  // Reset: the program ended between the connection and its acceptance.
+  // ECONNRESET: the program ended between the connection and its acceptance.
   if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'].includes(code))
     return new Fault('unavailable', `no program accepts connections at port ${port} of the sandbox`);
   return new Fault('internal', `cannot make a socket inside the sandbox: ${message}`);

@@ -17,5 +17,5 @@ function answer({ serial, act, process, port, family }: SocketOrder): SocketAnsw
   }
 }
 
-/** Connections that wait while the proxy does not accept; the kernel drops more. */
+/** The number of connections that wait while the proxy does not accept; the kernel drops more. */
 const backlog = 128;

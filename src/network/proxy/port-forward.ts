@@ -47,7 +47,7 @@ export class ForwardedPort {
   async #take(client: Socket, port: number, inside: InsideOf): Promise<void> {
     client.on('error', () => client.destroy());
     this.#keep(client);
-    // A connection that is kept for the next request has to end when the server ends it.
+    // The agent API keeps connections for later requests: such a connection must end when the server ends it.
     const whole = () => this.#dial(port, inside, (fd) => new Socket({ fd, readable: true, writable: true }));
     if (port === agentApiPort) return inside.forwarder.answer(agentApiCall(client, inside.meter, whole));
     try {
@@ -72,7 +72,7 @@ export class ForwardedPort {
   }
 }
 
-/** A server that listens on `localhost` has one of the two families. */
+/** Connects by IPv4, then by IPv6: a server that listens on `localhost` has one of the two. */
 async function connectInside({ sockets, init }: InsideOf, port: number): Promise<number> {
   try {
     return await sockets.connect(init, port, 4);

@@ -1,23 +1,23 @@
 /**
- * The proxy: what runs in the process `main.ts`, one for each installation.
+ * The proxy: the code of the process `main.ts`, one for each installation.
  *
- * Life cycle of a sandbox in it: an `attach` order makes `SandboxPorts` listen inside, by sockets that the namespace thread
- * creates; another `attach` changes rules, limits and ports and closes what is not allowed any more; `detach`, or the end of
- * its init process, closes everything.
+ * Life cycle of a sandbox in the proxy: an `attach` order makes `SandboxPorts` listen inside, by sockets that the
+ * namespace thread creates; another `attach` changes rules, limits and ports and closes what is not allowed any more;
+ * `detach`, or the end of its init process, closes everything.
  *
  *   listener ─► front: SOCKS or HTTP ─► tunnel ─► TLS: the name is checked, then relayed
  *                                        │     └► HTTP: parsed, each request an attempt
  *                                        └► a credential's host: `network/credential`
  *
  * Life cycle of an attempt: requested, checked by name, looked up once, checked by address, dialled, recorded, relayed, and
- * recorded again at its end. A rule that changes meanwhile cuts it.
+ * recorded again at its end. If the rules no longer allow it, it is cut off.
  *
  * Promises, beyond those of `network.ts`:
  * - One order for one sandbox at a time; orders for several sandboxes run side by side.
  * - The number of connections, the rate of attempts, lookups at a time, bytes per second and bytes in all are limited for
  *   each sandbox. Beyond a limit connections wait in the kernel, and readers wait without a buffer that grows.
- * - What one parser could read differently than another is refused: the proxy writes requests anew, and closes a tunnel of
- *   an unknown protocol in which HTTP appears.
+ * - A request that two parsers could read differently is refused: the proxy writes requests anew, and closes a tunnel
+ *   of an unknown protocol in which HTTP appears.
  * - An uncaught error is logged and ends no connection of another sandbox.
  */
 
@@ -26,7 +26,7 @@ import type { LookUp } from '../lookup.ts';
 import type { Front } from './front.ts';
 import type { NamespaceSockets } from './namespace-sockets.ts';
 
-/** What all sandboxes of the proxy share. */
+/** The parts that all sandboxes of the proxy share. */
 export interface ProxyParts {
   readonly sockets: NamespaceSockets;
   readonly front: Front;

@@ -12,7 +12,7 @@ export class RateLimit {
     this.#filledMs = nowMs;
   }
 
-  /** Takes a token. 0: go on; otherwise the time to wait before. */
+  /** Takes a token. 0: the caller may go on; otherwise the caller waits this long first. */
   takeMs(nowMs = performance.now()): number {
     this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#filledMs) / 1000) * this.#perSecond);
     this.#filledMs = nowMs;
@@ -21,7 +21,7 @@ export class RateLimit {
   }
 }
 
-/** At most so many tasks at a time; the others wait in a queue. */
+/** Runs at most `count` tasks at a time; the others wait in a queue. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;

@@ -20,7 +20,7 @@ export function refuse(response: ServerResponse, refused: Refused): void {
   response.writeHead(status, headers).end(body);
 }
 
-/** The same for a bare socket. */
+/** Like `refuse`, as text for a bare socket. */
 export function refusalText(refused: Refused): string {
   const { status, headers, body } = answerOf(refused);
   return `${headText(status, STATUS_CODES[status]!, headers)}${body}`;

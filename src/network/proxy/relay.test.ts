@@ -20,7 +20,7 @@ async function setup(answer: (socket: Socket) => void) {
   return { proxy, place };
 }
 
-/** A tunnel that is open, and of which nothing was read yet. */
+/** Opens a tunnel; no byte after the response to CONNECT has been consumed. */
 async function tunnel(proxy: TestProxy, place: string): Promise<Socket> {
   const socket = proxy.connect();
   socket.write(`CONNECT ${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`);
@@ -33,7 +33,7 @@ async function tunnel(proxy: TestProxy, place: string): Promise<Socket> {
   }
 }
 
-/** What was recorded at the end of so many. */
+/** The lines that the record has for the ends of `count` attempts. */
 const ended = (proxy: TestProxy, count: number) =>
   soon(async () => {
     const lines = (await proxy.record()).filter(({ durationMs }) => durationMs !== undefined);
@@ -43,7 +43,7 @@ const ended = (proxy: TestProxy, count: number) =>
 
 const sumOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads to the end, others having their turns between any two pieces. */
+/** Reads to the end and yields to the event loop after each piece. */
 async function read(socket: Socket): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
@@ -53,14 +53,14 @@ async function read(socket: Socket): Promise<string> {
   return hash.digest('hex');
 }
 
-describe('what passes', () => {
+describe('relayed data', () => {
   it('arrives whole on each connection, both ways at once, however slowly it is read, and is counted to the byte', async () => {
     const down = [randomBytes(24 * MiB), randomBytes(9 * MiB + 1), randomBytes(70_001)];
     const heard: Promise<string>[] = [];
     const { proxy, place } = await setup((socket) => {
       socket.removeAllListeners('data').pause();
       heard.push(read(socket));
-      // The first to speak, so that what comes is none of the protocols that are read.
+      // The server sends first, so that the proxy relays the data and does not parse it.
       socket.end(down[heard.length - 1]!);
     });
     const up = [randomBytes(11 * MiB), randomBytes(24 * MiB), randomBytes(100)];
@@ -76,7 +76,7 @@ describe('what passes', () => {
     expect(counts).toEqual(up.map((bytes, at) => [bytes.length, down[at]!.length]).sort());
   });
 
-  it('goes on one way when the other has ended', async () => {
+  it('continues one way when the other way has ended', async () => {
     const { proxy, place } = await setup((socket) => {
       socket.write('220 hello\r\n');
       socket.on('end', () => socket.end(Buffer.alloc(MiB, 'x')));
@@ -88,7 +88,7 @@ describe('what passes', () => {
     expect(bytes).toBe(MiB + '220 hello\r\n'.length);
   });
 
-  it('ends at both ends when one breaks off', async () => {
+  it('ends, and its attempt with it, when one side breaks off', async () => {
     const { proxy, place } = await setup((socket) => void socket.write(Buffer.alloc(32 * MiB)));
     const socket = await tunnel(proxy, place);
     await once(socket, 'readable');

@@ -10,7 +10,7 @@ export interface Passing {
   readonly onBytes: (bytes: number, way: 'sent' | 'received') => void;
 }
 
-/** Inspects chunks until it has seen enough, and returns the part of each that passes. */
+/** Inspects chunks until `isOver`, and returns the part of each chunk that passes. */
 export interface Inspection {
   readonly isOver: boolean;
   sent(chunk: Buffer): Buffer;
@@ -36,12 +36,14 @@ function pass(
   });
   pour(from, to, meter, (chunk) => {
     onBytes(chunk.length, way);
-    // An inspection may keep the chunk; its buffer is read into again.
+    // An inspection may keep the chunk, but its buffer is reused for the next read, so it gets a copy.
     return [inspection && !inspection.isOver ? inspection[way](Buffer.from(chunk)) : chunk];
   });
 }
 
-/** One way, with back-pressure. `shape` returns the part of a chunk that passes; then `passed` is called. */
+/**
+ * Passes bytes one way, with back-pressure. `shape` returns the part of a chunk that passes; then `passed` is called.
+ */
 export function pour(
   from: Socket,
   to: Socket,
@@ -67,7 +69,7 @@ export function pour(
   const take = (chunk: Buffer) => {
     write(to, shape(chunk), written);
     passed();
-    // The buffer must not be read into before it is written.
+    // The buffer must not be reused for a read before its bytes are written.
     if (to.writableLength > 0 && !isWriting) {
       isWriting = true;
       hold();
@@ -86,7 +88,7 @@ function write(to: Socket, pieces: readonly Buffer[], written: () => void): void
   if (pieces.length > 1) to.uncork();
 }
 
-/** The same as a stream: passes each chunk when the meter allows it. */
+/** Like `pour`, as a stream: passes each chunk when the meter allows it. */
 export function counted({ meter, onBytes }: Passing, way: 'sent' | 'received'): Transform {
   return new Transform({
     transform: (chunk: Buffer, _, done) => {

@@ -11,7 +11,7 @@ import { Refused } from '../lookup.ts';
 
 const httpPort = 80;
 
-/** `Connection` cannot name these. */
+/** Headers that pass even if `Connection` names them. */
 const kept = new Set(['host', 'content-length', 'cookie', 'authorization', 'content-type', 'content-encoding']);
 
 export interface Wanted {
@@ -19,7 +19,9 @@ export interface Wanted {
   readonly path: string;
 }
 
-/** Throws `Refused`. `fixed`: the target of the tunnel, the only one allowed in it. */
+/**
+ * The target and path of a request. Throws `Refused`. `fixed`: the target of the tunnel, the only one allowed in it.
+ */
 export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): Wanted {
   checkFraming(request);
   const wanted = fixed && request.url?.startsWith('/') ? { target: fixed, path: request.url } : absolute(request);
@@ -43,7 +45,7 @@ function absolute({ url = '', method }: IncomingMessage): Wanted {
   return { target: endpoint(authority), path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-/** Without a port: the default one, or refused where that is null. */
+/** Parses HOST:PORT. If the port is missing, `port` is used; if that is null, the request is refused. */
 export function endpoint(authority: string, port: number | null = httpPort): Endpoint {
   if (authority.includes('@')) throw bad('a user name or password before the host is refused');
   try {
@@ -54,7 +56,7 @@ export function endpoint(authority: string, port: number | null = httpPort): End
   }
 }
 
-/** Exactly one Host, equal to the target. */
+/** Requires exactly one Host, equal to the target. */
 function checkHost(request: IncomingMessage, target: Endpoint): void {
   const hosts = valuesOf(request.rawHeaders, 'host');
   if (hosts.length !== 1) throw bad(hosts.length === 0 ? 'the request has no Host' : 'the request has several Hosts');
@@ -62,7 +64,7 @@ function checkHost(request: IncomingMessage, target: Endpoint): void {
   throw bad(`the Host ${printable(hosts[0]!)} is not ${endpointText(target)}`);
 }
 
-/** Exactly one way to frame the body. */
+/** Requires exactly one way to frame the body. */
 function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   const lengths = valuesOf(rawHeaders, 'content-length');
   const codings = valuesOf(rawHeaders, 'transfer-encoding');
@@ -75,7 +77,7 @@ function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   if (codings.length > 0 && httpVersion !== '1.1') throw bad('only HTTP/1.1 has chunks');
 }
 
-/** Without headers about this connection. */
+/** The headers without those about this connection. */
 export function passedOn(rawHeaders: Headers): string[] {
   const dropped = new Set([...hopByHop, ...namedByConnection(rawHeaders).filter((name) => !kept.has(name))]);
   return pairs(rawHeaders)

@@ -1,20 +1,20 @@
 /**
- * Sockets that read into one buffer again and again (`onread` of Node): allocating memory for every read costs more than the
+ * Sockets that reuse one buffer for all reads (`onread` of Node): allocating memory for every read costs more than the
  * read itself (decision 27). Until a consumer takes the bytes directly, such a socket is a stream like any other.
  */
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 
 const firstBufferBytes = 64 * 1024;
-/** For sockets that fill the first. */
+/** The size for sockets that fill the first buffer. */
 const fullBufferBytes = 256 * 1024;
-/** For sockets that fill that, too, as long as they are few. */
+/** The size for sockets that fill that one, too, as long as they are few. */
 const bulkBufferBytes = 1024 * 1024;
 const bulkAtOnce = 64;
 /** A larger read is pushed with its buffer, a smaller one is copied. */
 const copiedBytes = 16 * 1024;
 const lineFeed = 0x0a;
 
-/** The bytes are valid until it returns, or as long as the socket is paused. */
+/** The bytes are valid until the function returns, or as long as the socket is paused. */
 export type Take = (bytes: Buffer) => void;
 
 const buffers = new WeakMap<Socket, ReusedBuffer>();
@@ -29,19 +29,19 @@ export function withReusedBuffer(make: (onread: OnReadOpts) => Socket): Socket {
   return socket;
 }
 
-/** Owns the descriptor of a connected socket. */
+/** Takes over the descriptor of a connected socket. */
 export function adopt(fd: number): Socket {
   return withReusedBuffer((onread) => new Socket({ fd, allowHalfOpen: true, onread } as SocketConstructorOpts));
 }
 
-/** From now on bytes come to `take`; earlier ones are still emitted as data. */
+/** From now on `take` gets the bytes; earlier ones are still emitted as data. */
 export function takeDirectly(socket: Socket, take: Take): void {
   const reused = buffers.get(socket);
   if (reused) reused.take = take;
 }
 
 /**
- * From now on each line is emitted by itself, so that bytes after an HTTP head can be taken directly. Only for sockets
+ * From now on each line is emitted separately, so that bytes after an HTTP head can be taken directly. Only for sockets
  * before their first read.
  */
 export function readLines(socket: Socket): void {
@@ -49,7 +49,7 @@ export function readLines(socket: Socket): void {
   if (reused) reused.isByLine = true;
 }
 
-/** Called while a line is emitted. True: no byte after it was emitted as data. */
+/** Ends `readLines`; called while a line is emitted. True: no byte after the line was emitted as data. */
 export function endLines(socket: Socket): boolean {
   const reused = buffers.get(socket);
   if (reused) reused.isByLine = false;
@@ -63,7 +63,7 @@ class ReusedBuffer {
   isByLine = false;
   isInLine = false;
 
-  /** False: stop reading. */
+  /** Handles a read of `count` bytes. False: the socket stops reading. */
   got(count: number): boolean {
     let bytes: Buffer = this.buffer.subarray(0, count);
     while (this.isByLine && bytes.length > 0) bytes = this.#pushLine(bytes);
@@ -73,7 +73,7 @@ class ReusedBuffer {
     return true;
   }
 
-  /** Returns the bytes after the line. */
+  /** Pushes the first line and returns the bytes after it. */
   #pushLine(bytes: Buffer): Buffer {
     const end = bytes.indexOf(lineFeed) + 1 || bytes.length;
     this.isInLine = true;

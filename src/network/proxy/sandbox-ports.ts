@@ -28,7 +28,7 @@ export class SandboxPorts {
     };
   }
 
-  /** Opens the wanted ports and closes the others. Tries all; throws the first failure. */
+  /** Opens the wanted ports and closes the others. It tries all of them, then throws the first failure. */
   async change(attachment: Attachment): Promise<void> {
     this.attached.change(attachment);
     this.#closeOthers(attachment);
@@ -73,7 +73,7 @@ export class SandboxPorts {
     else this.#forwarded.set(key, opened);
   }
 
-  /** By the current purpose of the port. */
+  /** The handler for a connection, by the current purpose of the port. */
   #accept(port: number): Accept {
     const { services, credentials } = this.attached.attachment;
     const service = services.find((one) => one.port === port);
@@ -89,7 +89,10 @@ export class SandboxPorts {
   }
 }
 
-/** The proxy's own port only where rules or credentials need it, and last: a command may wait for it (`launch/network.ts`). */
+/**
+ * The ports to listen at inside. The proxy's own port is among them only if rules or credentials need it, and comes
+ * last: a command may wait for it (`launch/network.ts`).
+ */
 function wantedPorts({ allow, services, credentials }: Attachment): number[] {
   const needsProxy = allow.length > 0 || credentials.length > 0;
   return [

@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A service that says everything again, and the port that leads to it. */
+/** Starts a service that echoes everything, and a port that leads to it. */
 async function serve(identity: IdentityKind = 'line'): Promise<{ heard: () => string; dial: () => Socket }> {
   const path = join(folder, 'hub.sock');
   const heard: Buffer[] = [];
@@ -57,7 +57,7 @@ async function serve(identity: IdentityKind = 'line'): Promise<{ heard: () => st
   return { heard: () => Buffer.concat(heard).toString(), dial };
 }
 
-it('a service receives the identity of the caller before its first byte', async () => {
+it('a service receives the identity of the caller before the first byte of the client', async () => {
   const { heard, dial } = await serve();
   const socket = dial();
   socket.write('{"id":"other"}\n');

@@ -32,7 +32,7 @@ export function takeService(attached: Attached, service: Service, client: Socket
   }
 }
 
-/** Recorded, and allowed as long as the service is granted. */
+/** Records an attempt, which is allowed as long as the service is granted. */
 function begin(attached: Attached, { name, port, to }: Service): Attempt {
   const isGranted = () => attached.attachment.services.some((one) => one.name === name && one.to === to);
   const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [`127.0.0.1:${port}`] : []));
@@ -52,12 +52,12 @@ function dial({ to }: Service): Socket {
   return connect({ host: host.text, port, allowHalfOpen: true, noDelay: true });
 }
 
-/** Without the address on the host, which sandboxes do not learn. */
+/** The reason without the address on the host, which sandboxes must not learn. */
 function why(error: unknown): string {
   return `the service does not answer (${(error as NodeJS.ErrnoException).code})`;
 }
 
-/** ASCII only, as in headers. */
+/** The caller as JSON in ASCII only, as headers require. */
 function callerText({ attachment: { id, name, user } }: Attached): string {
   const caller: Caller = { id, name, user };
   return JSON.stringify(caller).replace(

@@ -54,7 +54,7 @@ export class SocksReader {
     this.#wake();
   };
 
-  /** Reads all there is: bytes left in the stream would emit `readable` again and again. */
+  /** Reads all available bytes: bytes left in the stream would emit `readable` again and again. */
   #read(): void {
     for (let chunk = this.#socket.read() as Buffer | null; chunk; chunk = this.#socket.read() as Buffer | null) {
       this.#have = Buffer.concat([this.#have, chunk]);
@@ -63,7 +63,7 @@ export class SocksReader {
   }
 }
 
-/** The greeting. The client must accept no authentication: the socket identifies the sandbox. */
+/** Answers the greeting. The client must accept no authentication: the socket identifies the sandbox. */
 export async function greet(reader: SocksReader, socket: Socket): Promise<void> {
   if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is no SOCKS 5');
   const methods = await reader.bytes(await atLeastOne(reader));
@@ -81,7 +81,7 @@ async function atLeastOne(reader: SocksReader): Promise<number> {
   return count;
 }
 
-/** The target of the request. Throws `SocksRefused`. */
+/** Reads the target of the request. Throws `Refused`. */
 export async function readRequest(reader: SocksReader): Promise<Endpoint> {
   const [version, command, reserved, type] = await reader.bytes(4);
   if (version !== socksVersion || reserved !== 0) throw new Refused('bad_request', 'the SOCKS request is malformed');
@@ -118,7 +118,7 @@ async function readAddress(reader: SocksReader, type: number): Promise<string> {
   throw new SocksRefused(socksReplies.badAddress, 'the SOCKS request has an address of an unknown kind');
 }
 
-/** The encoding of other bytes is unknown. */
+/** Refuses bytes that are not ASCII, because their encoding is unknown. */
 function asciiName(bytes: Buffer): string {
   if (bytes.some((byte) => byte > 0x7f)) throw new Refused('bad_request', 'the name is not ASCII');
   return bytes.toString('latin1');

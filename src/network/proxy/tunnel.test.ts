@@ -36,7 +36,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** All that comes through a TLS connection in a tunnel. */
+/** Everything that the server sends through TLS in a tunnel. */
 async function speak(to: string, options: ConnectionOptions): Promise<string> {
   const socket = tlsConnect({ socket: await proxy.tunnel(to), ...options });
   let heard = '';
@@ -49,7 +49,7 @@ describe('TLS in a tunnel', () => {
     ['as it is usual', {}, {}],
     ['after another hello was asked for', { ecdhCurve: 'P-521' }, { ecdhCurve: 'X25519:P-521' }],
     ['of version 1.2', { maxVersion: 'TLSv1.2' as const }, {}],
-  ])('passes when its name is the one that was asked for, %s', async (_, ofServer, ofClient) => {
+  ])('passes if its name is the requested one, %s', async (_, ofServer, ofClient) => {
     await allowServer(await serve(ofServer));
     expect(await speak(place, { ...trust, ...ofClient })).toBe('secret hello');
   });
@@ -69,7 +69,7 @@ describe('TLS in a tunnel', () => {
     quiet.close();
   });
 
-  it('without a name is cut, unless an address was asked for', async () => {
+  it('without a name is cut off, unless an address was requested', async () => {
     await allowServer(await serve());
     await expect(speak(place, { ...trust, servername: '' })).rejects.toThrow();
     const byAddress = place.replace('good.test', '127.0.0.1');
@@ -77,7 +77,7 @@ describe('TLS in a tunnel', () => {
     expect(await speak(byAddress, options)).toBe('secret hello');
   });
 
-  it('is nothing else on port 443', async () => {
+  it('is required on port 443', async () => {
     const quiet = await Upstream.open(() => {});
     proxy.close();
     proxy = await TestProxy.open({ allow: ['good.test', '127.0.0.1:443'], names: { 'good.test': ['127.0.0.1'] } });
@@ -108,11 +108,11 @@ describe('text on a port that is neither 80 nor 443', () => {
     ['a relative target', `GET relative HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
     ['an authority as target', `GET evil.test:80 HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
     ['other white space', `GET\v/\vHTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
-  ])('that is no request with the name of the host is cut: %s', async (_, text) => {
+  ])('that a tolerant server could read as a request is cut off before it reaches the server: %s', async (_, text) => {
     const quiet = await Upstream.open(() => {});
     proxy.allow(`good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
     const socket = await proxy.tunnel(`good.test:${quiet.port}`);
-    // Byte by byte at first, so that no single look sees the whole line.
+    // In several writes, so that the line may arrive in parts.
     for (const part of [text.slice(0, 30), text.slice(30, 60), text.slice(60)]) socket.write(part);
     socket.resume();
     await once(socket, 'close');
@@ -159,7 +159,7 @@ describe('text on a port that is neither 80 nor 443', () => {
     tolerant.close();
   });
 
-  it('passes as it is where its first line is no request', async () => {
+  it('passes unchanged if its first line is not a request', async () => {
     const echo = await Upstream.open((socket) => void socket.on('data', () => socket.end('+PONG\r\n')));
     proxy.allow(`good.test:${echo.port}`, `127.0.0.1:${echo.port}`);
     const socket = await proxy.tunnel(`good.test:${echo.port}`);
@@ -169,7 +169,7 @@ describe('text on a port that is neither 80 nor 443', () => {
     echo.close();
   });
 
-  it('whose first line does not end is cut in time', async () => {
+  it('whose first line does not end is cut off at the time-out', async () => {
     const quiet = await Upstream.open(() => {});
     proxy.close();
     proxy = await TestProxy.open({ allow: [`127.0.0.1:${quiet.port}`], limits: { connectMs: 200 } });
@@ -181,7 +181,7 @@ describe('text on a port that is neither 80 nor 443', () => {
   });
 });
 
-describe('what comes first', () => {
+describe('the protocol of the first bytes', () => {
   it.each([
     ['\x16\x03\x01', 'tls'],
     ['GET / HTTP/1.1', 'http'],

@@ -23,10 +23,10 @@ const nameAlert = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
 export interface TunnelRequest {
   readonly inbound: Inbound;
   readonly via: Via;
-  /** The request as it came, once known. */
+  /** The request as it came, once it is known. */
   readonly text: () => string;
   readonly read: () => Promise<Endpoint>;
-  /** Sends the client that it is connected. */
+  /** Tells the client that it is connected. */
   readonly accept: () => void;
   readonly answer: (refused: Refused) => void;
   readonly http: { take(inbound: Inbound): void };
@@ -52,7 +52,7 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
   }
 }
 
-/** Every request in it is an attempt of its own. */
+/** Every request in the tunnel is an attempt of its own. */
 function openHttp({ inbound, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
   const decision = inbound.attached.policy.decide(asked);
   if (!decision.allowed) throw new Refused(decision.refusal, decision.reason, decision.rule);
@@ -106,7 +106,10 @@ function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: st
   upstream.destroy();
 }
 
-/** By the first bytes of the side that begins. Null: neither side does. */
+/**
+ * The protocol, by the first bytes of the side that sends first. Null: a side ended, or the time-out passed, before it
+ * was known.
+ */
 async function kindOfFirst(client: Socket, upstream: Socket, port: number, timeoutMs: number): Promise<Kind | null> {
   const enough = new AbortController();
   let late: NodeJS.Timeout | undefined;
@@ -115,7 +118,7 @@ async function kindOfFirst(client: Socket, upstream: Socket, port: number, timeo
   };
   if (port === tlsPort) inTime();
   const isKnown = (bytes: Buffer) => {
-    // A server may begin, without a time-out. A client that has begun has one.
+    // A server may send first, without a time-out. A client that has begun to send has one.
     inTime();
     return kindOf(bytes) !== 'more';
   };
@@ -129,16 +132,16 @@ async function kindOfFirst(client: Socket, upstream: Socket, port: number, timeo
   }
 }
 
-/** A server that answers HTTP before a whole request came: the client's bytes are then parsed as HTTP. */
+/** If a server answers HTTP before a whole request came, the client's bytes are parsed as HTTP. */
 function kindOfServer(bytes: Buffer | null): Kind | null {
   return bytes && (bytes.subarray(0, 5).toString('latin1') === 'HTTP/' ? 'http' : 'other');
 }
 
-/** Longer text without a line end is refused. A common request target is recognised long before. */
+/** Longer text without a line end is parsed as HTTP. A common request target is recognised long before. */
 const maxLineBytes = 8 * 1024;
 /** A request line as tolerant servers read it. The strict parser then decides about it. */
 const request = /^\s|^connect\s|^[!-~]+[ \t\v\f\r]+(?:\/|\*|[a-z]+:\/\/)|\shttp\//i;
-/** A request line that has not fully come. */
+/** The beginning of what may become a request line. */
 const requestBegun = /^[!-~][!-~\x80-\xff \t\v\f\r]*$/;
 
 /** The protocol of a client. Text is undecided until its first line is whole. */

@@ -1,14 +1,14 @@
 /**
- * Inspects a tunnel that passes as it is because its first bytes were no HTTP. A tolerant server may still read HTTP in it:
- * junk before a request, or a line without a version. So a line that ends like a request line, before the server has sent
- * anything, closes the tunnel, and so does a response that is HTTP.
+ * Inspects a tunnel that is not parsed because its first bytes were not HTTP. A tolerant server may still read HTTP in
+ * it: junk before a request, or a line without a version. So the tunnel is closed if the client sends a line that ends
+ * like a request line before the server has sent anything, or if the server responds with HTTP.
  */
 import type { Inspection } from './relay.ts';
 
 const versionAtEnd = /\shttp\/\d(?:\.\d)?\s*\n/i;
-/** Such an end can begin in this many earlier bytes. */
+/** Such an end may begin in this many bytes of earlier chunks. */
 const tailLength = 64;
-/** After this much without a request or a response it is another protocol. */
+/** After this many bytes without a request or a response the protocol is another one. */
 const maxSentBytes = 64 * 1024;
 const answer = 'HTTP/';
 

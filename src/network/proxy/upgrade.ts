@@ -1,4 +1,4 @@
-/** WebSockets through the proxy. No other protocol is upgraded to: it could hide requests from the proxy. */
+/** WebSockets through the proxy. An upgrade to any other protocol is refused: it could hide requests from the proxy. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -11,7 +11,7 @@ import { refusalText } from './refusal.ts';
 import { counted } from './relay.ts';
 import { passedOn, type Wanted } from './request.ts';
 
-/** Throws `Refused`. */
+/** Throws `Refused` for any other upgrade. */
 export function checkUpgrade(request: IncomingMessage): void {
   if (!isWebSocketRequest(request)) {
     throw new Refused('bad_request', 'the only upgrade that passes is to WebSocket, without a body');

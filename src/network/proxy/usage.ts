@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 
-/** A crash of the proxy loses at most this much. */
+/** The interval of writes: a crash of the proxy loses the bytes of at most this time. */
 const everyMs = 1000;
 
 export class UsageFile {
