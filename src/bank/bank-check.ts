@@ -1,4 +1,4 @@
-/** What a call may not do, with the reason. */
+/** Checks of calls to a bank, and the Faults with which they are refused. */
 import { type BankLimits, type BankLock, type BankWriter, writerText } from '../model/bank.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
@@ -10,7 +10,7 @@ export function isSame(one: BankWriter, other: BankWriter): boolean {
   return writerKey(one) === writerKey(other);
 }
 
-/** False: the same writer wrote the same before, as a request that is repeated does. */
+/** False: the same writer has written the same content before, as a repeated request does. */
 export function checkExpected(
   path: string,
   state: FileState | null,
@@ -62,7 +62,7 @@ export function beingWritten(path: string): Fault {
   return new Fault('conflict', `${printable(path)} is being written by plain file access`, { hint: 'Try again.' });
 }
 
-/** Locks of others are respected. */
+/** Throws if another writer has locked the file. */
 export function requireUnlocked(locks: readonly BankLock[], path: string, by: BankWriter): void {
   const held = locks.find((one) => one.path === path && !isSame(one.by, by));
   if (held === undefined) return;

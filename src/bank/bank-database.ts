@@ -6,8 +6,8 @@ const fileName = 'history.db';
 const schemaVersion = 1;
 
 /**
- * `files` has the newest settled version of each file. `stamp` tells whether the file changed since; null: look at its content.
- * A version that is `pending` was recorded and not acknowledged.
+ * `files` has the newest settled version of each file. `stamp` tells whether the file changed since; null: its content
+ * has to be compared. A version that is `pending` is recorded, but not acknowledged yet.
  */
 const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -23,7 +23,7 @@ export function isDiskFull(error: unknown): boolean {
   return /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(codeOf(error));
 }
 
-/** Of a path in the folder, which an agent may have made anything of. */
+/** Turns an error at a path of the folder into a Fault: an agent may have put anything there. */
 export function pathFault(path: string, error: unknown): unknown {
   const shown = printable(path);
   if (error instanceof ReadRefusal && error.reason === 'too_large')

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a file that was changed since it was looked at is not replaced, and nothing is left over', () => {
+test('a file that was changed since it was read is not replaced, and no staged file is left', () => {
   writeFileSync(at('shop/a.md'), 'changed meanwhile');
   expect(put('shop/a.md', 'new', hash('old'))).toBe(false);
   expect(readFileSync(at('shop/a.md'), 'utf8')).toBe('changed meanwhile');
@@ -53,14 +53,14 @@ test('a write does not replace a file that became a link or a folder or was remo
   expect(existsSync(at('shop/gone.md'))).toBe(false);
 });
 
-test('a removal of another content than expected removes nothing', () => {
+test('a file with another content than expected is not removed', () => {
   writeFileSync(at('shop/a.md'), 'changed meanwhile');
   expect(files.remove('shop/a.md', hash('old'))).toBe(false);
   expect(files.remove('shop/a.md', hash('changed meanwhile'))).toBe(true);
   expect(existsSync(at('shop/a.md'))).toBe(false);
 });
 
-test('a file of this moment has no stamp, because another change could have the same time', () => {
+test('a file that was changed just now has no stamp, because another change could have the same time', () => {
   writeFileSync(at('shop/a.md'), 'one');
   expect(files.read('shop/a.md')).toMatchObject({ stamp: null, hash: hash('one') });
 });

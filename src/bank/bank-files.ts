@@ -26,7 +26,7 @@ import { type FoundFile, namesIn, stampOf, Walk } from './bank-walk.ts';
 
 export interface FoundContent extends FoundFile {
   readonly hash: string;
-  /** Null: it is larger than asked for; then `hash` is of what was read, and of the size. */
+  /** Null: the file is larger than the limit; then `hash` covers the size and the part that was read. */
   readonly content: Buffer | null;
 }
 
@@ -37,9 +37,9 @@ export function hashOf(content: Buffer): string {
 export class BankFiles {
   readonly #place: BankPlace;
   readonly #stage: string;
-  /** Of a file whose content is read. */
+  /** The size up to which the content of a file is read. */
   readonly #maxBytes: number;
-  /** That one look at the folder visits. */
+  /** The number of entries that one listing of the folder visits. */
   readonly #maxEntries: number;
 
   constructor(place: BankPlace, { fileBytes, files }: Pick<BankLimits, 'fileBytes' | 'files'>) {
@@ -47,12 +47,12 @@ export class BankFiles {
     this.#maxBytes = fileBytes;
     this.#maxEntries = 2 * files;
     this.#stage = join(place.folder, 'stage');
-    // What a crash left there was never acknowledged.
+    // Files that a crash left there are of writes that were never acknowledged.
     rmSync(this.#stage, { recursive: true, force: true });
     mkdirSync(this.#stage, { recursive: true, mode: 0o700 });
   }
 
-  /** Null: there is none. A link, a folder or something special is refused. */
+  /** Null: there is no such file. A link, a folder or a special file is refused. */
   read(path: string): FoundContent | null {
     return within(this.#root(), (root) => {
       const file = openRegularBelow(root, path.split('/'));
@@ -65,7 +65,7 @@ export class BankFiles {
     });
   }
 
-  /** Of one file, without its content. Null: there is no regular file. */
+  /** One file, without its content. Null: there is no regular file. */
   look(path: string): FoundFile | null {
     return within(this.#root(), (root) => {
       const file = regularBelow(root, path);
@@ -86,7 +86,7 @@ export class BankFiles {
     ).sort();
   }
 
-  /** Regular files below a folder; null for all. What has no name in UTF-8 is left out. */
+  /** Regular files below a folder; null: all. Files whose names are not UTF-8 are left out. */
   list(below: string | null): { readonly files: FoundFile[]; readonly isCut: boolean } {
     const walk = new Walk(this.#maxEntries);
     within(this.#root(), (root) => {
@@ -97,8 +97,8 @@ export class BankFiles {
   }
 
   /**
-   * Replaces the file, or makes it, with folders that are missing. `replaces` is the hash of the content that it may replace, null:
-   * none. False: there was something else by then, and it still is there.
+   * Replaces or creates the file, and creates missing folders. `replaces` is the hash of the content that may be
+   * replaced; null: there must be no file. False: the path has something else, which stays unchanged.
    */
   put(path: string, content: Buffer, replaces: string | null): FoundFile | false {
     const names = path.split('/');
@@ -114,7 +114,7 @@ export class BankFiles {
     }
   }
 
-  /** Removes a file with this content. False: it has another one. */
+  /** Removes the file if it has this content. False: it has another one. */
   remove(path: string, hash: string): boolean {
     const names = path.split('/');
     return within(this.#folderOf(names.slice(0, -1)), (folder) => {
@@ -125,7 +125,7 @@ export class BankFiles {
     });
   }
 
-  /** A link there already is no folder of ours, and stays. */
+  /** Creates a folder. A link or file that has the name already stays. */
   ensureFolder(name: string): void {
     try {
       this.#folderOf([name]).close();
@@ -189,7 +189,10 @@ export class BankFiles {
     return made;
   }
 
-  /** The old file comes into the stage, where its content is compared: an agent may have changed it until now. */
+  /**
+   * Exchanges the staged file with the old one and then compares the old one in the stage, because an agent may have
+   * changed it until that moment. If it differs, the files are exchanged back.
+   */
   #moveIn(staged: string, folder: Anchor, name: string, replaces: string | null): boolean {
     return within(Anchor.open(dirname(staged)), (stage) => {
       const [from, to] = [entry(stage, 'new'), entry(folder, name)];
@@ -208,7 +211,10 @@ export class BankFiles {
     });
   }
 
-  /** A filesystem that cannot exchange: between the look and the rename, a plain write of an agent can be lost. */
+  /**
+   * For a filesystem that cannot exchange files. A plain write of an agent between the check and the rename can be
+   * lost.
+   */
   #plainRename(staged: string, folder: Anchor, name: string, replaces: string | null): boolean {
     const target = folder.at(name);
     const isThere = folder.look(name) !== null;

@@ -50,7 +50,7 @@ export class BankHost {
     return null;
   }
 
-  /** Everything is closed when the folder goes, so that no acknowledged write ends up in a file without a name. */
+  /** Closes the bank before its folder is removed, so that no acknowledged write goes into an unlinked file. */
   async #erase(folder: string): Promise<null> {
     const bank = this.#banks.get(folder);
     this.#banks.delete(folder);
@@ -60,7 +60,7 @@ export class BankHost {
   }
 }
 
-/** Without a thread, for tests. */
+/** Runs the banks without a thread, for tests. */
 export function startBankHere(receiver: Receiver, options?: HostOptions): Link {
   const host = new BankHost((message) => receiver.received(message), options);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };

@@ -1,4 +1,4 @@
-/** What runs in the thread of the memory bank: it waits for the disk, and reads folders that agents write. */
+/** The entry point of the thread of the memory bank, which waits for the disk and reads folders that agents write. */
 import { parentPort } from 'node:worker_threads';
 import { BankHost } from './bank-host.ts';
 import type { ToThread } from './bank-link.ts';

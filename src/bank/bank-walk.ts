@@ -1,4 +1,4 @@
-/** A walk through the folder of a bank: by open folders, so that no link is followed, and up to a limit. */
+/** Lists the folder of a bank recursively: through open folders, so that no link is followed, and up to a limit. */
 import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';
 import { type Anchor, within } from '../lib/anchor.ts';
 import { isErrno } from '../lib/file.ts';
@@ -10,10 +10,10 @@ export interface FoundFile {
   readonly stamp: string | null;
 }
 
-/** A change in the same tick of the kernel's clock has the same time: a younger file is looked at again. */
+/** Changes in the same tick of the kernel's clock have the same time, so a file younger than this gets no stamp. */
 const settledMs = 100;
 
-/** The kernel sets the time of the last change of an inode; an agent cannot. */
+/** Uses the time of the last change of the inode, which the kernel sets and an agent cannot set. */
 export function stampOf({ dev, ino, size, ctimeNs }: BigIntStats): string | null {
   const ageMs = Date.now() - Number(ctimeNs / 1_000_000n);
   return ageMs < settledMs && ageMs > -1000 ? null : `${dev}:${ino}:${size}:${ctimeNs}`;
@@ -21,7 +21,7 @@ export function stampOf({ dev, ino, size, ctimeNs }: BigIntStats): string | null
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** At most one more than are looked at: an agent can make millions. */
+/** Reads at most `maxEntries` + 1 names, because an agent can create millions. */
 export function namesIn(folder: Anchor, maxEntries: number): string[] {
   const listing = opendirSync(`/proc/self/fd/${folder.fd}`, { encoding: 'buffer' as BufferEncoding });
   const names: string[] = [];
@@ -45,7 +45,7 @@ function textName(name: Buffer): string[] {
   }
 }
 
-/** `maxEntries`: so many are visited. */
+/** Visits at most `maxEntries` entries. */
 export class Walk {
   readonly files: FoundFile[] = [];
   isCut = false;
@@ -71,7 +71,7 @@ export class Walk {
     try {
       within(above.enter(name), (folder) => this.visit(folder, path));
     } catch (error) {
-      // It became something else, or went away, meanwhile.
+      // The folder was replaced or removed meanwhile, ignoring.
       if (!['ENOENT', 'ELOOP', 'ENOTDIR', 'EACCES'].some((code) => isErrno(error, code))) throw error;
     }
   }

@@ -4,20 +4,22 @@
  *
  *   open → (read, write, lock, scan, …)* → close
  *
- * The folder belongs to agents. They write there without this code, at any time and anything: links, FIFOs, names of any
- * bytes. So every name is resolved in an open folder and no link is followed, every read is bounded, and what is found there is never
- * believed to be what was written. The history is in a database that no sandbox can reach.
+ * The folder belongs to agents. They write there without this code, at any time and anything: links, FIFOs, names of
+ * any bytes. So every name is resolved in an open folder and no link is followed, every read is bounded, and the
+ * content of a file is never assumed to be the content that was written. The history is in a database that no sandbox
+ * can reach.
  *
- * A write is recorded first, then the file is replaced, then the record is settled; it is acknowledged after that. A crash leaves the file
- * as it was, or replaced and recorded. Where a full disk has no space to settle the record, the next call with space settles it. `scan`, and every call about a file, compares the file with its record and records a version for each
- * plain change it finds.
+ * A write is first recorded as pending, then the file is replaced, then the record is settled; after that the write is
+ * acknowledged. A crash leaves the file either unchanged, or replaced and recorded. If a full disk has no space to
+ * settle the record, the next call that has space settles it. `scan`, and every call about a file, compares the file
+ * with its record and records a version for each plain change, which is one that was not made by this code.
  *
  * Versions count from 1 for each file. A write with an expected version is refused if the file has another one, plain
- * changes included. A lock is respected by writes of other writers until it expires; plain writes know nothing of locks.
+ * changes included. A lock makes writes of other writers fail until it expires; plain writes ignore locks.
  *
- * A full history drops versions between two others of the same writer in the same file, the oldest first. It never drops
- * what another writer made of a file, so no writer removes the work of others from the history by writing a lot; where nothing can be
- * dropped, writes are refused.
+ * A full history drops versions between two others of the same writer in the same file, the oldest first. It never
+ * drops what another writer made of a file, so no writer removes the work of others from the history by writing a lot.
+ * If nothing can be dropped, writes are refused.
  *
  * Faults: `not_found`, `invalid`, `conflict` (version, lock, or it exists), `denied` (no regular file there), `exhausted` (size, quota, disk
  * full), `corrupt`, `unavailable`.
@@ -25,9 +27,9 @@
 import type { BankLimits, BankLock, BankVersion, BankWriter } from '../model/bank.ts';
 
 export interface BankPlace {
-  /** The folder that sandboxes have. */
+  /** The folder that sandboxes have mounted. */
   readonly files: string;
-  /** Holds the history and what is being written. */
+  /** Holds the history, and files while they are being written. */
   readonly folder: string;
   /** Files of the bank belong to this id; null: to the daemon. */
   readonly ownerId: number | null;
@@ -55,7 +57,7 @@ export interface BankText {
   readonly version: BankVersion;
 }
 
-/** Versions from the newest. */
+/** Selects versions, the newest first. */
 export interface LogQuery {
   /** A file, or a folder with all that is in it; null: all files. */
   readonly path: string | null;
@@ -64,13 +66,13 @@ export interface LogQuery {
 }
 
 export interface LoggedVersion extends BankVersion {
-  /** From the version before, where both are kept. */
+  /** The difference from the version before, if both contents are kept. */
   readonly diff?: string;
 }
 
 export interface Scanned {
   readonly changes: number;
-  /** True: not everything was looked at, because there is too much. */
+  /** True: some files were not compared, because there are too many. */
   readonly isCut: boolean;
 }
 
@@ -87,32 +89,32 @@ export interface Bank {
   /** Regular files in a folder and below it. */
   files(project: string): Promise<readonly BankFile[]>;
   /**
-   * `plain`: the writer of a plain change that is found in the file; the same below. Version 0: the content is not recorded, because there
-   * are too many files or the disk is full.
+   * `plain` is recorded as the writer of a plain change that is found in the file, here and in the other methods.
+   * Version 0: the content is not recorded, because there are too many files or the disk is full.
    */
   read(path: string, plain: BankWriter): Promise<BankText>;
-  /** Durable when it resolves. The content that the file has already makes no new version. */
+  /** Durable when it resolves. If the file has this content already, there is no new version. */
   write(change: BankChange, plain: BankWriter): Promise<BankVersion>;
   lock(path: string, by: BankWriter, seconds: number): Promise<BankLock>;
-  /** False: this writer had none. */
+  /** False: this writer had no lock on the file. */
   unlock(path: string, by: BankWriter): Promise<boolean>;
   log(query: LogQuery): Promise<readonly LoggedVersion[]>;
-  /** Makes the content of an earlier version the newest one; of a removal too. Locks do not count. */
+  /** Makes an earlier version the newest one; if that was a removal, the file is removed. Locks are ignored. */
   restore(path: string, version: number, by: BankWriter, plain: BankWriter): Promise<BankVersion>;
   /** Records the plain changes of all files. */
   scan(plain: BankWriter): Promise<Scanned>;
-  /** When the last complete scan was; null: never. */
+  /** The time of the last complete scan; null: there was none. */
   scannedAt(): Promise<string | null>;
   status(): Promise<BankStatus>;
   close(): Promise<void>;
 }
 
 export interface Banks {
-  /** One that is open already is answered with as it is. */
+  /** A bank that is open already is returned unchanged. */
   open(place: BankPlace, limits: BankLimits): Promise<Bank>;
   /** Removes the history for good; the files are not touched. A bank that is open is closed. */
   erase(place: BankPlace): Promise<void>;
-  /** Closes one of them, if it is open. */
+  /** Closes the bank at the place, if it is open. */
   release(place: BankPlace): Promise<void>;
   close(): Promise<void>;
 }

@@ -63,7 +63,7 @@ bankConformance('the bank in a folder', async (limits, clock) => {
   };
 });
 
-test('B1 history and files are there after the bank was closed and opened again', async () => {
+test('B1 history and files are kept when the bank is closed and opened again', async () => {
   await write(await open(), 'shop/a.md', 'one');
   await banks.close();
   const bank = await open();
@@ -94,7 +94,7 @@ test('B2 no link is followed, by a tool or by a scan', async () => {
   expect((await bank.log({ path: null, limit: 10, diffs: false })).map(({ path }) => path)).toEqual(['shop/real.md']);
 });
 
-test('B2 sockets, folders and names that are not UTF-8 are no files', async () => {
+test('B2 sockets, folders and files whose names are not UTF-8 are not read, written or recorded', async () => {
   const bank = await open();
   mkdirSync(at('shop/folder.md'), { recursive: true });
   writeFileSync(Buffer.concat([Buffer.from(at('shop/')), Buffer.from([0xff, 0xfe])]), 'x');
@@ -154,7 +154,7 @@ test('B5 a flood of plain files is recorded up to the limit, and a scan goes on 
   expect(await filesAfterScan()).toBe(700);
 });
 
-test('B7 an agent that makes and removes many files leaves room, and removes nothing of another writer from the history', async () => {
+test('B7 files that an agent created and removed make room for new ones, and the history of other writers stays', async () => {
   const bank = await open({ files: 10 });
   await write(bank, 'shop/plan.md', 'of ada', person);
   rmSync(at('shop/plan.md'));
@@ -164,13 +164,13 @@ test('B7 an agent that makes and removes many files leaves room, and removes not
   await expect(write(bank, 'shop/new.md', 'x', person)).rejects.toMatchObject({ code: 'exhausted' });
   for (let n = 0; n < 30; n += 1) rmSync(at(`shop/${n}.md`));
   await bank.scan(box('1'));
-  // What was forgotten had 2 versions, so an earlier version of the same name is never expected again.
+  // The forgotten files had 2 versions, so a new file begins with version 3.
   expect((await write(bank, 'shop/new.md', 'x', person)).version).toBe(3);
   expect((await bank.restore('shop/plan.md', 1, person, unknown)).act).toBe('restore');
   expect(readFileSync(at('shop/plan.md'), 'utf8')).toBe('of ada');
 });
 
-test('B5 a change or removal of a known file is recorded although a flood of files comes before it in a look', async () => {
+test('B5 a change or removal of a known file is recorded although a flood of other files comes before it in the listing', async () => {
   const bank = await open({ files: 10 });
   for (const name of ['a', 'b']) await write(bank, `shop/${name}.md`, 'one', person);
   for (let n = 0; n <= 20; n += 1) plain(`!/${n}`, '');
@@ -202,7 +202,7 @@ test('B8 a writer who writes a lot drops only its own versions from a full histo
   expect((await bank.log({ path: 'shop/b.md', limit: 9, diffs: false })).length).toBe(1);
 });
 
-test('B8 where only versions of different writers are left, writes are refused, and plain changes are recorded without content', async () => {
+test('B8 when only versions of different writers are left, writes are refused, and plain changes are recorded without content', async () => {
   const bank = await open({ historyBytes: 3000 });
   const turn = (n: number) => write(bank, 'shop/a.md', `${n}`.padEnd(500, 'x'), box(String(n % 2)));
   for (let n = 0; n < 6; n += 1) await turn(n);

@@ -50,7 +50,7 @@ class ThreadBanks implements Banks {
     return new ThreadBank(ask, () => this.#closeNow(place));
   }
 
-  /** A damaged history is set aside when it is opened again. */
+  /** Closes a bank with a damaged history: opening it again sets the history aside. */
   async #failed(place: BankPlace, error: unknown): Promise<never> {
     if (isFault(error, 'corrupt') && this.#open.has(place.folder)) await this.#closeNow(place);
     throw error;

@@ -1,4 +1,6 @@
-/** A bank in memory, for tests of what uses banks. `plain` is the folder that agents write without tools. */
+/**
+ * A bank in memory, for tests of code that uses banks. `plain` stands for the folder that agents write without tools.
+ */
 import {
   type BankLimits,
   type BankLock,

@@ -1,4 +1,4 @@
-/** The versions of all files of a bank, what is known of each file, and the locks. */
+/** The versions of all files of a bank, the newest state of each file, and the locks. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { BankAct, BankLimits, BankLock, BankVersion, BankWriter } from '../model/bank.ts';
 import { Fault } from '../model/fault.ts';
@@ -8,7 +8,7 @@ import { isDiskFull } from './bank-fault.ts';
 export interface FileState {
   readonly path: string;
   readonly version: number;
-  /** Null: it was removed. */
+  /** Null: the file was removed. */
   readonly hash: string | null;
   readonly bytes: number | null;
   readonly stamp: string | null;
@@ -21,7 +21,7 @@ export interface NewVersion {
   readonly at: string;
   readonly hash: string | null;
   readonly bytes: number | null;
-  /** Null: it was removed, or is not kept. */
+  /** Null: the file was removed, or its content is not kept. */
   readonly content: Buffer | null;
 }
 
@@ -44,9 +44,9 @@ export interface PendingVersion {
   readonly hash: string;
 }
 
-/** Dropped in one transaction. */
+/** The most rows that are dropped in one transaction. */
 const dropBatch = 200;
-/** The highest version of all files that were forgotten. */
+/** The key of the highest version of all files that were forgotten. */
 const forgottenKey = 'forgotten';
 
 const columns = 'id, path, version, at, act, author, hash, bytes, content IS NOT NULL AS kept';
@@ -102,7 +102,7 @@ export class History {
     return { id, version };
   }
 
-  /** It is the newest version of its file now. */
+  /** Makes a pending version the newest version of its file. */
   settle(id: number, stamp: string | null): void {
     this.#run('UPDATE versions SET pending = 0 WHERE id = ?', id);
     this.#run(
@@ -145,7 +145,7 @@ export class History {
     return found?.content ?? null;
   }
 
-  /** From the newest; of one file, of a folder, or all. */
+  /** The newest first: versions of one file, of a folder, or all. */
   log(path: string | null, limit: number): BankVersion[] {
     // "0" follows "/": so the range has all paths that begin with the folder.
     const range = path === null ? ['', '', '\u{10ffff}'] : [path, `${path}/`, `${path}0`];
@@ -162,8 +162,8 @@ export class History {
   }
 
   /**
-   * Drops what lies between two versions of one writer. False: it does not help. Not in a transaction that is undone: the search takes long, and
-   * is not repeated while nothing has changed.
+   * Drops versions that lie between two versions of the same writer. False: there is still no room. Do not call it in a
+   * transaction that may be rolled back: the search takes long, so its result is remembered until the totals change.
    */
   makeRoom(bytes: number): boolean {
     const { historyBytes, versions } = this.#limits;
@@ -178,7 +178,10 @@ export class History {
     }
   }
 
-  /** For a file without a record. Forgets files that one writer made and removed again, the oldest first. False: there is none. */
+  /**
+   * Makes room for the record of a new file: forgets files that one writer created and removed again, the oldest first.
+   * False: there is none.
+   */
   makeRoomForFile(): boolean {
     const files = this.fileCount();
     if (files < this.#limits.files) return true;
@@ -189,7 +192,10 @@ export class History {
     return false;
   }
 
-  /** A file of the same name continues after the highest version that was forgotten: an expected version never means another content. */
+  /**
+   * A new file of the same name continues after the highest version that was forgotten, so that an expected version
+   * never matches another content.
+   */
   #forgetRemoved(): number {
     const found = this.#all<{ path: string; version: number }>(
       `SELECT path, version FROM files WHERE hash IS NULL
@@ -227,7 +233,7 @@ export class History {
     this.#run('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', key, value);
   }
 
-  /** Those that have not expired. */
+  /** The locks that have not expired. */
   locks(now: string): BankLock[] {
     this.#runIfSpace('DELETE FROM locks WHERE until <= ?', now);
     const sql = 'SELECT * FROM locks WHERE until > ? ORDER BY path';
@@ -260,7 +266,7 @@ export class History {
     return this.#statement(sql).run(...values).changes;
   }
 
-  /** For what a later call does again: calls that only read use it, and a full disk does not refuse these. */
+  /** For changes that a later call repeats. Calls that only read use it, so that they work on a full disk. */
   #runIfSpace(sql: string, ...values: unknown[]): void {
     try {
       this.#run(sql, ...values);
@@ -276,7 +282,10 @@ export class History {
   }
 }
 
-/** A person is one writer in all terminals, a sandbox by its id, so that a new one with an old name is another. */
+/**
+ * A person is one writer in all terminals. A sandbox is known by its id, so a new one with an old name is another
+ * writer.
+ */
 export function writerKey({ kind, name, id }: BankWriter): string {
   return `${kind}:${id ?? name}`;
 }

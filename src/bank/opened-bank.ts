@@ -1,4 +1,4 @@
-/** A bank over its folder and its history. All work is synchronous, so that calls never mix. */
+/** A bank over its folder and its history. All work is synchronous, so that calls do not interleave. */
 import type { Database } from 'better-sqlite3';
 import { crashPoint } from '../lib/crash-point.ts';
 import { unifiedDiff } from '../lib/diff.ts';
@@ -44,7 +44,7 @@ import { type FileState, History, historyFull, type NewVersion } from './history
 import { PlainChanges } from './plain-changes.ts';
 import { Unsettled } from './unsettled.ts';
 
-/** A file that agents change all the time is tried this often. */
+/** The number of attempts to write a file that agents keep changing. */
 const tries = 3;
 const maxDiffBytes = 1024 ** 2;
 const scannedKey = 'scannedAt';
@@ -148,7 +148,7 @@ export class OpenedBank implements Bank {
   async scan(plain: BankWriter): Promise<Scanned> {
     this.#files.ensureFolder(sharedProject);
     const scanned = this.#plain.scan(plain);
-    // Not durable by itself: an older time only names more sandboxes that could have written.
+    // The time may be lost in a crash: with an older one, more sandboxes are named that could have written.
     if (!scanned.isCut) this.#history.setMeta(scannedKey, this.#now().toISOString());
     return scanned;
   }
@@ -182,7 +182,7 @@ export class OpenedBank implements Bank {
     return this.#history.add({ ...version, at: this.#now().toISOString() }, isPending);
   }
 
-  /** `mayReplace`: false if the file is as wanted already; it throws if the file may not be replaced. */
+  /** `mayReplace` returns false if the file is as wanted already, and throws if the file may not be replaced. */
   #replace(
     path: string,
     change: { readonly act: 'write' | 'restore'; readonly by: BankWriter; readonly content: Buffer },
@@ -200,7 +200,7 @@ export class OpenedBank implements Bank {
     throw beingWritten(path);
   }
 
-  /** Null: the file had another content by then. */
+  /** Null: the file was changed meanwhile. */
   #attempt(
     path: string,
     { act, by, content, hash }: Pick<NewVersion, 'act' | 'by'> & { content: Buffer; hash: string },
@@ -246,7 +246,10 @@ export class OpenedBank implements Bank {
     }
   }
 
-  /** The newest version; of a file that is not recorded, because there are too many or no space, one that says so. */
+  /**
+   * The newest version. If the file is not recorded, because of too many files or a full disk, a version that is not
+   * kept.
+   */
   #version(path: string, state: FileState | null, plain: BankWriter): BankVersion {
     const found = state === null ? null : this.#history.version(path, state.version);
     if (found !== null) return found;
@@ -263,7 +266,7 @@ export class OpenedBank implements Bank {
     return this.#history.locks(this.#now().toISOString());
   }
 
-  /** Null: a content is not kept. */
+  /** Null: one of the two contents is not kept. */
   #diff(version: BankVersion): string | null {
     const { path } = version;
     const before = this.#history.versionBefore(path, version.version);

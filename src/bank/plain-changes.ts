@@ -1,4 +1,4 @@
-/** Changes of files in another way than by the tools: noticed by a look at one file, or by a scan of the folder, and recorded. */
+/** Finds and records plain changes, which are made without the tools: in one file, or by a scan of the folder. */
 import type { BankLimits, BankWriter } from '../model/bank.ts';
 import { isFault } from '../model/fault.ts';
 import type { Scanned } from './bank.ts';
@@ -8,7 +8,7 @@ import type { FoundFile } from './bank-walk.ts';
 import type { FileState, History } from './history.ts';
 import type { Unsettled } from './unsettled.ts';
 
-/** Of one scan: the next one goes on. */
+/** Limits of one scan; the next scan continues. */
 const maxScanned = { files: 500, bytes: 32 * 1024 ** 2 };
 
 export interface PlainParts {
@@ -37,7 +37,9 @@ export class PlainChanges {
     const known = new Map(history.files().map((state) => [state.path, state]));
     const met = new Set(files.map(({ path }) => path));
     const missed = [...known.values()].filter(({ path, hash }) => hash !== null && !met.has(path));
-    // An agent can make so many files that a look ends before those that are known: these are looked at one by one, and first.
+    // An agent can create so many files that the listing ends before the known files. These are looked up one by one,
+    // and
+    // compared first.
     const looked = isCut ? missed.flatMap(({ path }) => folder.look(path) ?? []) : [];
     const isChanged = ({ path, stamp }: FoundFile) => stamp === null || known.get(path)?.stamp !== stamp;
     const changes = this.#scanSome([...looked, ...files].filter(isChanged), plain);
@@ -47,7 +49,7 @@ export class PlainChanges {
     return { changes: changes.count + gone.length, isCut: changes.isCut || isCut };
   }
 
-  /** Compares the file with its record, and records what was changed in another way than by `write`. */
+  /** Compares the file with its record, and records a change that was not made by `write`. */
   notice(path: string, plain: BankWriter): Noticed & { readonly isNew: boolean } {
     const { history, unsettled, now } = this.#parts;
     unsettled.settleAll();
@@ -69,7 +71,9 @@ export class PlainChanges {
     return { found, state: history.file(path), isNew: true };
   }
 
-  /** A full disk keeps no file from being read: a later call records a change. Until then that content has no version. */
+  /**
+   * On a full disk a file can still be read: a later call records the change. Until then the content has no version.
+   */
   noticeIfSpace(path: string, plain: BankWriter): Noticed {
     try {
       return this.notice(path, plain);
@@ -96,7 +100,7 @@ export class PlainChanges {
     try {
       return this.notice(path, plain).isNew;
     } catch (error) {
-      // It became a link or something special meanwhile: the next scan sees no file there.
+      // The file became a link or a special file meanwhile, ignoring: the next scan finds no file there.
       if (isFault(error, 'denied')) return false;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** Versions that are recorded and neither settled nor dropped: of a daemon that died, or of a disk that became full. */
+/** Versions that are recorded, but neither settled nor dropped, because the daemon died or the disk became full. */
 import { isDiskFull } from './bank-fault.ts';
 import type { History } from './history.ts';
 
@@ -9,13 +9,13 @@ export class Unsettled {
   readonly #placed = new Set<number>();
   #mayExist = true;
 
-  /** `hashAt`: of the content that the file has now. */
+  /** `hashAt` returns the hash of the content that a file has now. */
   constructor(history: History, hashAt: (path: string) => string | null) {
     this.#history = history;
     this.#hashAt = hashAt;
   }
 
-  /** A write of an earlier process was done if its file has the content. */
+  /** Settles or drops all of them. A write of an earlier process is settled if the file has its content. */
   settleAll(): void {
     if (!this.#mayExist) return;
     for (const { id, path, hash } of this.#history.pending())
@@ -24,7 +24,9 @@ export class Unsettled {
     this.#mayExist = false;
   }
 
-  /** Without space the version stays as it is until the next `settleAll`: its record and its file are on disk already. */
+  /**
+   * On a full disk the version stays pending until the next `settleAll`: its record and its file are on disk already.
+   */
   end(id: number, isPlaced: boolean): void {
     try {
       this.#finish(id, isPlaced);

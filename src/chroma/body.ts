@@ -1,4 +1,6 @@
-/** The bodies that a sandbox may send: their fields, and the values of those that decide something in the server or in other clients. */
+/**
+ * The bodies that a sandbox may send: their fields, and the values of fields that affect the server or other clients.
+ */
 import { TokenCount } from '../lib/bounded-json.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
@@ -8,7 +10,7 @@ export type BodyKind = 'create' | 'change' | 'add' | 'upsert' | 'update' | 'dele
 const records = ['ids', 'embeddings', 'documents', 'metadatas', 'uris'];
 const filters = ['ids', 'where', 'where_document'];
 
-/** The fields of each. */
+/** The allowed fields of each kind. */
 export const bodyKinds: Readonly<Record<BodyKind, readonly string[]>> = {
   create: ['name', 'metadata', 'configuration', 'get_or_create'],
   change: ['new_name', 'new_metadata', 'new_configuration'],
@@ -21,10 +23,12 @@ export const bodyKinds: Readonly<Record<BodyKind, readonly string[]>> = {
 };
 
 export const maxBodyBytes = 16 * 1024 ** 2;
-/** Numbers of embeddings that are not sent as base64 count. They take about 100 ms to parse. */
+/**
+ * The most values in a body: they take about 100 ms to parse. Embeddings that are not base64 count with each number.
+ */
 const maxValues = 1_000_000;
 const maxResults = 10_000;
-/** Collections, and what an index may take of memory and time for each record. */
+/** Limits of the index settings that decide how much memory and time each record takes. */
 const indexLimits: Readonly<Record<string, number>> = {
   ef_construction: 1000,
   ef_search: 1000,
@@ -33,7 +37,7 @@ const indexLimits: Readonly<Record<string, number>> = {
   sync_threshold: 100_000,
   batch_size: 10_000,
 };
-/** Where older clients have the same: in the metadata of a collection. */
+/** The same limits for older clients, which send these settings in the metadata of a collection. */
 const indexMetadata: Readonly<Record<string, number>> = {
   'hnsw:construction_ef': 1000,
   'hnsw:search_ef': 1000,
@@ -45,10 +49,10 @@ const indexMetadata: Readonly<Record<string, number>> = {
 const spaces = ['l2', 'cosine', 'ip'];
 const collectionName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$/;
 
-/** The body as the server gets it. */
+/** Returns the body that the server gets. */
 export function checkedBody(kind: BodyKind, bytes: Buffer): Buffer {
   const body = objectIn(bytes);
-  // Newer clients send it without a value, and a server that does not know it needs none.
+  // Newer clients send `schema: null`, which older servers do not know.
   if (kind === 'create' && body.schema === null) delete body.schema;
   const field = Object.keys(body).find((key) => !bodyKinds[kind].includes(key));
   if (field !== undefined) throw refused(`the field ${printable(field)}`);
@@ -56,7 +60,9 @@ export function checkedBody(kind: BodyKind, bytes: Buffer): Buffer {
   else if (kind === 'change') checkCollection(body.new_name, body.new_metadata, body.new_configuration);
   else if (kind === 'get') checkCount('limit', body.limit, Number.MAX_SAFE_INTEGER);
   else if (kind === 'query') checkCount('n_results', body.n_results, maxResults);
-  // Of a field that a body has twice, the last one was checked. Numbers of records are not written again, since they may have 64 bits.
+  // If a body has a field twice, the last one was checked, so only that one is sent. Bodies with records are sent as
+  // they
+  // are, because their numbers may have 64 bits.
   return kind === 'create' || kind === 'change' ? Buffer.from(JSON.stringify(body)) : bytes;
 }
 
@@ -111,8 +117,8 @@ function checkIndex(index: unknown): void {
 }
 
 /**
- * A collection stores by which function its clients make embeddings: the next client of that collection would call it, with its own key,
- * at an address of the writer's choice.
+ * A collection stores the function with which its clients make embeddings. The next client of the collection would call
+ * that function with its own key, at an address that the writer chose.
  */
 function checkEmbedding(value: unknown): void {
   if (isObject(value) && value.type === 'legacy' && Object.keys(value).length === 1) return;

@@ -11,16 +11,16 @@ import { Fault } from '../model/fault.ts';
 import type { Chroma, ChromaStatus, FromBroker, ServerPlan, ToBroker } from './chroma.ts';
 
 export interface BrokerOptions {
-  /** Of its log. */
+  /** The folder of the broker's log. */
   readonly folder: string;
   readonly socket: string;
-  /** What the settings ask for. Null: nothing; a text: why it cannot be had. */
+  /** The server that the settings ask for. Null: none; a text: why it is not available. */
   readonly plan: () => ServerPlan | string | null;
   readonly placeOf: (sandbox: string) => ChromaPlace | null;
 }
 
 const none: ChromaStatus = { state: 'absent', version: null, reason: null, setAside: [] };
-/** How often the daemon looks whether the server can be had now. */
+/** How often the daemon checks whether the plan has changed or the broker has to be started. */
 const lookMs = 2000;
 const orderMs = 60_000;
 const endMs = 8000;
@@ -34,7 +34,7 @@ export class BrokerProcess implements Chroma {
   readonly #backoff = new Backoff();
   readonly #orders = new Map<number, (error: string | null) => void>();
   #child: ChildProcess | null = null;
-  /** What the child was started with. */
+  /** The plan that the child was started with. */
   #plan: ServerPlan | null = null;
   #status: ChromaStatus = none;
   #serial = 0;
@@ -65,7 +65,7 @@ export class BrokerProcess implements Chroma {
       this.#status = { ...none, reason: plan };
       return;
     }
-    // Another one is started when this one has ended.
+    // A broker with another plan is ended here; its end starts the new one.
     if (this.#child !== null) this.#endIfOther(plan);
     else if (this.#backoff.waitMs(performance.now()) === 0) this.#begin(plan);
   }
@@ -170,7 +170,10 @@ export class BrokerProcess implements Chroma {
   }
 }
 
-/** With a server of its own it is in a network namespace of its own, too: only the broker reaches the server there. */
+/**
+ * If the broker starts the server, both are in a network namespace of their own, where only the broker can reach the
+ * server.
+ */
 function startBroker(folder: string, hasServer: boolean): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, 'broker.log');

@@ -1,4 +1,7 @@
-/** Answers sandboxes: HTTP as Chroma has it, at a unix socket, with the identity of the sandbox in a header that the proxy writes. */
+/**
+ * Serves the HTTP API of Chroma to sandboxes at a unix socket. The proxy writes the identity of the sandbox into a
+ * header.
+ */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { firstBytes } from '../lib/collect.ts';
@@ -13,21 +16,21 @@ import { type Plan, planOf } from './route.ts';
 import { databasePath, type Upstream } from './upstream.ts';
 
 export interface BrokerParts {
-  /** Null: it has none. Asked once for each sandbox. */
+  /** Null: the sandbox has no place. Any other answer is cached for the sandbox. */
   readonly placeOf: (sandbox: string) => Promise<ChromaPlace | null>;
   /** Resolves when the server answers; `unavailable` if it does not in time. */
   readonly server: () => Promise<Upstream>;
-  /** For the limit of requests a second. */
+  /** The clock for the limit of requests per second. */
   readonly nowMs?: () => number;
 }
 
 type Forwarded = Extract<Plan, { kind: 'forward' }>;
 
 const bodyMs = 30_000;
-/** Requests of one sandbox a second, at first, and at the same time. */
+/** Limits of the requests of one sandbox: per second, in a burst, and at the same time. */
 const rate = { perSecond: 500, burst: 2000 };
 const maxAtOnce = 64;
-/** As for notes. */
+/** The same limit as for collections of notes. */
 const maxCollections = 1000;
 const maxLearnedBytes = 16 * 1024 ** 2;
 
@@ -57,19 +60,19 @@ export class Broker {
     this.#server.closeAllConnections();
   }
 
-  /** The server has other files now: what it was known to have may be gone. */
+  /** Call it when the server has other files: cached databases and collections may no longer exist. */
   forgetAll(): void {
     this.#provided.clear();
     this.#collections = this.#emptyCollections();
   }
 
-  /** The sandbox is removed, and its database is going to be. */
+  /** Call it when a sandbox is removed, before its database is dropped. */
   release(sandbox: string, place: ChromaPlace): void {
     this.#places.delete(sandbox);
     this.#provided.delete(databasePath(place));
   }
 
-  /** The databases of this tenant are removed: each is created again when it is used. */
+  /** Call it when the databases of this tenant are removed: each is created again when it is used. */
   forgetTenant(tenant: string): void {
     const path = databasePath({ tenant, database: '' });
     for (const key of this.#provided) if (key.startsWith(path)) this.#provided.delete(key);
@@ -187,12 +190,12 @@ function send(response: ServerResponse, status: number, value: unknown): void {
   response.end(Buffer.isBuffer(value) ? value : JSON.stringify(value));
 }
 
-/** As Chroma has errors, so that its clients print the reason. */
+/** Sends errors in the form that Chroma uses, so that its clients print the reason. */
 function refuse(response: ServerResponse, { code, message, hint }: Fault): void {
   if (response.headersSent) return void response.destroy();
   const text = hint === undefined ? message : `${message} (${hint})`;
   const status = code === 'exhausted' ? (message === tooMany ? 429 : 413) : consequences[code].http;
-  // The rest of a body that was not read would be taken for the next request.
+  // The rest of a body that was not read would be parsed as the next request.
   response.setHeader('connection', 'close');
   send(response, status, { error: code, message: text });
 }

@@ -18,14 +18,14 @@
  */
 import type { ChromaPlace } from '../model/chroma.ts';
 
-/** How a server can be had. */
+/** How the broker gets a server: it starts a local one, or uses a remote one. */
 export type ServerPlan =
   | {
       readonly kind: 'local';
       /** The program of the package `chromadb`. */
       readonly program: string;
       readonly data: string;
-      /** Of the lock and the log. */
+      /** The folder of the lock and the log. */
       readonly folder: string;
     }
   | { readonly kind: 'remote'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
@@ -34,9 +34,9 @@ export type ChromaState = 'absent' | 'starting' | 'ready' | 'resting' | 'failed'
 
 export interface ChromaStatus {
   readonly state: ChromaState;
-  /** What the server says its version is. */
+  /** The version that the server reports. */
   readonly version: string | null;
-  /** Why it is not ready. */
+  /** Why the server is not ready. */
   readonly reason: string | null;
   /** Folders with damaged files. */
   readonly setAside: readonly string[];
@@ -45,13 +45,13 @@ export interface ChromaStatus {
 export interface Chroma {
   start(): void;
   status(): ChromaStatus;
-  /** The server is stopped while `act` uses its files. Requests wait. */
+  /** Stops the server while `act` uses its files. Requests wait. */
   whileAtRest<T>(act: () => Promise<T>): Promise<T>;
-  /** A sandbox is removed, and its own database with it. */
+  /** Removes the database of a sandbox that is removed. */
   release(sandbox: string, place: ChromaPlace): Promise<void>;
   /** Removes all databases of a tenant. `unavailable` if the server does not answer: then some may be left. */
   erase(tenant: string): Promise<void>;
-  /** Settings may have changed, or a package may have been installed. */
+  /** Call it when settings may have changed, or a package may have been installed. */
   refresh(): void;
   dispose(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export class Collections {
     this.#list = list;
   }
 
-  /** Refuses an answer of the server that has a collection of another database. */
+  /** Remembers listed collections. Throws if one of them is in another database. */
   learn(place: ChromaPlace, collections: readonly Listed[]): void {
     for (const { id, tenant, database } of collections) {
       if (tenant !== place.tenant || database !== place.database) throw unknown();
@@ -49,7 +49,7 @@ export class Collections {
   }
 }
 
-/** No name has this character. */
+/** No name contains the newline that separates the two. */
 function keyOf({ tenant, database }: ChromaPlace): string {
   return `${tenant}\n${database}`;
 }

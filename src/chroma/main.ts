@@ -16,7 +16,7 @@ import { RemoteServer } from './remote-server.ts';
 import { ServerProcess } from './server-process.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What the daemon needs at most to answer. */
+/** The longest time that the daemon may take to answer. */
 const askMs = 10_000;
 const maxLine = 64 * 1024;
 const lockMs = 20;
@@ -43,7 +43,7 @@ function serverNow(): Promise<Upstream> {
   throw new Fault('unavailable', 'the Chroma server is being started');
 }
 
-/** Requests of one sandbox wait for the same answer (`Broker`). */
+/** `Broker` asks once at a time for each sandbox: its other requests wait for the same answer. */
 function ask(sandbox: string): Promise<ChromaPlace | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', 'the daemon does not answer')), askMs);
@@ -72,7 +72,7 @@ async function obey(order: ToBroker): Promise<void> {
 async function act(order: Extract<ToBroker, { serial: number }>): Promise<void> {
   if (order.verb === 'rest') return server?.rest();
   if (order.verb === 'go') {
-    // What was restored meanwhile may be older.
+    // The files may have been restored to an older state meanwhile.
     broker.forgetAll();
     return server?.goOn();
   }
@@ -81,7 +81,7 @@ async function act(order: Extract<ToBroker, { serial: number }>): Promise<void> 
   await (await serverNow()).dropDatabase(order.place);
 }
 
-/** A sandbox that uses one of them meanwhile creates it again. */
+/** A sandbox that uses one of the databases meanwhile creates it again. */
 async function erase(tenant: string): Promise<void> {
   const upstream = await serverNow();
   for (const database of await upstream.databases(tenant)) await upstream.dropDatabase({ tenant, database });
@@ -96,7 +96,7 @@ async function begin(socket: string, plan: ServerPlan): Promise<void> {
     return;
   }
   raiseLoopback();
-  // Held until this process ends: the server of an earlier broker may still be ending.
+  // The lock is held until this process ends. An earlier broker and its server may still be shutting down.
   const lock = openSync(join(plan.folder, 'server.lock'), constants.O_RDWR | constants.O_CREAT, 0o600);
   while (!tryLock(lock)) await pause(lockMs);
   const started = new ServerProcess({ ...plan, port: chromaPort, report, emptied: () => broker.forgetAll() });

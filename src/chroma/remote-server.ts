@@ -18,12 +18,12 @@ export class RemoteServer {
     void this.#look();
   }
 
-  /** Whether it answers shows with the request itself. */
+  /** Resolves at once: whether the server answers shows with the request itself. */
   async ready(): Promise<Upstream> {
     return this.#upstream;
   }
 
-  /** Its files are elsewhere. */
+  /** Does nothing: the files of the server are elsewhere. */
   async rest(): Promise<void> {}
 
   goOn(): void {}

@@ -4,27 +4,31 @@ import { Fault } from '../model/fault.ts';
 import { type BodyKind, bodyKinds } from './body.ts';
 
 export type Plan =
-  /** The same for all. */
+  /** Passed on as it is: the answer is the same for all sandboxes. */
   | { readonly kind: 'pass'; readonly path: string }
-  /** Answered by the broker: what the sandbox has, whatever the request names. */
+  /** Answered by the broker with the place of the sandbox, whatever the request names. */
   | { readonly kind: 'own'; readonly answer: (place: ChromaPlace) => unknown }
   | {
       readonly kind: 'forward';
       readonly method: string;
-      /** Below the database. */
+      /** The path below the database. */
       readonly path: string;
       readonly body: BodyKind | null;
       readonly writes: boolean;
-      /** The collection, by its id: it has to be one of the sandbox's database. */
+      /** The id of the collection, which has to be in the sandbox's database. */
       readonly collection: string | null;
-      /** The answer has collections. */
+      /** The answer lists collections, which the broker remembers. */
       readonly learns: boolean;
     };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** As the server has it. Without ":", by which newer servers find a collection of any tenant. */
+/**
+ * Names of collections that the server accepts. Without ":", by which newer servers find a collection of any tenant.
+ */
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$/;
-/** Of tenants and databases that a request names; they are not used. No "%", so that nothing hides in it. */
+/**
+ * Names of tenants and databases in a request, which are not used. Without "%", so that no character can be encoded.
+ */
 const segment = /^(?!\.{1,2}$)[A-Za-z0-9_.@~-]{1,200}$/;
 const page = /^(?:(?:limit|offset)=\d{1,6}(?:&|$)){0,2}$/;
 
@@ -33,7 +37,7 @@ const root = '/api/v2/';
 const recordWrites = ['add', 'upsert', 'update', 'delete'] as const;
 const recordReads = ['get', 'query'] as const;
 
-/** `target` as the request has it, not decoded. */
+/** `target` is that of the request, not decoded. */
 export function planOf(method: string, target: string): Plan {
   const [path = '', query = '', ...more] = target.split('?');
   if (!path.startsWith(root) || more.length > 0 || !page.test(query)) throw unknown();
@@ -69,7 +73,7 @@ function ownPlan(method: string, what: string, answer: (place: ChromaPlace) => u
   throw refused(`administration of ${what}`);
 }
 
-/** Clients look for the name only. */
+/** Clients read only the name. */
 function databaseOf({ tenant, database }: ChromaPlace): object {
   return { id: '00000000-0000-0000-0000-000000000000', name: database, tenant };
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { collect } from '../lib/collect.ts';
 
 export interface ServerChild {
-  /** Resolves with its last words; null: it said nothing. */
+  /** Resolves with the last line of its output; null: there was no output. */
   readonly ended: Promise<string | null>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -18,7 +18,7 @@ const maxOutput = 16 * 1024;
 
 export function startServer({ program, data, port }: ServerCommand): ServerChild {
   const args = ['run', '--path', data, '--host', '127.0.0.1', '--port', String(port)];
-  // Without rights over other users, and ended by the kernel with the broker.
+  // The child has no capabilities, and the kernel kills it when the broker ends.
   const drop = ['--pdeathsig', 'KILL', '--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'];
   const child = spawn('setpriv', [...drop, process.execPath, program, ...args], {
     cwd: data,
@@ -33,7 +33,7 @@ export function startServer({ program, data, port }: ServerCommand): ServerChild
   return { ended, kill: (signal) => void child.kill(signal) };
 }
 
-/** Without colours. */
+/** The last line of the output, without colour codes. */
 function lastLine(text: string): string | null {
   const lines = text.split('\n').map((line) => line.replace(/\x1b\[[0-9;]*m/g, '').trim());
   return (

@@ -1,4 +1,7 @@
-/** The files of the server. Damaged ones are set aside in a folder beside them, so that the server begins anew. */
+/**
+ * The files of the server. Damaged ones are set aside in a folder beside them, so that the server starts with empty
+ * files.
+ */
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDamage } from '../lib/durable-database.ts';
@@ -7,7 +10,10 @@ import { openSqlite } from '../lib/sqlite.ts';
 
 const database = 'chroma.sqlite3';
 const prefix = 'damaged-';
-/** Checking takes about a second for so much. A larger one is checked after the server failed with it. */
+/**
+ * Checking a file of this size takes about a second. A larger one is checked only after the server failed with it
+ * twice.
+ */
 const quickBytes = 512 * 1024 ** 2;
 
 export interface CheckedFiles {
@@ -32,13 +38,13 @@ function setAsideIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** With the index files, which belong to it. */
+/** Moves the database away, together with its index files. */
 function setAside(folder: string): void {
   const time = new Date().toISOString().replace(/[^0-9TZ]/g, '');
   const target = join(folder, `${prefix}${time}`);
   mkdirSync(target, { mode: 0o700 });
   const names = readdirSync(folder).filter((name) => !name.startsWith(prefix));
-  // The database last: after a crash in between it is still there, and the rest is moved.
+  // The database is moved last: after a crash in between it is still there, and the next check moves the rest.
   for (const name of names.sort((one, other) => Number(one === database) - Number(other === database)))
     if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
   syncFolder(target);
@@ -46,8 +52,8 @@ function setAside(folder: string): void {
 }
 
 /**
- * With SQLite's write-ahead log a commit is on disk when it is acknowledged, also for a power cut. In the mode that the server would have by itself, a
- * commit is the removal of a file, which is not synced. The mode stays with the file.
+ * Turns on SQLite's write-ahead log, with which an acknowledged commit survives a power failure. In the server's
+ * default mode, a commit is the removal of a file, which is not synced. The mode is stored in the file.
  */
 function logWrites(path: string): void {
   const opened = openSqlite(path, { timeout: 5000 });

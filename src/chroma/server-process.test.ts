@@ -12,7 +12,7 @@ type Habit = 'answers' | 'ends at once' | 'answers once and ends' | 'never answe
 let folder: string;
 let served: ServerProcess;
 let statuses: ChromaStatus[];
-/** Waits of this length last until they are ended. */
+/** Waits of at least this length last until they are aborted. */
 let holdMs: number;
 /** The waits between two starts. */
 let waits: number[];
@@ -28,7 +28,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A server with this habit, on a clock that passes only where the process waits. At `starts` starts it answers. */
+/**
+ * A server with this habit, on a clock that advances only in waits. From start number `starts` on, the server answers.
+ */
 function serve(habit: Habit, starts = Number.POSITIVE_INFINITY): ServerProcess {
   let nowMs = 0;
   let count = 0;
@@ -90,7 +92,7 @@ test.each([
   },
 );
 
-test('a server that hangs is killed after three questions without an answer', async () => {
+test('a server that hangs is killed after three heartbeats without an answer', async () => {
   serve('hangs after its first answer', 2);
   await soon(() =>
     expect(statuses.map(({ state }) => state)).toEqual(['starting', 'ready', 'failed', 'starting', 'ready']),
@@ -104,7 +106,7 @@ test('a request to a server that is not ready fails with the reason', async () =
   await expect(served.ready()).rejects.toThrow('the Chroma server is not ready: refused');
 });
 
-test('a stop does not wait for the next start', async () => {
+test('a stop ends the wait before the next start of a failed server', async () => {
   holdMs = 500;
   serve('ends at once');
   await soon(() => expect(waits).toEqual([0, 500]));

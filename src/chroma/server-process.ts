@@ -10,11 +10,11 @@ import { Upstream } from './upstream.ts';
 
 export interface ServerOptions extends ServerCommand {
   readonly report: (status: ChromaStatus) => void;
-  /** The files were set aside: nothing that was known about them is true. */
+  /** Called when the files were set aside, so that nothing cached about them is valid. */
   readonly emptied: () => void;
 }
 
-/** How often it is asked, how long it may take to answer, and how many questions in a row it may miss. */
+/** How often the server is asked, how long it may take to answer, and after how many misses in a row it is killed. */
 export interface HeartbeatLimits {
   readonly everyMs: number;
   readonly answerMs: number;
@@ -32,7 +32,7 @@ export interface ServerParts {
 }
 
 const usualBeat: HeartbeatLimits = { everyMs: 5000, answerMs: 5000, misses: 3 };
-/** From its start to its first answer. */
+/** The time limit from the start of the server to its first answer. */
 const startMs = 60_000;
 const pollMs = 25;
 /** How long a request waits for a server that is being started. */
@@ -68,7 +68,7 @@ export class ServerProcess {
     this.#running = this.#run();
   }
 
-  /** The server, once it answers. */
+  /** Resolves when the server answers; `unavailable` after a time-out. */
   async ready(): Promise<Upstream> {
     const { upstream, pause } = this.#parts;
     if (this.#isReady) return upstream;
@@ -80,7 +80,7 @@ export class ServerProcess {
     throw new Fault('unavailable', `the Chroma server is not ready${because(this.#status.reason)}`);
   }
 
-  /** Its files are not in use when this resolves. */
+  /** Stops the server. Its files are not in use when this resolves. */
   async rest(): Promise<void> {
     this.#isResting = true;
     this.#become({ state: 'resting', reason: null });
@@ -121,7 +121,7 @@ export class ServerProcess {
     }
   }
 
-  /** Until the server ends, which is an error unless it was stopped. */
+  /** Runs the server until it ends, which is an error unless it was stopped. */
   async #serve(): Promise<void> {
     const child = this.#parts.start(this.#options);
     this.#child = child;
@@ -153,7 +153,8 @@ export class ServerProcess {
         () => true,
         () => false,
       );
-      // Not at its first answer: one that ends soon after it would be started again without a wait, for ever.
+      // The first answer does not reset the back-off: a server that ends soon after it would be restarted without
+      // waits.
       if (isAlive) this.#backoff.succeeded();
       misses = isAlive ? 0 : misses + 1;
       if (misses >= beat.misses) throw new Fault('unavailable', 'it does not answer any more');

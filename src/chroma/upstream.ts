@@ -8,7 +8,7 @@ import type { Listed } from './collections.ts';
 
 export interface UpstreamRequest {
   readonly method: string;
-  /** From /api on. */
+  /** The path from /api on. */
   readonly path: string;
   readonly body?: Buffer | null;
   readonly signal?: AbortSignal;
@@ -66,7 +66,7 @@ export class Upstream {
     });
   }
 
-  /** The answer of a request that is small; a refusal becomes a Fault with its status. */
+  /** For requests with a small answer. Resolves with any status; the value is null if the answer is not JSON. */
   async json(request: UpstreamRequest): Promise<{ readonly status: number; readonly value: unknown }> {
     const response = await this.request(request);
     const bytes = await firstBytes(response, maxListBytes + 1);
@@ -81,19 +81,19 @@ export class Upstream {
     throw new Fault('unavailable', `the Chroma server listed no collections (status ${status})`);
   }
 
-  /** Creates tenant and database where they do not exist yet. */
+  /** Creates tenant and database if they do not exist yet. */
   async provide({ tenant, database }: ChromaPlace): Promise<void> {
     await this.#create('/api/v2/tenants', tenant);
     await this.#create(`/api/v2/tenants/${tenant}/databases`, database);
   }
 
-  /** One that does not exist is removed already. */
+  /** Succeeds also if the database does not exist. */
   async dropDatabase(place: Pick<ChromaPlace, 'tenant' | 'database'>): Promise<void> {
     const { status } = await this.json({ method: 'DELETE', path: databasePath(place) });
     if (status >= 500) throw new Fault('unavailable', `the Chroma server did not remove a database (status ${status})`);
   }
 
-  /** Their names. A tenant that does not exist has none. */
+  /** The names of the databases. A tenant that does not exist has none. */
   async databases(tenant: string): Promise<readonly string[]> {
     const names: string[] = [];
     for (;;) {
@@ -129,7 +129,7 @@ export class Upstream {
   }
 }
 
-/** The names need no encoding. */
+/** The names of places need no encoding in a URL. */
 export function databasePath({ tenant, database }: Pick<ChromaPlace, 'tenant' | 'database'>): string {
   return `/api/v2/tenants/${tenant}/databases/${database}`;
 }

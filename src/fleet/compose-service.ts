@@ -53,7 +53,7 @@ export function networkName({ name }: DeclaredSandbox): string {
   return `spoke-${name}`;
 }
 
-/** It reaches files only through the spokes, so it has no project mounted. */
+/** The hub reaches files only through the spokes, so it has no project mounted. */
 export function hub(fleet: Declaration, context: ComposeContext): Mapping {
   const spokes = joined(fleet);
   return {
@@ -117,7 +117,7 @@ function connected({ command }: DeclaredSandbox): string[] {
   return [spokePath, '--connect', '/workspace', ...(command.length === 0 ? [] : ['--', ...command])];
 }
 
-/** No other container has its token. */
+/** No other spoke has its token. */
 function hubMounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping[] {
   return [
     volumeMount(hubVolume('tools', fleet, context), hubToolsPath, true),
@@ -164,7 +164,7 @@ export function volumesOf(fleet: Declaration, context: ComposeContext): string[]
   return [...declared, ...homes, ...ofHub, ...spokes.map((sandbox) => tokenOf(sandbox, fleet, context))];
 }
 
-/** The home has the keys and records of tokens; the tools are what spokes start. */
+/** `home` has the keys and records of tokens; `tools` has the programs that spokes start. */
 function hubVolume(what: 'home' | 'tools' | 'token', { name }: Declaration, context: ComposeContext): string {
   return `${context.volumePrefix}-compose-hub-${what}-${userHash(context.user)}-${name}`;
 }

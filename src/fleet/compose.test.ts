@@ -68,7 +68,7 @@ describe('hub and spokes', () => {
     expect(two.services.b!.volumes[0]).toMatchObject({ source: '/work/app', target: '/workspace' });
   });
 
-  it('images that were built here have the names under which the engine has them', () => {
+  it('images that were built here have the same names as in the engine', () => {
     expect(composed.services.app).toMatchObject({ image: 'carrel-sandbox:base-i1' });
     expect(composed.services.api).toMatchObject({ image: 'python:3.11' });
   });
@@ -132,20 +132,20 @@ describe('hub and spokes', () => {
   });
 });
 
-it('is the same text every time, and without projects there is no hub', () => {
+it('the same fleet gives the same text, and a fleet without projects has no hub', () => {
   expect(render(fleet)).toBe(render(structuredClone(fleet)));
   const alone = parse(render({ sandboxes: { a: {} } })) as Composed;
   expect(Object.keys(alone.services)).toEqual(['prepare', 'a']);
   expect(alone).not.toHaveProperty('networks');
 });
 
-it('its first lines say how to build the hub, how to get a token, and which projects it does not offer', () => {
+it('the first lines of the file say how to build the hub, how to get a token, and which projects it does not offer', () => {
   expect(render(fleet)).toContain('carrel image build --hub builds carrel-hub:latest');
   expect(render(fleet)).toContain('docker-compose -p shop exec -T hub carrel hub token --project app,api');
   expect(render(fleet)).toContain('Without a sandbox, and so not in the hub: lib.');
 });
 
-it('its first lines say what a compose file cannot express', () => {
+it('the first lines of the file say what a compose file cannot express', () => {
   const [reviewed, reach] = ['nothing is reviewed', 'Spokes reach the hub and nothing else'];
   expect(render(fleet)).toContain(reviewed);
   expect(render(fleet)).not.toContain(reach);

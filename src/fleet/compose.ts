@@ -73,7 +73,7 @@ function networks(spokes: readonly DeclaredSandbox[]): Mapping {
 
 const unreviewed =
   '# Agents work on the real folders: nothing is reviewed before it is applied, unlike with carrel up.';
-/** Volumes are rendered. */
+/** Volumes are not in this list, because a compose file can express them. */
 const inexpressible = declarable.map(({ key }) => key).filter((key) => key !== 'volumes');
 const unreachable = `# Spokes reach the hub and nothing else: a compose file cannot express \`network\`, credentials, services, ${inexpressible.join(' and ')}.`;
 

@@ -87,7 +87,7 @@ describe('a declaration', () => {
   });
 });
 
-describe('is refused with the path of the field', () => {
+describe('a wrong declaration is refused with the path of the field', () => {
   it.each([
     [null, ': the file is empty'],
     ['text', ': expected object, received string'],
@@ -153,7 +153,7 @@ describe('is refused with the path of the field', () => {
     expect(refused(content)).toEqual([expected]);
   });
 
-  it('all problems in one fault, with their hints', () => {
+  it('one fault has all problems, with their hints', () => {
     const content = one({ comand: ['x'], limits: { cpus: -1 } }, { nmae: 'x' });
     expect(refused(content)).toHaveLength(3);
     try {

@@ -32,7 +32,7 @@ export interface Declaration {
   /** Volume types, and names of the user's own volumes. */
   readonly volumes: readonly string[];
   readonly secrets: readonly string[];
-  /** Those under `rooms`; sandboxes may have others. */
+  /** The rooms under `rooms`; sandboxes may name others. */
   readonly rooms: readonly string[];
   readonly watches: readonly DeclaredWatch[];
   /** In the order of the file. */

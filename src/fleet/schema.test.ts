@@ -6,7 +6,7 @@ it('schema/carrel.schema.json is current; if not, run: npm run docs', async () =
   await expect(text).toMatchFileSnapshot('../../schema/carrel.schema.json');
 });
 
-it('lists the fields that are allowed at a place', () => {
+it('fieldsAt lists the fields that are allowed at a path', () => {
   expect(fieldsAt([])).toContain('sandboxes');
   expect(fieldsAt(['sandboxes', 'x'])).toContain('command');
   expect(fieldsAt(['sandboxes', 'x', 'limits'])).toEqual(['cpus', 'memory', 'swap', 'pids', 'disk']);

@@ -210,14 +210,14 @@ export type FleetContent = z.output<typeof fleetSchema>;
 export type SandboxContent = NonNullable<NonNullable<FleetContent['sandboxes']>[string]>;
 export type LimitsContent = z.output<typeof limits>;
 
-/** For editors. */
+/** The JSON Schema for editors. */
 export function jsonSchema(): object {
   const { $schema, ...rest } = z.toJSONSchema(fleetSchema, { io: 'input', target: 'draft-7' });
   const description = 'A fleet of sandboxes, for `carrel up` and `carrel compose`.';
   return { $schema, title: 'carrel.yaml', description, ...rest };
 }
 
-/** The fields that are allowed at a path; null where keys are names. */
+/** The fields that are allowed at a path; null: the keys there are names. */
 export function fieldsAt(place: readonly PropertyKey[]): string[] | null {
   let at: unknown = fleetSchema;
   for (const key of place) at = inside(unwrapped(at), key);

@@ -27,7 +27,7 @@ function actionOf({ wake, run, webhook, secret }: WatchContent): WatchAction {
   return { kind: 'wake', argv: typeof wake === 'string' ? wakeCommands[wake]! : wake! };
 }
 
-/** One line each, with everything that is run or called. */
+/** The grants of watchers: one line each, with everything that is run or called. */
 export function watchGrants(rooms: RoomsContent): string[] {
   return Object.entries(rooms).flatMap(([room, content]) =>
     Object.entries(content?.watch ?? {}).map(
@@ -41,7 +41,7 @@ function actionText(action: WatchAction): string {
   return `webhook ${action.url}${action.secret === null ? '' : ` signed with ${action.secret}`}`;
 }
 
-/** Those that are missing or differ. */
+/** Adds or changes the watchers that are missing or differ. */
 export function watchSteps(fleet: string, declared: readonly DeclaredWatch[], { watches }: Existing): PlanStep[] {
   return declared.flatMap((watch) => {
     const there = watches.find((one) => isSame(one, watch));
@@ -50,14 +50,14 @@ export function watchSteps(fleet: string, declared: readonly DeclaredWatch[], { 
   });
 }
 
-/** Those of the fleet that are no longer declared. */
+/** Removes the watchers of the fleet that are no longer declared. */
 export function unwatchSteps(fleet: string, declared: readonly DeclaredWatch[], { watches }: Existing): PlanStep[] {
   return watches
     .filter((one) => one.fleet === fleet && !declared.some((watch) => isSame(watch, one)))
     .map(({ room, who }) => ({ act: 'unwatch', room, name: who }));
 }
 
-/** What the steps would be refused for. */
+/** The problems for which the steps would be refused. */
 export function watchProblems(
   fleet: string,
   declared: readonly DeclaredWatch[],

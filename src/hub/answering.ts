@@ -7,7 +7,7 @@ const subscribing = 'subscriptions/listen';
 export class AnsweringTransport implements Transport {
   readonly #inner: Transport;
   readonly #unanswered = new Set<string | number>();
-  /** Called after each answer. */
+  /** Called after each answer and each cancellation. */
   readonly #onAnswer: () => void;
   onmessage?: NonNullable<Transport['onmessage']>;
   onclose?: () => void;

@@ -3,7 +3,7 @@
  * `Authorization` header, on loopback too, because other accounts of the machine can connect. The token says whose hub it opens.
  *
  * Promises:
- * - A request without a valid token throws `unauthenticated`. Doubt is a refusal.
+ * - A request without a valid token throws `unauthenticated`. In doubt, the request is refused.
  * - A token in a URL is refused, also a valid one: URLs end up in logs.
  * - `check` is called before each message of a connection that is already open, so a revoked token ends open sessions too.
  */
@@ -15,7 +15,10 @@ export interface TokenRequest {
   readonly authorization: string | undefined;
   /** Path and query, as the client sent them. */
   readonly url: string;
-  /** The values of the header in which the proxy names a sandbox. They are true only at a socket that the proxy alone can open. */
+  /**
+   * The values of the header in which the proxy names a sandbox. Trust them only at a socket that the proxy alone can
+   * open.
+   */
   readonly caller?: readonly string[] | undefined;
 }
 

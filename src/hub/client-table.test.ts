@@ -25,7 +25,7 @@ function added(name: string, check = () => {}): TestClient {
   return client;
 }
 
-it('closes a client that is idle for longer than it may be, and none that is busy', () => {
+it('a client that is idle for too long is closed, and a busy one is not', () => {
   const [idle, busy] = [added('a'), added('a')];
   busy.isBusy = true;
   vi.advanceTimersByTime(60_000);
@@ -36,21 +36,21 @@ it('closes a client that is idle for longer than it may be, and none that is bus
   expect(table.size).toBe(1);
 });
 
-it('the client of a token that was idle longest makes room for another one of that token', () => {
+it('at the limit of a token, its client that was idle longest is closed for the new one', () => {
   const [first, second, other] = [added('a'), added('a'), added('b')];
   added('a');
   expect(first.close).toHaveBeenCalledTimes(1);
   for (const client of [second, other]) expect(client.close).not.toHaveBeenCalled();
 });
 
-it('refuses another client of a token whose clients are all busy, and of all tokens together', () => {
+it('at the limit of a token, or of all tokens together, a new client is refused if all others are busy', () => {
   for (const client of [added('a'), added('a')]) client.isBusy = true;
   expect(() => added('a')).toThrow(/this token has 2 sessions/);
   added('b').isBusy = true;
   expect(() => added('c')).toThrow(/3 sessions are open/);
 });
 
-it('closes the clients of a token that is not valid any more', () => {
+it('the clients of a token that is no longer valid are closed', () => {
   let isValid = true;
   const revoked = added('a', () => {
     if (!isValid) throw new Fault('unauthenticated', 'it was revoked');

@@ -1,11 +1,12 @@
 /**
- * The clients of the port that the hub keeps something for: sessions of older revisions, and WebSockets; and open requests without a session. Each caller has a limit, all
- * together have one. At a limit the client that was idle longest makes room; if all are in use, the new one is refused.
+ * The clients of the port for which the hub keeps state: sessions of older revisions and WebSockets, and also open
+ * requests without a session. Sessions and WebSockets are limited for each caller and in total. At a limit, the client
+ * that was idle longest is closed; if all are busy, the new client is refused.
  */
 import { Fault } from '../model/fault.ts';
 import type { Identity } from './authentication.ts';
 
-/** Ends when its token is not valid any more. */
+/** A client or request that is closed when its token is no longer valid. */
 export interface Revocable {
   readonly identity: Identity;
   close(reason: Fault): void;

@@ -14,7 +14,7 @@ function page<T extends z.ZodType>(item: T) {
   return z.object({ ...answer, items: z.array(item), more: z.boolean() });
 }
 
-/** Checked without a copy: an answer may have a thousand places. Fields besides these are not shown. */
+/** Checks in place, without a copy: an answer may have a thousand places. Other fields are not shown. */
 function areFiles(value: unknown): boolean {
   return Array.isArray(value) && value.every(isFile);
 }

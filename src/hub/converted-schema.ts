@@ -17,7 +17,7 @@ export function convertedOnce(schema: z.ZodObject): { readonly '~standard': Stan
   return made;
 }
 
-/** The package asks for one target only. */
+/** The first result is kept: the package always asks for the same target. */
 function once(convert: Convert): Convert {
   let converted: ReturnType<Convert> | undefined;
   return (options) => {

@@ -42,7 +42,7 @@ export class McpEndpoint {
     return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity, { alone }) });
   }
 
-  /** Before the request has an answer, so that the status can say which scope is missing. */
+  /** Runs before the answer begins, so that the HTTP status can say which scope is missing. */
   #checkScope({ body, identity }: Exchange): void {
     for (const name of calledTools(body)) {
       const refusal = this.#partsOf(identity).refusal?.(name);
@@ -80,14 +80,17 @@ class LoneRequest implements Revocable {
     this.#names = calledTools(exchange.body);
   }
 
-  /** A call needs one tool: to register all of them would take longer than the call. */
+  /** Keeps only the tools that the request calls: registering all of them takes longer than a call. */
   needed(parts: McpParts): McpParts {
     const called = parts.tools.filter(({ name }) => this.#names.includes(name));
     if (called.length === 0) return parts;
     return { ...revocable(parts, this.#revoked.signal), tools: called };
   }
 
-  /** A call is answered with the reason; what else is open, such as a stream of notifications, has no answer for it. */
+  /**
+   * A call is answered with the reason. Other requests, such as a stream of notifications, have no answer and are
+   * dropped.
+   */
   close(reason: Fault): void {
     this.#revoked.abort(reason);
     if (this.#names.length === 0) this.#exchange.drop();

@@ -16,7 +16,7 @@ interface Stored {
 
 export class EventLog implements EventStore {
   readonly #limits: EventLimits;
-  /** Oldest first. An event that is still here has all later ones after it. */
+  /** Oldest first. Only the oldest are dropped, so all events after a kept one are kept, too. */
   readonly #events = new Map<string, Stored>();
   #bytes = 0;
   #last = 0;

@@ -13,7 +13,7 @@ export interface Exchange {
   drop(): void;
 }
 
-/** The SDK passes it on to the server that it makes for the request, with `extra`. */
+/** The identity in the form in which the SDK passes it, with `extra`, to the server that it creates for the request. */
 export function authInfoOf({ caller }: Identity, extra: Record<string, unknown> = {}) {
   return { token: '', clientId: caller.name, scopes: [...caller.groups], extra };
 }

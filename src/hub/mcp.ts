@@ -20,11 +20,11 @@ const instructions =
   'Each tool works on one project, named by its id: list_projects lists them. Paths are relative to the project (src/main.ts), or as ' +
   'results name them (/workspaces/ID/src/main.ts). Commands run in the sandbox of the project.';
 
-/** Loaded when the first client comes: a daemon without one starts sooner. */
+/** Loaded for the first client, so that a daemon without clients starts faster. */
 export const loadSdk = once(() => import('@modelcontextprotocol/server'));
 export const loadStdio = once(() => import('@modelcontextprotocol/server/stdio'));
 
-/** To ask for a loaded module again costs a look into the module table in every request. */
+/** Keeps the promise: importing a loaded module again costs every request a look-up in the module table. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => (loading ??= load());
@@ -36,7 +36,7 @@ export async function createServer(parts: McpParts): Promise<McpServer> {
   return withTools(new McpServer({ name: 'carrel', version: parts.version }, options), parts);
 }
 
-/** Schemas of answers are left out: they would make a third of what a client pays for the list of tools. */
+/** Output schemas are left out: they would be a third of the tokens that the list of tools costs a client. */
 function withTools(server: McpServer, parts: McpParts): McpServer {
   for (const tool of parts.tools) {
     server.registerTool(
@@ -80,7 +80,7 @@ async function answered(
   }
 }
 
-/** The model reads the text; programs read the rest. */
+/** The model reads `content`; programs read `_meta`. */
 function refusal({ code, message, hint, data }: Fault): CallToolResult {
   const text = `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}`;
   return { isError: true, content: [{ type: 'text', text }], _meta: { fault: { code, message, hint, data } } };

@@ -51,7 +51,7 @@ it.each([
   expect(log).toEqual(expected);
 });
 
-it('a client gets no more of a flood of output than it can read', () => {
+it('a flood of progress messages is limited before it reaches the client', () => {
   const { context, log } = contextOf(asked);
   const progress = new Progress(context);
   for (let n = 0; n < 100; n += 1) progress.report('x'.repeat(64 * 1024));

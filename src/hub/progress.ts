@@ -1,7 +1,8 @@
 /**
- * Progress of a call, for a client that asked for it. Some clients take progress that they read together with the answer for an error, and
- * Claude Code then drops the connection. So the client has to confirm what it got, by a ping, before the answer is sent. Over HTTP a client
- * reads one event after the other, and clients of 2026 take no requests: both get no ping.
+ * Progress of a call, for a client that asked for it. Some clients treat progress that they read together with the
+ * answer as an error, and Claude Code then drops the connection. So before the answer is sent, the client must answer a
+ * ping, which proves that it has read the progress. Clients over HTTP get no ping, because they read one event after
+ * the other; neither do clients of 2026, which accept no requests.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { OutputLimit } from '../lib/output-limit.ts';
@@ -32,7 +33,7 @@ export class Progress {
   /** Resolves when the client has read all of it. */
   async read(): Promise<void> {
     if (this.#sent === 0 || !this.#confirms) return;
-    // The answer counts more than the order, ignoring a client that does not reply.
+    // The answer matters more than the order, ignoring a client that does not reply.
     await this.#request.send({ method: 'ping' }, { timeout: pingMs, signal: this.#request.signal }).catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { Consent, Question, ToolCall } from './hub.ts';
 
-/** Thrown by `ask` where the answer is not known yet. */
+/** Thrown by `ask` if the person has not answered yet. */
 export class Unanswered extends Error {
   readonly question: Question;
 
@@ -26,19 +26,22 @@ interface State {
   readonly about: string;
 }
 
-/** How long a person may take. */
+/** How long a person may take to answer. */
 const answerSeconds = 3600;
 const consent = 'consent';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const key = randomBytes(32);
 
-/** The client keeps the state of a question: it is signed, so that no answer counts that was not asked for. */
+/**
+ * The client keeps the state of a question. The state is signed, so that only answers to questions of the hub are
+ * valid.
+ */
 async function codec(): Promise<RequestStateCodec<State>> {
   const { createRequestStateCodec } = await import('@modelcontextprotocol/server');
   return createRequestStateCodec<State>({ key, ttlSeconds: answerSeconds });
 }
 
-/** For the options of the server. */
+/** Passed to the MCP server in its options. */
 export async function verifyState(state: string, context: ServerContext): Promise<unknown> {
   return (await codec()).verify(state, context);
 }
@@ -66,7 +69,7 @@ export async function requiredFor({ message, about, tick }: Question): Promise<I
   });
 }
 
-/** The client sent it: only the expected shape is a consent. */
+/** `response` comes from the client, so only the expected shape counts as consent. */
 function consentIn(response: unknown, { tick }: Question): Consent {
   const { action, content } = response as {
     readonly action?: unknown;

@@ -16,7 +16,7 @@ function missing(): Fault {
   throw new Error('not refused');
 }
 
-it('a challenge names the metadata, and an error where a token was sent', () => {
+it('a challenge names the metadata, and the error if a token was sent', () => {
   expect(challengeOf(missing(), origin)).toBe(`Bearer scope="files code run", ${place}`);
   expect(challengeOf(refused('it has expired'), origin)).toBe(
     `Bearer error="invalid_token", scope="files code run", ${place}`,

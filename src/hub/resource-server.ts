@@ -6,11 +6,11 @@ import { Fault } from '../model/fault.ts';
 import { defaultGroups, type ToolGroup, toolGroups } from '../model/hub-token.ts';
 import type { TokenRequest } from './authentication.ts';
 
-/** Of the endpoint whose metadata these are. */
+/** The path of the endpoint that the metadata describe. */
 const endpoint = '/mcp';
 const metadataPath = '/.well-known/oauth-protected-resource';
 
-/** Names under which other servers take a token from a URL. */
+/** URL parameters from which other servers take a token, and texts in the shape of a JWT. */
 const inUrl = /[?&;](access_token|token|authorization|bearer|api_?key)=|[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/i;
 
 /** The token of a request. One in the URL is refused even if the header has a valid one: URLs end up in logs and histories. */
@@ -52,7 +52,7 @@ export function challengeOf({ code, data }: Fault, origin: string): string | nul
   return `Bearer ${stated.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }
 
-/** Of RFC 9728, at the root and with the path of the endpoint. */
+/** The metadata of RFC 9728, at its root path and at that path followed by the path of the endpoint. */
 export function metadata(path: string, origin: string): object | null {
   if (path !== metadataPath && path !== `${metadataPath}${endpoint}`) return null;
   return {

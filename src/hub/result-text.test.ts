@@ -23,6 +23,6 @@ it.each([
   { jsonrpc: '2.0', id: 1, result: {} },
   { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'no' } },
   { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1, progressToken: 2 } },
-] as const)('another message stays as it is', (message) => {
+] as const)('a message without structured content is plain JSON', (message) => {
   expect(messageText(message)).toBe(JSON.stringify(message));
 });

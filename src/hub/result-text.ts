@@ -9,7 +9,7 @@ export function resultOf(structuredContent: Record<string, unknown>): CallToolRe
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** The MCP package may have copied the structured content, for which the text is not known. */
+/** If the MCP package has copied the structured content, its text is not known and the message is converted again. */
 export function messageText(message: JSONRPCMessage): string {
   const { result, ...head } = message as JSONRPCMessage & { readonly result?: CallToolResult };
   const text = texts.get(result?.structuredContent ?? texts);

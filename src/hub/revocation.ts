@@ -10,7 +10,7 @@ export function revocable(parts: McpParts, revoked: AbortSignal): McpParts {
   };
 }
 
-/** Not AbortSignal.any: a session lives longer than its calls, and they may leave nothing at its signal. */
+/** AbortSignal.any is not used: a session outlives its calls, and a call must not leave a listener on its signal. */
 async function untilRevoked<T>(revoked: AbortSignal, how: ToolCall, run: (call: ToolCall) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const cancel = () => abort.abort(how.signal.reason);

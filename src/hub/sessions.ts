@@ -1,6 +1,6 @@
 /**
- * Streamable HTTP for the revisions before 2026-07-28: `initialize` opens a session, later requests name it. Streams can be resumed. A session belongs
- * to the token that opened it; for any other one it does not exist.
+ * Streamable HTTP for the revisions before 2026-07-28: `initialize` opens a session, later requests name it. Streams
+ * can be resumed. A session belongs to the token that opened it; for any other token it does not exist.
  */
 import { randomUUID } from 'node:crypto';
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
@@ -93,7 +93,10 @@ class Session implements HubClient {
     return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity) });
   }
 
-  /** The calls of a token that is not valid any more are answered first: a client may wait long for a stream that just ends. */
+  /**
+   * If the token is no longer valid, the open calls are answered before the session closes: a client whose stream ends
+   * without an answer may wait for it for a long time.
+   */
   close(reason: Fault): void {
     this.#onClose();
     if (reason.code === 'unauthenticated') this.#revoked.abort(reason);

@@ -34,14 +34,14 @@ describe('a call', () => {
     expect(await Promise.all([first, second])).toEqual([page, { ...page, more: true }]);
   });
 
-  it('passes a refusal on as the Fault it is', async () => {
+  it('rejects with the Fault that the spoke sent', async () => {
     const { connection, say } = connected();
     const call = connection.call('file/list', list);
     say(JSON.stringify({ id: 1, fault: { code: 'not_found', message: 'no a', hint: 'look' } }));
     await expect(call).rejects.toMatchObject({ code: 'not_found', message: 'no a', hint: 'look' });
   });
 
-  it('passes output on while it runs', async () => {
+  it('passes output to its caller while it runs', async () => {
     const { connection, say } = connected();
     const seen: string[] = [];
     const call = connection.call('file/list', list, { onOutput: (text) => seen.push(text) });
@@ -79,7 +79,7 @@ describe('a call', () => {
     expect(sent()).toEqual([{ cancel: 1 }]);
   });
 
-  it('fails when the spoke is silent for long, pings included', async () => {
+  it('fails when the spoke sends nothing for three minutes, not even answers to pings', async () => {
     vi.useFakeTimers();
     const { connection, sent } = connected();
     const call = connection.call('file/list', list).catch((error: unknown) => error);

@@ -1,7 +1,8 @@
 /**
- * Calls to the program in the sandbox of a project, in lines of JSON. A line that is too long, has too many values or is not
- * understood ends the connection: the sandbox is not trusted, and its next call starts a program anew. So does more than a program
- * of ours would send, and silence: while a call waits, the program gets pings.
+ * Calls to the program in the sandbox of a project, in lines of JSON. The sandbox is not trusted. The connection is
+ * closed after a line that is too long, has too many values or is not a valid message, after more output than our
+ * program would send, and after a long silence: while a call waits, the program gets pings. The next call starts a new
+ * program.
  */
 import type { Readable, Writable } from 'node:stream';
 import { TokenCount } from '../lib/bounded-json.ts';
@@ -30,7 +31,7 @@ export interface Streams {
 }
 
 const maxCalls = 4096;
-/** Output of calls that wait, and lines that belong to none. The program limits both itself, to far less. */
+/** Limits of the output of one call, and of the lines that belong to no call. Our program sends far less of both. */
 const maxOutputBytes = 64 * 1024 * 1024;
 const maxStrayBytes = 8 * 1024 * 1024;
 const pingMs = 20_000;
@@ -50,11 +51,11 @@ export class SpokeConnection {
   #end: string | null = null;
   #last = 0;
   #silentMs = 0;
-  /** Of the line that has not ended. */
+  /** Bytes of the last line, which has not ended yet. */
   #lineBytes = 0;
   #strayBytes = 0;
 
-  /** For errors: `where` the program runs, such as `project shop`, and how it ended. */
+  /** For errors: `where` the program runs, such as `project shop`, and `endOf`, which says how it ended. */
   constructor(streams: Streams, where: string, endOf = async () => 'its connection was closed') {
     this.#streams = streams;
     this.#where = where;
@@ -66,7 +67,7 @@ export class SpokeConnection {
     this.#pings.unref();
   }
 
-  /** Calls back once when the connection has ended, at once if it has. */
+  /** Calls the listener once, when the connection has ended; immediately if it has ended already. */
   onClose(listener: (end: string) => void): void {
     if (this.#end === null) this.#closed.add(listener);
     else listener(this.#end);
@@ -112,7 +113,7 @@ export class SpokeConnection {
       this.#checkLength(chunk);
       for (const line of this.#lines.push(chunk)) this.#settle(parseMessage(line), line.length);
     } catch {
-      // What answers is not our program any more, ignoring what it says.
+      // The sender is not our program any more, ignoring what it sent.
       this.close();
     }
   }

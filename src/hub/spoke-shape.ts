@@ -1,4 +1,4 @@
-/** What a spoke may answer. Any process in its sandbox could write in its place, so nothing of it is believed unchecked. */
+/** What a spoke may answer. Any process in its sandbox could write in its place, so every answer is validated. */
 import { z } from 'zod';
 import { maxListedFiles } from '../model/edit.ts';
 import type { FaultBody } from '../model/fault.ts';
@@ -66,7 +66,7 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
   ...codeEditResults,
 };
 
-/** Codes that a spoke has a reason to use: it cannot speak for the daemon. */
+/** The codes that a spoke may use. The others are reserved for the daemon. */
 const fault = z.object({
   code: z.enum([
     'invalid',
@@ -93,7 +93,7 @@ const message = z.union([
 
 export type SpokeMessage = z.output<typeof message>;
 
-/** Throws where it is none. */
+/** Throws if the line is not a message. */
 export function parseMessage(line: string): SpokeMessage {
   return message.parse(JSON.parse(line));
 }

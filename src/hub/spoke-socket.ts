@@ -16,9 +16,9 @@ const policyViolation = 1008;
 
 export interface SpokeSocketParts {
   readonly pingMs: number;
-  /** Throws where this user has no such project, or one that is not elsewhere. */
+  /** Throws if this user has no such project, or if its spoke does not run elsewhere. */
   connect(identity: Identity, project: string, streams: Streams): Promise<void>;
-  /** The same check, before the connection is switched. */
+  /** The same check, before the upgrade to WebSocket. */
   check(identity: Identity, project: string): void;
 }
 
@@ -31,7 +31,7 @@ export class SpokeSockets {
     this.#parts = parts;
   }
 
-  /** The request is authenticated. Throws before the connection is switched. */
+  /** The request must be authenticated already. Throws only before the upgrade to WebSocket. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
     const project = new URL(request.url ?? '/', 'http://carrel').searchParams.get('project') ?? '';
     requireGrant(identity, project);
@@ -78,7 +78,7 @@ export class SpokeSockets {
   }
 }
 
-/** A token for clients does not let its holder answer in the place of a spoke. */
+/** Refuses a token for clients: its holder must not be able to answer in the place of a spoke. */
 function requireGrant({ caller: { groups, projects } }: Identity, project: string): void {
   if (!groups.includes('spoke'))
     throw new Fault('denied', 'this token is not for spokes', {
@@ -87,7 +87,7 @@ function requireGrant({ caller: { groups, projects } }: Identity, project: strin
   if (projects !== '*' && !projects.includes(project)) throw new Fault('not_found', 'no such project');
 }
 
-/** The close frame has the reason; the other side may not answer it, so the connection ends in any case. */
+/** Sends the reason in a close frame. The other side may not answer it, so the connection is terminated in any case. */
 function endIfRevoked(socket: WebSocket, identity: Identity): void {
   try {
     identity.check();

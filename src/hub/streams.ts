@@ -8,10 +8,10 @@ import { createServer, loadStdio, type McpParts } from './mcp.ts';
 const newline = 0x0a;
 const linesAtOnce = 20;
 
-/** Until the input ends and its requests are answered, or until the input is destroyed, which cancels them. */
+/** Serves until the input ends and its requests are answered, or until the input is destroyed, which cancels them. */
 export async function serveStreams(parts: McpParts, input: Readable, output: Writable): Promise<void> {
   const { serveStdio, StdioServerTransport } = await loadStdio();
-  // The transport drops what is unanswered when its input ends, so its own input ends later.
+  // The transport drops unanswered requests when its input ends, so the stream that it reads ends later than `input`.
   const lines = input.pipe(
     countedLines(() => endIfAnswered()),
     { end: false },
@@ -26,14 +26,14 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
   input.once('close', () => {
     ended = true;
     if (!input.readableEnded) lines.destroy();
-    // The last lines are still on their way.
+    // The last lines may not have reached the transport yet.
     else setImmediate(endIfAnswered);
   });
   await closed;
   await served.close();
 }
 
-/** Ends at a line with more values than may be parsed at once. */
+/** Closes the stream at a line with more values than may be parsed at once. */
 function countedLines(onEmpty: () => void): Transform {
   const tokens = new TokenCount('lines');
   const lines = new Transform({
@@ -51,7 +51,7 @@ function countedLines(onEmpty: () => void): Transform {
   return lines;
 }
 
-/** A few lines each: other requests are answered between them. */
+/** Splits a chunk into pieces of a few lines, so that other requests are answered between them. */
 function* piecesOf(chunk: Buffer): Generator<Buffer> {
   let [start, count] = [0, 0];
   for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, end + 1)) {

@@ -39,7 +39,7 @@ export class TokenKeys implements Keys {
     syncFolder(this.#folder);
   }
 
-  /** A token that is not verified yet names the user: the name is no path. */
+  /** The name of the user may come from a token that is not verified yet, so it is never used as a path. */
   #path(user: string): string {
     return join(this.#folder, createHash('sha256').update(user).digest('hex'));
   }

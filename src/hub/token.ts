@@ -1,9 +1,9 @@
 /**
  * Tokens of the hub: JWTs that this installation signs and reads itself, with a key for each user.
  *
- * A token names its user, its projects and the groups of tools; `kid` names the key. Reading one fails closed: another algorithm, another key,
- * a claim that is missing or has another shape, another issuer or audience, or a time that has passed is `unauthenticated`.
- * Whether the token was revoked is for the caller to find out, by its id.
+ * A token names its user, its projects and the groups of tools; `kid` names the key. Reading one fails closed: another
+ * algorithm, another key, a claim that is missing or has another shape, another issuer or audience, or a time that has
+ * passed is `unauthenticated`. The caller has to check, by the id of the token, whether it was revoked.
  */
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
@@ -21,7 +21,7 @@ export interface Grant {
 }
 
 export interface Keys {
-  /** Null: this user has none. */
+  /** Null: this user has no key. */
   of(user: string): Uint8Array | null;
 }
 
@@ -44,17 +44,17 @@ export function signToken(grant: Grant, key: Uint8Array, installation: string): 
     .sign(key);
 }
 
-/** Signatures that are remembered. */
+/** The number of tokens whose verification is cached. */
 const maxKnown = 1000;
 
 /**
- * Reads tokens. The signature of a text under a key is a fact that never changes, so it is checked once: what it takes is longer than a short
- * call. The key and the time are looked at each time.
+ * Reads tokens. A signature is verified once and then cached, because verifying it takes longer than a short call. The
+ * key and the expiry are checked each time.
  */
 export class TokenReader {
   readonly #keys: Keys;
   readonly #installation: string;
-  /** By a hash of the text and the key, so that no token is kept. The least recently used first. */
+  /** By a hash of the token and the key, so that no token is kept in memory. The least recently used comes first. */
   readonly #known = new Map<string, Grant>();
 
   constructor(keys: Keys, installation: string) {
@@ -92,7 +92,7 @@ async function verified(text: string, key: Uint8Array, installation: string, now
   }
 }
 
-/** The user whose key the token names; not verified. */
+/** The user that the token claims to belong to; not verified. */
 function userIn(text: string): unknown {
   try {
     return decodeProtectedHeader(text).kid;

@@ -17,10 +17,10 @@ import { messageText } from './result-text.ts';
 
 export const subprotocol = 'mcp';
 
-/** Of the close frame (RFC 6455): why the hub closes a connection. */
+/** Codes for the close frame (RFC 6455), by the fault for which the hub closes a connection. */
 const closeCodes = { unauthenticated: 1008, unavailable: 1001 } as const;
 const goingAway = 1001;
-/** Requests of one client that are worked on at a time, and answers that it has not read. */
+/** Limits for one client: requests without an answer, and bytes of answers that it has not read. */
 const maxUnanswered = 2000;
 const maxUnreadBytes = 16 * 1024 * 1024;
 const closeMs = 1000;
@@ -42,7 +42,7 @@ export class McpSockets {
     this.#parts = parts;
   }
 
-  /** The request is authenticated. Throws before the connection is switched; afterwards the connection has an owner. */
+  /** The request must be authenticated already. Throws only before the upgrade; later errors close the connection. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
     const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
     if (!offered?.includes(subprotocol))
@@ -85,9 +85,9 @@ class SocketClient implements HubClient {
     this.#socket = socket;
     this.identity = identity;
     this.#parts = parts;
-    // Until the server that gets its messages is made.
+    // The transport resumes it when the server that handles its messages exists.
     socket.pause();
-    // A message that is too large, or a frame that breaks the protocol: ws closes the connection.
+    // After a message that is too large or a frame that violates the protocol, ws closes the connection.
     socket.on('error', () => {});
     socket.on('pong', () => {
       this.#isAlive = true;
@@ -97,7 +97,7 @@ class SocketClient implements HubClient {
     socket.once('close', () => clearInterval(pinging));
   }
 
-  /** It answers pings, so its client lives. */
+  /** Always true: a connection whose client answers pings is in use. */
   get isBusy(): boolean {
     return true;
   }
@@ -135,7 +135,7 @@ class SocketClient implements HubClient {
 
 interface Flow {
   parse(value: unknown): JSONRPCMessage;
-  /** How many milliseconds the next message has to wait; throws if the client may not go on. */
+  /** How many milliseconds the next message has to wait; throws if the client's token is no longer valid. */
   admit(): number;
   isFull(): boolean;
   refuse(fault: Fault): void;
@@ -171,8 +171,8 @@ class SocketTransport implements Transport {
   }
 
   /**
-   * Delivers messages until a limit is reached; then the connection is not read until there is room again. Other requests are
-   * answered after every few of them.
+   * Delivers messages until a limit is reached; then the connection is not read until there is room again. Yields to
+   * other requests after every few messages.
    */
   deliver(): void {
     while (this.#received.length > 0) {
@@ -197,7 +197,7 @@ class SocketTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     return new Promise((resolve, reject) => {
-      // As bytes: of a string, ws would count the bytes first.
+      // As bytes, because ws would first count the bytes of a string.
       this.#socket.send(Buffer.from(messageText(message)), { binary: false }, (error) => {
         if (error) return reject(error);
         resolve();

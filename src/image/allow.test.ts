@@ -31,7 +31,7 @@ const both = (name: string, content: string) => {
 };
 
 describe('the list of the owner', () => {
-  it('holds the only images that may be used, by the owner as well', async () => {
+  it('holds the only images that may be used, even by the owner', async () => {
     both('debian', '1');
     expect(await code('debian')).toBe('denied');
     list = ['debian'];
@@ -98,14 +98,14 @@ describe('a name', () => {
   });
 });
 
-describe('what was made here', () => {
+describe('an image that was built here', () => {
   const name = 'carrel-sandbox-shop';
   beforeEach(() => {
     const id = engine.put('tag', 'made');
     saved.set(name, { name, id, source: 'project', project: '/p', checksum: 'c', at: 'now' });
   });
 
-  it('is for the owner, and for other users when listed', async () => {
+  it('may be used by the owner, and by other users if it is listed', async () => {
     expect([await code(name), await code(name, false)]).toEqual(['ok', 'denied']);
     list = [name];
     expect(await code(name, false)).toBe('ok');

@@ -1,5 +1,6 @@
 /**
- * Which images sandboxes may be made of: those of the owner's list, and for the owner those built here; each by its id.
+ * The images that sandboxes may be made of: those on the owner's list, and, for the owner, those that were built here.
+ * Each is used by its id.
  */
 import { Fault } from '../model/fault.ts';
 import { type Image, isOwnImageName, withTag } from '../model/image.ts';
@@ -9,7 +10,7 @@ import type { FoundImage, ImageEngine, ImageRecords } from './image.ts';
 export interface AllowParts {
   readonly engine: Pick<ImageEngine, 'find' | 'refusal'>;
   readonly records: ImageRecords;
-  /** As the owner wrote it: `NAME`, or `NAME@sha256:…` for exactly that content. */
+  /** The entries that the owner wrote: `NAME`, or `NAME@sha256:…` for exactly that content. */
   readonly list: () => readonly string[];
   readonly now: () => string;
 }
@@ -17,17 +18,17 @@ export interface AllowParts {
 export interface Allowed {
   readonly name: string;
   readonly id: string;
-  /** The PATH of its programs. */
+  /** The PATH that is set in the image. */
   readonly path: string | null;
 }
 
-/** What a name of the list stands for. */
+/** An entry of the list, and the image that it stands for. */
 export interface Listed {
   readonly name: string;
   /** The digest that the owner wrote. */
   readonly digest: string | null;
   readonly found: FoundImage | null;
-  /** The content that it stood for when it was first used. */
+  /** The id of the image that the name stood for when it was first used. */
   readonly pinned: string | null;
 }
 
@@ -109,7 +110,7 @@ export class AllowList {
     return { allowed: await this.#usable(name, found), isNew: pinned !== found.id };
   }
 
-  /** Refused here, since a sandbox of it would end at once without a message. */
+  /** Refuses an unusable image here, because a sandbox of it would end at once without a message. */
   async #usable(name: string, found: FoundImage): Promise<Allowed> {
     const reason = await this.#parts.engine.refusal(found);
     if (reason === null) return { name, id: found.id, path: found.path };

@@ -9,7 +9,7 @@ export const baseNames: readonly string[] = [baseImageName, 'aimi-sandbox:base']
 /** The Node of Debian 13 is the oldest that is still maintained. */
 export const defaultParent = 'debian:trixie-slim';
 
-/** Stands for the packages of this machine. */
+/** The parent of this name is made of the packages of this machine. */
 export const hostParentName = 'host';
 
 const toolFolder = 'tools';

@@ -10,7 +10,7 @@ export interface Detected {
   /** The files it was made from. */
   readonly from: readonly string[];
   readonly text: string;
-  /** What was found and not used, and why. */
+  /** What was found but not used, with the reason. */
   readonly notes: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const node: Detector = (has, root) => {
   };
 };
 
-/** Workspaces and packages by path: they are in the working copy and change with it. */
+/** Whether the lock file has workspaces or packages by path: these are in the working copy and change with it. */
 function hasOwnPackages(lock: string): boolean {
   try {
     const { packages = {} } = JSON.parse(lock) as { packages?: Record<string, unknown> };

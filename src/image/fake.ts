@@ -16,11 +16,11 @@ export class FakeImages implements ImageEngine {
   readonly builds: BuildSeen[] = [];
   /** The images of a registry, by name. */
   readonly registry = new Map<string, string>();
-  /** The engine does not answer. */
+  /** True: the engine does not answer. */
   absent = false;
   /** Why no sandbox can be made of an image, by its id. */
   readonly refusals = new Map<string, string>();
-  /** Why nothing can be built. */
+  /** Why the engine cannot build; null: it can. */
   noBuilder: Fault | null = null;
   readonly #images = new Map<string, FoundImage>();
   readonly #names = new Map<string, string>();

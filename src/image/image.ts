@@ -1,7 +1,8 @@
 /**
  * Images are the root filesystems of sandboxes on an engine that has images.
  *
- * Three kinds are built here; the hub's is no root filesystem of sandboxes (`hub/hub-image.ts`). The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
+ * Three kinds are built here: the base, the images of projects, and that of the hub, which is not for sandboxes
+ * (`hub/hub-image.ts`). The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
  * image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers need.
  *
  * Life cycle of an image: the input is collected and checked → built by the engine → recorded → used by sandboxes, by
@@ -27,7 +28,7 @@ export interface FoundImage {
   readonly digests: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
-  /** The PATH of its programs. */
+  /** The PATH that is set in the image. */
   readonly path: string | null;
   /** The platform, such as `linux/amd64`. */
   readonly platform: string;
@@ -60,7 +61,7 @@ export type BuildMessage =
 
 /** The part of an engine that handles images. */
 export interface ImageEngine {
-  /** Throws where nothing can be built; called before any work. */
+  /** Throws if the engine cannot build; called before any work. */
   requireBuilder(): Promise<void>;
   /** By id or name; null when it does not exist. */
   find(reference: string): Promise<FoundImage | null>;
@@ -68,7 +69,7 @@ export interface ImageEngine {
   refusal(image: FoundImage): Promise<string | null>;
   /** Images with a label, except those that others are built on. */
   labelled(label: string): Promise<readonly FoundImage[]>;
-  /** Pulls it from the registry that its name says. */
+  /** Pulls an image from the registry that its name contains. */
   pull(reference: string, signal: AbortSignal): AsyncIterable<BuildMessage>;
   /** Imports a root filesystem, with a name and labels. */
   import(order: ImportOrder, signal: AbortSignal): AsyncIterable<BuildMessage>;
@@ -78,7 +79,7 @@ export interface ImageEngine {
   remove(id: string): Promise<void>;
 }
 
-/** What names stand for, persistently. */
+/** The persistent records of what the names of images stand for. */
 export interface ImageRecords {
   find(name: string): Image | null;
   list(): readonly Image[];
@@ -86,7 +87,7 @@ export interface ImageRecords {
   remove(name: string): void;
 }
 
-/** What a client that waits for a build gets. */
+/** An event for the client that waits for a build. */
 export type BuildEvent =
   | { readonly kind: 'phase'; readonly text: string }
   | { readonly kind: 'step'; readonly number: number; readonly total: number; readonly title: string }

@@ -110,7 +110,7 @@ describe('an image', () => {
     }
   });
 
-  it('is not begun where nothing can be built, before its parent is searched', async () => {
+  it('is refused before any work if the engine cannot build', async () => {
     engine.noBuilder = new Fault('unsupported', 'no builder');
     await engine.remove((await engine.find('parent:latest'))!.id);
     expect((await refusal(build(project, undefined, false)))?.code).toBe('unsupported');
@@ -200,7 +200,7 @@ describe('a Dockerfile', () => {
   const seen = () =>
     [...engine.builds.at(-1)!.files.keys()].filter((name) => !/^\.(carrel-|dockerignore)/.test(name)).sort();
 
-  it('is found in .aimi, too, with the base under its name there', async () => {
+  it('is also found in .aimi, where the base has another name', async () => {
     const path = folder('aimi', null);
     put(join(path, '.aimi/Dockerfile.sandbox'), copies('aimi-sandbox:base'));
     expect((await build(path)).built).toBe(true);

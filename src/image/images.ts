@@ -1,4 +1,4 @@
-/** Builds images: the base, and those of projects on it. One at a time. */
+/** Builds images, one at a time: the base, those of projects on it, and that of the hub. */
 import { createHash } from 'node:crypto';
 import { Anchor } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
@@ -32,15 +32,15 @@ export interface ImageParts {
   readonly detect: Detect;
   readonly installation: string;
   readonly limits: Limits;
-  /** A sandbox was made of it and may start again. */
+  /** Whether a sandbox was made of the image and may start again. */
   readonly isNeeded: (id: string) => boolean;
   readonly now: () => string;
 }
 
 export interface BuildRequest {
-  /** The real path of its folder; null: the base alone. */
+  /** The real path of the project's folder; null: only the base is built. */
   readonly project: string | null;
-  /** Instead of both: the image of the hub. */
+  /** True: the image of the hub is built instead. */
   readonly hub: boolean;
   readonly network: boolean;
   /** Refuses a Dockerfile with content that no image may have, such as a secret. */
@@ -65,7 +65,7 @@ interface Making {
 }
 
 const labels = { home: 'carrel.image.home', checksum: 'carrel.image.checksum' } as const;
-/** Raised when the same input must give another image. */
+/** Increase it when the same input must give another image. */
 const formVersion = 1;
 const turn = 'build';
 
@@ -130,7 +130,7 @@ export class Images {
     return `${imagePrefix}:host-${this.#parts.installation}`;
   }
 
-  /** Imported from the packages of this machine, when these have changed. */
+  /** The parent made of the packages of this machine, which is imported again when these have changed. */
   async #hostParent({ say, signal }: BuildRequest): Promise<FoundImage> {
     const { engine, installation, host } = this.#parts;
     const { checksum, archive } = host();
@@ -203,7 +203,7 @@ export class Images {
     if (known?.checksum === checksum && (await engine.find(known.id)) !== null) {
       return { image: known, built: false, notes: making.notes };
     }
-    // Built but not recorded: a crash came in between.
+    // After a crash the image may be built but not recorded.
     const made = await engine.find(making.tag);
     const built = made === null || !this.#isOwnBuild(made, checksum);
     const { id } = built ? await this.#run(making, { inputs, checksum }, wish) : made;
@@ -239,7 +239,7 @@ export class Images {
     throw new Fault('unavailable', `the engine did not build ${making.name} as ordered`);
   }
 
-  /** Removes earlier versions that no sandbox uses, and what failed builds left. */
+  /** Removes earlier versions that no sandbox uses, and images that failed builds left. */
   async #sweep(): Promise<void> {
     const { engine, records, isNeeded, installation } = this.#parts;
     const parent = await engine.find(this.#hostTag).catch(unlessFault);
@@ -251,7 +251,7 @@ export class Images {
   }
 }
 
-/** It is in use, or the engine went away: the next build sweeps again, ignoring. */
+/** The image is in use, or the engine went away, ignoring: the next build sweeps again. */
 function unlessFault(error: unknown): undefined {
   if (!isFault(error)) throw error;
 }
@@ -276,7 +276,7 @@ async function follow(
   return id;
 }
 
-/** The engine leaves out of the build what its ignore file names: here, both of these. */
+/** The Dockerfile, and an ignore file that names both, so that the engine copies neither of them into the image. */
 function contextFiles(dockerfile: string, head: string, steps: readonly BuildStep[]): Extra[] {
   const text = `${head}${steps.map((step) => step.text).join('\n')}\n`;
   return [

@@ -30,7 +30,7 @@ describe('progress', () => {
     ]);
   });
 
-  it('takes no step from the output of a command, except the very next one', () => {
+  it('counts a line in the output of a command as a step only if it announces the very next one', () => {
     const progress = begin();
     take(progress, 'Step 1/3 : FROM x', '\n');
     expect(take(progress, 'Step 3/3 : RUN evil\nStep 2/9 : RUN evil\nStep 1/3 : x\n')).toEqual([
@@ -72,13 +72,13 @@ describe('a failure', () => {
     expect(failure(progress, null).message).toContain('failed (it broke): RUN make');
   });
 
-  it('for lack of space is reported as that', () => {
+  it('for lack of disk space is reported as `exhausted`', () => {
     const progress = begin();
     take(progress, 'Step 1/3 : FROM x', '\n', 'cp: write error: No space left on device\n');
     expect(failure(progress)).toMatchObject({ code: 'exhausted', hint: 'Free some disk space, and build again.' });
   });
 
-  it('before any step is reported as the engine’s', () => {
+  it('before any step is reported as a failure of the engine', () => {
     expect(failure(begin())).toMatchObject({ code: 'unavailable', message: 'the engine cannot build D: it broke' });
   });
 });

@@ -23,12 +23,12 @@ export class Progress {
     this.#of = of;
   }
 
-  /** The events of one message; output is joined, however many lines it has. Throws what went wrong. */
+  /** The events of one message; all lines of output between two steps are one event. Throws the failure of a build. */
   take(message: BuildMessage): BuildEvent[] {
     if (message.kind === 'failure') throw this.#failure(message.message, message.exitCode);
     if (message.kind === 'image') return [];
     const lines = (this.#rest + message.text).split('\n');
-    // A step is announced without the end of its line.
+    // The engine announces a step without a newline at the end.
     const last = lines.pop()!;
     this.#rest = isAnnouncement(last) ? '' : last.slice(0, maxLine);
     let said = isAnnouncement(last) ? [...lines, last] : lines;
@@ -40,7 +40,7 @@ export class Progress {
     return [...events, ...this.#printed(said)];
   }
 
-  /** Where the next step is announced. Only the next one is accepted: the output of a command is no step. */
+  /** The line that announces the next step. Only the next number counts, because a command may print similar lines. */
   #next(lines: readonly string[]): number {
     return lines.findIndex((line) => {
       const [number, total] = isAnnouncement(line) ?? [];
@@ -84,7 +84,7 @@ function isAnnouncement(line: string): [number: number, total: number] | null {
   return match && [Number(match[1]), Number(match[2])];
 }
 
-/** What the engine reports about its containers and layers. */
+/** Whether the line is a report of the engine about its containers and layers. */
 function isEngineMessage(text: string): boolean {
   return /^ ---> |^Removing intermediate container |^Successfully (built|tagged) /.test(text);
 }

@@ -20,7 +20,7 @@ it.each([
   [`https://x/${'a'.repeat(99)}/b`, 'a'.repeat(48)],
   ['https://x/', ''],
   ['\u0000\n', ''],
-])('%j is %j', (remote, slug) => {
+])('the slug of the remote %j is %j', (remote, slug) => {
   expect(slugOfRemote(remote)).toBe(slug);
 });
 

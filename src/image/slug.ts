@@ -8,7 +8,7 @@ import { readSmall } from './context/small-file.ts';
 const maxConfigBytes = 256 * 1024;
 const maxSlug = 48;
 
-/** Lower case letters, digits and single hyphens, whatever the remote is called. */
+/** Returns only lower case letters, digits and single hyphens, whatever the remote is called. */
 export function slugOf(project: string, root: Anchor): string {
   const remote = remoteOf(root);
   const named = remote === null ? '' : slugOfRemote(remote);
@@ -40,7 +40,7 @@ function clean(text: string): string {
     .replace(/^-+|-+$/g, '');
 }
 
-/** Parsed as text, since git may run programs that the repository names. `origin`, or the first remote. */
+/** The URL of `origin` or the first remote. Parsed as text, because git may run programs that the repository names. */
 function remoteOf(root: Anchor): string | null {
   const config = readConfig(root);
   if (config === null) return null;
@@ -55,7 +55,7 @@ function remoteOf(root: Anchor): string | null {
   return remotes.get('origin') ?? [...remotes.values()][0] ?? null;
 }
 
-/** Not read for a project whose `.git` is elsewhere. */
+/** Null also for a project whose `.git` is elsewhere. */
 function readConfig(root: Anchor): string | null {
   try {
     return readSmall(root, '.git/config', maxConfigBytes)?.toString('utf8') ?? null;

@@ -19,7 +19,7 @@ const maxIgnoreBytes = 64 * 1024;
 /** Writes a Dockerfile from the files of package managers; null: there are none. */
 export type Detect = (project: string, base: string) => Promise<Detected | null>;
 
-/** Null: it needs only the base. */
+/** Null: the project needs only the base. */
 export async function sourceOf(root: Anchor, project: string, detect: Detect): Promise<ProjectSource | null> {
   for (const file of dockerfilePlaces) {
     const bytes = readSmall(root, file, maxDockerfileBytes);

@@ -1,4 +1,4 @@
-/** What a note has to be before it is stored. */
+/** Checks a note before it is stored. */
 import { Fault } from '../model/fault.ts';
 import { checkCollection, type MemoryLimits, metadataKeyPattern, modelPattern } from '../model/memory.ts';
 import { printable } from '../model/name.ts';

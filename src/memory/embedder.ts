@@ -12,14 +12,14 @@ export interface EndpointOptions {
   /** Such as https://api.openai.com/v1. */
   readonly url: string;
   readonly model: string;
-  /** With the key. Asked for at each request, so that a changed secret is used at once. */
+  /** Headers with the API key. Called for each request, so that a changed secret is used at once. */
   readonly headers: () => Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
   readonly nowMs?: () => number;
 }
 
 const answerMs = 10_000;
-/** After a failure no request is sent for so long: saves must not wait for an endpoint that is down. */
+/** After a failure no request is sent for this time: saves must not wait for an endpoint that is down. */
 const restMs = 30_000;
 /** Models take about 8,000 tokens. */
 const maxChars = 24_000;

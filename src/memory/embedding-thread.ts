@@ -28,7 +28,7 @@ async function answer({ call, folder, text }: ToEmbedding): Promise<FromEmbeddin
 }
 
 let turn: Promise<void> = Promise.resolve();
-// One at a time: the model takes all of a core.
+// One text at a time: the model uses a whole core.
 parentPort?.on('message', (message: ToEmbedding) => {
   turn = turn.then(async () => parentPort?.postMessage(await answer(message)));
 });

@@ -1,4 +1,4 @@
-/** A memory in an array, for tests of what saves and searches. `failSaves` saves fail before the next one succeeds. */
+/** A memory in an array, for tests of code that saves and searches. Each fault in `failSaves` fails one save. */
 import type { Fault } from '../model/fault.ts';
 import { defaultMemoryLimits, type MemoryLimits, type MemoryScope, type Note, type Writer } from '../model/memory.ts';
 import { ulidAfter } from '../model/ulid.ts';
@@ -132,7 +132,7 @@ export class FakeMemory implements Memory {
     return this.#kept.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Null: it is left out. */
+  /** The vector to store; null: none. */
   #fitting({ scope, collection, vector = null, isVectorOptional = false }: NewNote): Vector | null {
     if (vector === null) return null;
     const inIt = this.#kept.filter(({ note }) => note.scope === scope && note.collection === collection);

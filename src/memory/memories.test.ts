@@ -39,7 +39,7 @@ test('M1 each folder has notes of its own', async () => {
   expect(await bob.get(note.id, null)).toBeNull();
 });
 
-test('M8 notes and vectors are there after the file was closed and opened again', async () => {
+test('M8 notes and vectors are kept when the file is closed and opened again', async () => {
   const note = await (await memories.open(folder, limits)).save(
     newNote('kept', { vector: { model: 'm', values: [1, 2] } }),
   );
@@ -86,7 +86,7 @@ test('M13 without sqlite-vec text is searched and vectors are kept', async () =>
   expect(await again.search({ scopes: null, vector, limit: 5 })).toMatchObject([{ foundBy: ['vector'] }]);
 });
 
-test('M16 a file that is no database is set aside, and a new one begins', async () => {
+test('M16 a file that is not a database is set aside, and a new one is created', async () => {
   writeFileSync(join(folder, 'memory.db'), 'x'.repeat(10_000));
   const memory = await memories.open(folder, limits);
   await memory.save(newNote('after'));
@@ -96,7 +96,7 @@ test('M16 a file that is no database is set aside, and a new one begins', async 
   expect(setAside[0]).toMatch(/memory\.db\.damaged-\d{8}T\d{6}Z$/);
 });
 
-test('M16 damage that a call finds sets the file aside at the next one', async () => {
+test('M16 when a call finds damage, the next opening sets the file aside', async () => {
   const first = await memories.open(folder, limits);
   for (let index = 0; index < 40; index++) await first.save(newNote(`note ${index} ${'x'.repeat(5000)}`));
   await first.close();
@@ -109,7 +109,7 @@ test('M16 damage that a call finds sets the file aside at the next one', async (
   expect(readdirSync(folder).filter((name) => name.includes('damaged'))).not.toEqual([]);
 });
 
-/** All pages but the first three, which have the schema. */
+/** Overwrites pages 24 to 59, behind the pages that have the schema. */
 function damage(path: string): void {
   const fd = openSync(path, 'r+');
   for (let page = 24; page < 60; page++) writeSync(fd, Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);

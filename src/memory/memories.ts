@@ -42,7 +42,7 @@ class ThreadMemories implements Memories {
     await Promise.all([this.#writes.end(), this.#reads.end()]);
   }
 
-  /** The first one makes or sets aside the file. */
+  /** The writing thread opens first: it creates the file, or sets a damaged one aside. */
   async #openNow(folder: string, limits: MemoryLimits): Promise<Memory> {
     const check = this.#suspects.delete(folder);
     await this.#writes.call({ folder, open: limits, check });

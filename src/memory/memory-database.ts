@@ -1,6 +1,6 @@
 /**
- * The file of a user's memory. `words` is the full-text index of the notes. `bits` has the signs of each vector, a 32nd of its size: the search
- * compares these first and only the best with all their values.
+ * The file of a user's memory. `words` is the full-text index of the notes. `bits` has one bit for each value of a
+ * vector, a 32nd of its size: the search compares these first, and only the best by all their values.
  */
 import { createRequire } from 'node:module';
 import type { Database } from 'better-sqlite3';
@@ -43,9 +43,9 @@ export interface OpenedDatabase {
 }
 
 export interface OpenOptions {
-  /** All of the file, because a call found damage in it. */
+  /** Check the whole file, because a call found damage in it. */
   readonly check: boolean;
-  /** Where sqlite-vec is; null: nowhere. */
+  /** The path of sqlite-vec; null: it is not available. */
   readonly extension?: () => string | null;
 }
 

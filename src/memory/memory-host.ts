@@ -51,7 +51,7 @@ export class MemoryHost {
   }
 }
 
-/** Without a thread, for tests. */
+/** Runs the memories without a thread, for tests. */
 export function startMemoryHere(receiver: Receiver, options?: HostOptions): Link {
   const host = new MemoryHost((message) => receiver.received(message), options);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };

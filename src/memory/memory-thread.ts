@@ -1,4 +1,6 @@
-/** What runs in a thread of the memory. A commit waits for the disk here, or a search scans vectors, and the daemon goes on. */
+/**
+ * The entry point of a thread of the memory, in which commits and searches run, so that they do not block the daemon.
+ */
 import { parentPort } from 'node:worker_threads';
 import { MemoryHost } from './memory-host.ts';
 import type { ToThread } from './memory-link.ts';

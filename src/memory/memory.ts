@@ -41,22 +41,24 @@ export interface NewNote {
   readonly expiresAt?: string | null;
   readonly origin?: NoteOrigin | null;
   readonly vector?: Vector | null;
-  /** A vector of another model than the collection's is left out instead of refused: the writer did not choose it. */
+  /**
+   * A vector of another model than the collection's is dropped instead of refused: the writer did not choose the model.
+   */
   readonly isVectorOptional?: boolean;
-  /** The same key twice, of the same writer in the same collection, is one note: the second save answers with the first. */
+  /** A second save with the same key, writer and collection returns the first note, unless that has expired. */
   readonly key?: string;
 }
 
 /** Which notes a call is about. */
 export interface Selection {
-  /** Null: all of the user. */
+  /** Null: all scopes of the user. */
   readonly scopes: readonly MemoryScope[] | null;
   readonly collection?: string | undefined;
   /** Notes whose metadata has these values; of a list, one of them. */
   readonly where?: Readonly<Record<string, MetadataValue | readonly MetadataValue[]>> | undefined;
 }
 
-/** With `text`, `vector`, or both. */
+/** Has `text`, `vector`, or both. */
 export interface Query extends Selection {
   readonly text?: string | undefined;
   readonly vector?: Vector | undefined;
@@ -65,7 +67,7 @@ export interface Query extends Selection {
 
 export interface Found {
   readonly note: Note;
-  /** Of reciprocal rank fusion: greater is better; comparable within one answer only. */
+  /** The score of reciprocal rank fusion: greater is better. Scores are comparable within one answer only. */
   readonly score: number;
   readonly foundBy: readonly ('text' | 'vector')[];
 }
@@ -91,7 +93,7 @@ export interface CollectionStatus {
 
 export interface MemoryStatus {
   readonly notes: number;
-  /** What counts against the quota. */
+  /** The bytes that count against the quota. */
   readonly bytes: number;
   readonly collections: readonly CollectionStatus[];
   /** False: sqlite-vec cannot be loaded, and only text is searched. */
@@ -108,11 +110,11 @@ export interface Memory {
   /** The newest first. */
   list(page: Page): Promise<readonly Note[]>;
   vectors(ids: readonly string[]): Promise<readonly StoredVector[]>;
-  /** `not_found` outside of the scopes; `denied` if `by` is set and has not written it. */
+  /** `not_found` if the note is in none of the scopes; `denied` if `by` is not null and did not write it. */
   remove(id: string, scopes: readonly MemoryScope[] | null, by: Writer | null): Promise<Note>;
-  /** All that are selected. Answers with how many there were. */
+  /** Removes all selected notes. Returns how many. */
   removeAll(selection: Selection): Promise<number>;
-  /** Removes what has expired, and what is older than `keepDays`. */
+  /** Removes notes that have expired or are older than `keepDays`. Returns how many. */
   expire(now: Date, keepDays: number | null): Promise<number>;
   status(scopes: readonly MemoryScope[] | null): Promise<MemoryStatus>;
   close(): Promise<void>;
@@ -120,7 +122,7 @@ export interface Memory {
 
 /** The memories of all users of a daemon. */
 export interface Memories {
-  /** `folder` is that of the user. One that is open already is answered with as it is. */
+  /** `folder` is that of the user. A memory that is open already is returned unchanged. */
   open(folder: string, limits: MemoryLimits): Promise<Memory>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The notes in the file of a memory, and what is counted of them. The caller makes transactions. */
+/** The notes in the file of a memory, and their counts. The caller opens the transactions. */
 import type { Database } from 'better-sqlite3';
 import type { MemoryScope, Metadata, Note, NoteOrigin, NoteVia, Writer } from '../model/memory.ts';
 import type { CollectionStatus, NewNote, Vector } from './memory.ts';
@@ -27,7 +27,7 @@ export interface Collection extends CollectionStatus {
   readonly vectors: number;
 }
 
-/** A note with what only the database knows of it. */
+/** A note with the columns that are not shown outside of the database. */
 export interface StoredNote {
   readonly seq: number;
   readonly collection: number;
@@ -42,7 +42,9 @@ export interface Total {
   readonly lastId: string | null;
 }
 
-/** Which notes a statement is about, as JSON: ids of collections, and lists of values by metadata key. */
+/**
+ * The parameters by which a statement selects notes, as JSON: ids of collections, and lists of values by metadata key.
+ */
 export interface SelectedSql {
   readonly collections: string;
   readonly where: string;
@@ -53,7 +55,7 @@ const columns = `n.seq, n.id, c.scope, c.name, n.collection, n.at, n.expires_at,
   n.has_vector, n.text`;
 const joined = 'notes n JOIN collections c ON c.id = n.collection';
 
-/** A condition on `n`: booleans, numbers and texts differ, as in JSON. */
+/** An SQL condition on `n`. Metadata values match only if their JSON types match, too. */
 export const isSelected = `n.collection IN (SELECT value FROM json_each(@collections))
   AND (n.expires_at IS NULL OR n.expires_at > @now)
   AND NOT EXISTS (SELECT 1 FROM json_each(@where) w WHERE NOT EXISTS (
@@ -127,7 +129,7 @@ export class Notes {
     return this.#sql.collection.get(scope, name) ?? null;
   }
 
-  /** A note and its collection, if that is new. Its vector fits. */
+  /** Inserts a note, and its collection if that is new. The caller has checked that the vector fits the collection. */
   insert(id: string, at: string, bytes: number, note: NewNote, vector: Vector | null): Note {
     const { scope, collection: name, text, metadata, by, via, expiresAt = null, origin = null, key = null } = note;
     this.#sql.addCollection.run(scope, name);
@@ -193,7 +195,7 @@ export class Notes {
   }
 }
 
-/** By which a writer is known again. */
+/** A text that identifies a writer. */
 export function writerText({ kind, id }: Writer): string {
   return `${kind}:${id ?? ''}`;
 }

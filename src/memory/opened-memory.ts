@@ -14,7 +14,7 @@ import { TextOrder, VectorOrder } from './search.ts';
 import { valuesOf } from './vector.ts';
 
 const dayMs = 86_400_000;
-/** Removed in one transaction. */
+/** The most notes that are removed in one transaction. */
 const batch = 500;
 
 export interface OpenedOptions extends OpenOptions {
@@ -140,7 +140,7 @@ export class OpenedMemory implements Memory {
     return this.#notes.insert(id, now.toISOString(), bytes, asked, vector);
   }
 
-  /** Batch by batch, so that saves get their turn between. */
+  /** Removes notes batch by batch, so that saves run in between. */
   async #removeEach(next: () => readonly StoredNote[]): Promise<number> {
     for (let removed = 0; ; ) {
       const count = await this.#queue.run(() => {

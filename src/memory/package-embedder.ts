@@ -17,14 +17,14 @@ type Start = (receiver: ThreadReceiver<FromEmbedding>) => ThreadLink<ToEmbedding
 
 export interface PackageOptions {
   readonly model: string;
-  /** Null: it is not installed. */
+  /** Null: the package is not installed. */
   readonly folder: () => string | null;
   readonly start?: Start;
 }
 
 /** The model reads the beginning of a text; more would only take longer. */
 const maxChars = 2000;
-/** Texts that wait. With more, notes are saved without a vector instead of waiting for seconds. */
+/** The most texts that may wait. Beyond it, notes are saved without a vector instead of waiting for seconds. */
 const maxWaiting = 50;
 
 const startOne: Start = (receiver) => startThread('memory/embedding-thread.js', 'the thread of embeddings', receiver);

@@ -3,7 +3,7 @@ import { fuse } from './rank.ts';
 
 const others = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
-test('what is high in both orders comes first, and what is low in both after the best of one', () => {
+test('an item high in both orders comes first, and one low in both comes after the best item of one order', () => {
   const low = 900;
   const text = [1, ...others(100, 30), low];
   const vectors = [1, 2, ...others(200, 30), low];
@@ -13,6 +13,6 @@ test('what is high in both orders comes first, and what is low in both after the
   expect(rank(2)).toBeLessThan(rank(low));
 });
 
-test('an order without anything leaves the other one as it is', () => {
+test('an empty order does not change the other one', () => {
   expect(fuse({ text: [], vectors: [3, 1, 2] }, 2).map(({ item }) => item)).toEqual([3, 1]);
 });

@@ -1,15 +1,16 @@
 /** Reciprocal rank fusion: joins orders whose scores cannot be compared. */
 
 /**
- * The first of one order is worth as much as rank `smoothing + 2` in both. It is about the length of an answer. The usual 60 is for orders of a
- * thousand: in ours of 50, everything that both have would come before the best of one.
+ * The first item of one order has the same score as an item at rank `smoothing + 2` of both orders. The value is about
+ * the length of an answer. The usual 60 is for orders of a thousand items: with our 50, every item of both orders would
+ * come before the best item of only one.
  */
 const smoothing = 10;
 
 export interface Ranked<T> {
   readonly item: T;
   readonly score: number;
-  /** Which of the orders have it. */
+  /** The orders that contain the item. */
   readonly orders: readonly string[];
 }
 

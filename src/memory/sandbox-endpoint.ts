@@ -14,18 +14,18 @@ import { Rate } from '../lib/rate.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { callerHeader, callerId } from '../model/service.ts';
 
-/** By the first word of the path. */
+/** The tools, by the first segment of the path. */
 export type ToolSets = Readonly<Record<'tools' | 'bank', SandboxTools>>;
 
 export interface SandboxTools {
-  /** By the id of the sandbox. */
+  /** `sandbox` is the id of the sandbox. */
   tools(sandbox: string): readonly object[];
   call(sandbox: string, tool: string, input: unknown): Promise<object>;
 }
 
 const maxBodyBytes = 2 * 1024 ** 2;
 const bodyMs = 10_000;
-/** Calls of one sandbox a second, and at once. */
+/** Limits of the calls of one sandbox: per second, and in a burst. */
 const rate = { perSecond: 100, burst: 1000 };
 
 export class SandboxEndpoint {

@@ -4,12 +4,14 @@ import type { Vector } from './memory.ts';
 import { type Collection, isSelected, type SelectedSql } from './notes.ts';
 import { bitsOf, bytesOf } from './vector.ts';
 
-/** Of each order. */
+/** The length of each order. */
 const depth = 50;
-/** How many notes one word, or all words of a query together, may match before the order by words leaves common ones out. */
+/**
+ * How many notes one word, or all words of a query together, may match before the order by words ignores common words.
+ */
 const maxMatches = 4000;
 const maxWords = 32;
-/** Vectors that are compared by all their values, instead of by their bits first. */
+/** Up to this number of vectors, all are compared by all their values. More are first compared by their bits. */
 const maxExact = 2000;
 const candidates = 400;
 
@@ -36,8 +38,9 @@ export class TextOrder {
   }
 
   /**
-   * Any of the words, so that a question finds its answer. A word of very many notes says little and costs much: the rarest words are used
-   * up to a number of matches, and where all are common a note needs all of them.
+   * Matches any of the words, so that a question finds its answer. A word that very many notes contain says little and
+   * costs much: only the rarest words are used, up to a number of matches. If all words are common, a note must contain
+   * all of them.
    */
   #expression(text: string): string | null {
     const words = wordsOf(text).map((word) => ({ word, count: this.#count.get(word)! }));
@@ -49,7 +52,7 @@ export class TextOrder {
   }
 }
 
-/** The first ones, as long as their counts add up to less. */
+/** The first items, as long as the sum of their counts is less than `most`. */
 function upTo<T extends { readonly count: number }>(counted: readonly T[], most: number): T[] {
   let sum = 0;
   const end = counted.findIndex(({ count }) => {
@@ -94,7 +97,7 @@ export class VectorOrder {
       .pluck();
   }
 
-  /** The nearest first. The vectors of all these collections are of its model. */
+  /** The nearest first. The vectors of all `collections` must be of the same model as the one that is searched for. */
   find({ values }: Vector, collections: readonly Collection[], selected: SelectedSql): number[] {
     const count = collections.reduce((sum, { vectors }) => sum + vectors, 0);
     if (count === 0) return [];

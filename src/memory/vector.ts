@@ -9,7 +9,10 @@ export function valuesOf(bytes: Buffer): number[] {
   return [...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))];
 }
 
-/** One bit for each value: whether it is above the mean of the vector. Values that are all positive would have the same signs otherwise. */
+/**
+ * One bit for each value: whether it is above the mean of the vector. Signs alone would all be equal in a vector
+ * without negative values.
+ */
 export function bitsOf(values: readonly number[]): Buffer {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const bits = Buffer.alloc(Math.ceil(values.length / 8));

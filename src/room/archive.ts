@@ -1,7 +1,7 @@
 /**
- * Messages that retention moved out of the database: JSON lines in one compressed file a month, by the time in their ids, so that
- * the files are in the order of the room. Each move appends a gzip member; the database records the length before, so that a move that a crash
- * interrupted is taken back.
+ * Messages that retention moved out of the database: JSON lines in one compressed file a month, by the time in their
+ * ids, so that the files are in the order of the room. Each move appends a gzip member. The database records the length
+ * of the file before the move, so that a move that a crash interrupted can be undone.
  */
 import {
   closeSync,
@@ -24,7 +24,7 @@ import { ulidTime } from '../model/ulid.ts';
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 const filePattern = /^\d{4}-\d{2}\.jsonl\.gz$/;
 
-/** A file as it was before a move. */
+/** An archive file and its length before a move. */
 export interface BeforeMove {
   readonly file: string;
   readonly bytes: number;
@@ -116,7 +116,7 @@ export class Archive {
   }
 }
 
-/** As the search of the database does: every word, of which the last may go on. */
+/** Matches as the search of the database does: all words must occur, the last one as a prefix. */
 export function wordMatcher(text: string): (message: Message) => boolean {
   const split = (from: string) => from.toLowerCase().split(/[^\p{L}\p{N}\p{M}]+/u);
   const words = split(text).filter((word) => word !== '');

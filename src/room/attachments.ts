@@ -28,7 +28,7 @@ export class Attachments {
     this.#folder = join(room, 'attachments');
   }
 
-  /** Names and sizes, or why they are refused. */
+  /** Returns names and sizes, or throws the reason for a refusal. */
   check(files: readonly NewAttachment[], limits: RoomLimits): Attachment[] {
     if (files.length > limits.attachments) {
       throw new Fault('invalid', `${files.length} attachments; ${limits.attachments} is the limit`);
@@ -53,7 +53,7 @@ export class Attachments {
     syncFolder(this.#folder);
   }
 
-  /** Of posts that were not committed. Their ids are greater than the last one. */
+  /** Removes the attachments of posts that were not committed: their ids are greater than the last id. */
   dropAfter(lastId: string | null): void {
     for (const id of readdirSync(this.#folder)) {
       if (id > (lastId ?? '')) rmSync(join(this.#folder, id), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** A room in memory, for tests of what posts into one or follows it. `failPosts` posts fail before the next one succeeds. */
+/** A room in memory, for tests of code that posts to a room or follows it. Each fault in `failPosts` fails one post. */
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Fault } from '../model/fault.ts';
@@ -66,7 +66,7 @@ export class FakeRoom implements Pick<Room, 'post' | 'get' | 'follow' | 'refuse'
     this.#changes.emit('change');
   }
 
-  /** Resolves when that is so. */
+  /** Resolves when `isSo` returns true. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await once(this.#changes, 'change');
   }

@@ -1,4 +1,7 @@
-/** A file that grows by a piece of text for each message: order.log, thread.md. Its writer knows how long it has to be. */
+/**
+ * A file that grows by a piece of text for each message: order.log, thread.md. The caller stores the length that it
+ * must have.
+ */
 import { closeSync, constants, ftruncateSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW, O_TRUNC } = constants;
@@ -8,7 +11,7 @@ export class GrowingView {
   readonly #fresh: string;
   #bytes: number;
 
-  /** `fresh`: where the file is written before it replaces a damaged one. */
+  /** `fresh`: path of a new file while it is written, before it replaces a damaged one. */
   constructor(path: string, fresh: string, bytes: number) {
     this.path = path;
     this.#fresh = fresh;
@@ -19,17 +22,17 @@ export class GrowingView {
     return this.#bytes;
   }
 
-  /** Whether it has at least what was written to it. */
+  /** Whether the file is at least as long as recorded. */
   get isComplete(): boolean {
     return (statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) >= this.#bytes;
   }
 
-  /** Removes what a crash left behind the part that is known. */
+  /** Cuts the file to the recorded length: a crash may have left more. */
   cut(): void {
     using(this.path, O_RDWR | O_CREAT, (fd) => ftruncateSync(fd, this.#bytes));
   }
 
-  /** All of it or nothing. */
+  /** Appends all of the text or nothing. */
   append(text: string): void {
     this.#bytes += using(this.path, O_RDWR | O_CREAT, (fd) => writeAt(fd, text, this.#bytes));
   }
@@ -48,12 +51,12 @@ export class GrowingView {
     }
   }
 
-  /** Whether nothing follows what is known. */
+  /** Whether the file is exactly as long as recorded. */
   get endsThere(): boolean {
     return statSync(this.path, { throwIfNoEntry: false })?.size === this.#bytes;
   }
 
-  /** A new file in the place of this one, which stays as it is until `replace`. */
+  /** Starts a new file; the present one stays unchanged until `replace`. */
   rewrite(): GrowingView {
     using(this.#fresh, O_RDWR | O_CREAT | O_TRUNC, () => {});
     return new GrowingView(this.#fresh, this.#fresh, 0);

@@ -26,7 +26,7 @@ const put = (name: string, bytes = 0) => {
 };
 const excess = () => held.check().map(({ name, reason }) => `${name}: ${reason}`);
 
-it('R21: keeps what is within the bounds, forgets what is gone, and is checked again after a while', () => {
+it('R21: hidden files within the bounds stay, removed ones are forgotten, and the next check is due after 5 seconds', () => {
   put('.one');
   put('.two');
   rmSync(join(folder, '.two'));
@@ -39,7 +39,7 @@ it('R21: keeps what is within the bounds, forgets what is gone, and is checked a
   expect([excess(), held.isEmpty]).toEqual([[], true]);
 });
 
-it('R21: refuses the largest when there are too many bytes; a sparse file counts by what it has on disk', () => {
+it('R21: the largest file is refused when there are too many bytes; a sparse file counts by its blocks on disk', () => {
   put('.small', 1000);
   put('.large', maxHeldBytes / 2);
   put('.larger', maxHeldBytes / 2 + 4096);
@@ -48,14 +48,14 @@ it('R21: refuses the largest when there are too many bytes; a sparse file counts
   expect(excess()).toEqual([`.larger: more than ${maxHeldBytes} bytes of unfinished or hidden files`]);
 });
 
-it('R21: refuses at once when there are too many names', () => {
+it('R21: too many names make a check due at once, which refuses the excess', () => {
   expect(excess()).toEqual([]);
   for (let index = 0; index <= maxHeldEntries; index += 1) put(`.f${index}`);
   expect(held.isDue).toBe(true);
   expect(excess()).toEqual([expect.stringContaining(`more than ${maxHeldEntries} unfinished or hidden files`)]);
 });
 
-it('R21: counts everything in a folder, and refuses one that is too deep', () => {
+it('R21: a folder counts with everything in it, and one that is too deep is refused', () => {
   mkdirSync(join(folder, 'open/inner'), { recursive: true });
   for (let index = 0; index < maxHeldEntries; index += 1) writeFileSync(join(folder, `open/inner/f${index}`), '');
   held.add(Buffer.from('open'));
@@ -64,7 +64,7 @@ it('R21: counts everything in a folder, and refuses one that is too deep', () =>
   expect(excess().map((one) => one.split(':')[0])).toEqual(expect.arrayContaining(['open', '.deep']));
 });
 
-it('R21: names one file by the same key as long as it exists', () => {
+it('R21: the key of a refused file stays the same as long as the file exists', () => {
   put('.large', maxHeldBytes + 4096);
   const [first] = held.check();
   held.add(Buffer.from('.large'));

@@ -1,6 +1,7 @@
 /**
- * What a participant keeps in its inbox without finishing it: names that begin with a dot, files that are open, folders without
- * `message.md`. It is on a disk of the host, so it is bounded; what is too much is refused, the largest first.
+ * Entries that a participant keeps in its inbox without finishing them: names that begin with a dot, files that are
+ * open, folders without `message.md`. They fill a disk of the host, so they are bounded. Beyond the bounds, the largest
+ * are refused.
  */
 import { type Dir, opendirSync, type Stats } from 'node:fs';
 import type { FolderEntry } from '../lib/sys.ts';
@@ -14,7 +15,7 @@ const checkMs = 5000;
 export interface Excess {
   readonly name: Buffer;
   readonly reason: string;
-  /** The same for one file as long as it exists, so that a repeated refusal is one. */
+  /** Stays the same as long as the file exists, so that repeated refusals of a file are recorded once. */
   readonly key: string;
 }
 
@@ -28,7 +29,7 @@ interface Measured {
 export class HeldBack {
   readonly #folderFd: number;
   readonly #nowMs: () => number;
-  /** As latin1. */
+  /** Encoded as latin1. */
   readonly #names = new Set<string>();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -48,13 +49,13 @@ export class HeldBack {
     return this.#names.size === 0;
   }
 
-  /** Too many names do not wait for the next check. */
+  /** Too many names make a check due at once. */
   get isDue(): boolean {
     if (this.#names.size > maxHeldEntries) return true;
     return !this.isEmpty && this.#nowMs() >= this.#checkedAt + checkMs;
   }
 
-  /** What is to go. Forgets what is not there any more. */
+  /** Returns the entries to refuse. Forgets entries that no longer exist. */
   check(): Excess[] {
     this.#checkedAt = this.#nowMs();
     const all = [...this.#names].flatMap((name) => this.#measure(Buffer.from(name, 'latin1')) ?? []);
@@ -84,12 +85,12 @@ function bySize(one: Measured, other: Measured): number {
   return one.bytes - other.bytes || one.entries - other.entries;
 }
 
-/** A sparse file takes what it has on disk. */
+/** Counts blocks on disk, so that the holes of a sparse file do not count. */
 function bytesOf({ blocks }: Stats): number {
   return blocks * 512;
 }
 
-/** With everything in it, until that is too much. */
+/** Counts the folder with its contents, and stops when the sum exceeds the bounds. */
 function sizeOfFolder(pathFd: number): { readonly entries: number; readonly bytes: number } {
   const sum = { entries: 1, bytes: 0 };
   addContent(pathFd, sum, maxDepth);

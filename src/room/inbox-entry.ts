@@ -1,6 +1,6 @@
 /**
- * What lies under a name in an inbox. A sandbox may replace it at any time, so it is opened first, without following links and
- * without touching devices, and everything is asked of what was opened.
+ * An entry of an inbox. A sandbox may replace it at any time, so it is opened first, without following links and
+ * without touching devices, and only the open descriptor is examined.
  */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { O_PATH } from '../lib/anchor.ts';
@@ -11,14 +11,16 @@ export const messageName = Buffer.from('message.md');
 
 export type EntryState =
   | 'gone'
-  /** Its writer has not finished; it is looked at again later. */
+  /** Its writer has not finished; it is checked again later. */
   | 'unfinished'
   | 'ready';
 
-/** Where the kernel does not say whether a file is open, its writer has finished when it did not change it for this long. */
+/**
+ * If the kernel cannot tell whether a file is open for writing, it counts as finished after this time without a change.
+ */
 const quietMs = 2000;
 
-/** Everything but an unfinished file or folder is ready: what cannot be a message is taken to be refused. */
+/** An entry that cannot be a message is `ready` too: it is taken out of the inbox, then refused. */
 export function stateOf(entry: FolderEntry, nowMs: number): EntryState {
   const state = withEntry(entry, (fd, stat): EntryState => {
     if (stat.isFile()) return isQuiet(fd, stat, nowMs) ? 'ready' : 'unfinished';
@@ -34,7 +36,8 @@ function folderState(folderFd: number, nowMs: number): EntryState {
 }
 
 function isQuiet(pathFd: number, { mtimeMs, nlink }: Stats, nowMs: number): boolean {
-  // It is refused, finished or not. A lease on another name's file would only be in the way.
+  // A file with several links is refused in any case, and the test for writers would put a lease on a file used
+  // elsewhere.
   if (nlink !== 1) return true;
   const fd = reopened(pathFd, constants.O_RDONLY);
   if (fd === null) return true;
@@ -45,7 +48,7 @@ function isQuiet(pathFd: number, { mtimeMs, nlink }: Stats, nowMs: number): bool
   }
 }
 
-/** Null: nothing has that name. The descriptor is good for `fstat` and `reopened` only. */
+/** Null: the entry does not exist. The descriptor is O_PATH: to read or write the file, open it with `reopened`. */
 export function withEntry<T>(entry: FolderEntry, work: (pathFd: number, stat: Stats) => T): T | null {
   const fd = openEntry(entry);
   if (fd === null) return null;
@@ -65,7 +68,7 @@ function openEntry(entry: FolderEntry): number | null {
   }
 }
 
-/** The very file that was opened before. Null: it may not be opened so. */
+/** Opens the same file again, by its descriptor. Null: it cannot be opened with these flags. */
 export function reopened(pathFd: number, flags: number): number | null {
   try {
     return openSync(`/proc/self/fd/${pathFd}`, flags | constants.O_NONBLOCK | constants.O_NOCTTY);

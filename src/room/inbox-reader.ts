@@ -1,4 +1,4 @@
-/** Reads one inbox, some names a turn. */
+/** Reads one inbox, a limited number of names per turn. */
 import { setImmediate as breath } from 'node:timers/promises';
 import { Anchor } from '../lib/anchor.ts';
 import { ulidPattern } from '../model/ulid.ts';
@@ -9,7 +9,7 @@ import type { Inbox, Room } from './room.ts';
 import { readRegular } from './taken.ts';
 import type { TakenEntry, Taking } from './taking.ts';
 
-/** Where `carrel-room` keeps the id of the last message that was read. */
+/** The file in which `carrel-room` keeps the id of the last message that was read. */
 export const positionName = '.read';
 const dot = 0x2e;
 const namesPerTurn = 64;
@@ -22,9 +22,9 @@ export class InboxReader {
   readonly #folder: Anchor;
   readonly #names: WaitingNames;
   readonly #held: HeldBack;
-  /** As latin1. */
+  /** Encoded as latin1. */
   readonly #unfinished = new Set<string>();
-  /** Taken, and not delivered because the room could not. */
+  /** Entries that were taken and are not delivered yet; a failed delivery is retried in the next turn. */
   #undelivered: TakenEntry[] = [];
   #isLast = false;
 
@@ -42,7 +42,7 @@ export class InboxReader {
     if (name !== null) this.#hold(name);
   }
 
-  /** Names that find no place are found again when the folder is read. */
+  /** If `HeldBack` is full, the folder is read again later, which finds the name again. */
   #hold(name: Buffer): void {
     if (name[0] === dot && !this.#held.add(name)) this.#names.add(null);
   }
@@ -51,12 +51,12 @@ export class InboxReader {
     return this.#undelivered.length > 0 || this.#names.isReady || (this.#held.isDue && !this.#isLast);
   }
 
-  /** Some of it stays there until its writer does something. */
+  /** Whether the inbox has hidden or unfinished entries, which count towards its bounds. */
   get holdsBack(): boolean {
     return !this.#held.isEmpty;
   }
 
-  /** It is to be looked at again later. */
+  /** Whether the inbox must be read again later. */
   get isUnfinished(): boolean {
     return this.#unfinished.size > 0 || !this.#names.isEmpty;
   }
@@ -66,7 +66,7 @@ export class InboxReader {
     this.#unfinished.clear();
   }
 
-  /** Its writers are gone, so everything is finished. */
+  /** The inbox has no writers any more, so every entry counts as finished. */
   expectNoMore(): void {
     this.#isLast = true;
     this.#names.readNow();
@@ -90,7 +90,7 @@ export class InboxReader {
       await this.#taking.discard({ folderFd: this.#folder.fd, name }, this.#inbox.participant, { key, reason });
   }
 
-  /** All at once, so that they share a commit; in the order in which they were taken. */
+  /** Delivers all entries at once, so that they share a commit, in the order in which they were taken. */
   async #deliver(): Promise<void> {
     const entries = this.#undelivered;
     const results = await Promise.allSettled(entries.map((entry) => this.#taking.deliver(entry)));
@@ -122,14 +122,14 @@ export class InboxReader {
   }
 }
 
-/** Names that begin with a dot are of their writer alone, within bounds, except for the position. */
+/** Names that begin with a dot are left to the writer, within bounds, except for the position file. */
 function isOfInterest(name: Buffer): boolean {
   return name[0] !== dot || name.equals(Buffer.from(positionName));
 }
 
 const maxPositionBytes = 64;
 
-/** Null: what has that name is not an id. */
+/** Null: the file does not exist or does not contain an id. */
 function readPosition({ fd: folderFd }: Anchor): string | null {
   const name = Buffer.from(positionName);
   const bytes = withEntry({ folderFd, name }, (fd, stat) => readRegular(fd, stat, maxPositionBytes)) ?? '';

@@ -1,4 +1,4 @@
-/** Reports changes in inboxes: by inotify where that reports them, otherwise by looking from time to time. */
+/** Reports changes in inboxes: by inotify where it works, otherwise by polling. */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,10 @@ export type WatchKind = 'inotify' | 'polling';
 /** Null: any name may have changed. */
 type Noticed = (name: Buffer | null) => void;
 
-/** Filesystems that others write to without the kernel's knowledge: nfs, smb, smb2, cifs, 9p, fuse (virtiofs too), ceph, afs. */
+/**
+ * Filesystems that other machines can write to without the kernel's knowledge: nfs, smb, smb2, cifs, 9p, fuse (virtiofs
+ * too), ceph, afs.
+ */
 const remoteTypes: readonly number[] = [
   0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x65735546, 0x00c36400, 0x5346414f,
 ];
@@ -19,7 +22,7 @@ const pollMs = 500;
 const probePrefix = '.carrel-probe-';
 
 type Events = Pick<FolderWatch, 'add' | 'remove' | 'close'>;
-/** Null: the kernel has none. */
+/** Null: inotify is not available. */
 type OpenEvents = (noticed: (folder: string, name: Buffer | null) => void) => Events | null;
 
 interface Watched {
@@ -71,7 +74,7 @@ export class InboxWatch {
     else watched?.noticed(name);
   }
 
-  /** False: the kernel has no watches left. */
+  /** False: inotify is not available or has no watches left. */
   #isAdded(folder: string): boolean {
     try {
       this.#events?.add(folder);
@@ -82,7 +85,7 @@ export class InboxWatch {
     }
   }
 
-  /** Whether a file that is written there is reported. */
+  /** Whether inotify reports a file that is written to the folder. */
   async #probe(folder: string, watched: Watched): Promise<boolean> {
     const file = join(folder, `${probePrefix}${randomBytes(8).toString('hex')}`);
     let timer: NodeJS.Timeout | undefined;

@@ -52,7 +52,7 @@ test('R7: the sender is the participant whose inbox the file lies in', async () 
   expect(senders()).toEqual(['builder', 'ann']);
 });
 
-test('an inbox is removed after its files are messages, and its name is free at once', async () => {
+test('a removed inbox is emptied in the background, and its name is free at once', async () => {
   const before = await inboxes.add(builder);
   for (let index = 0; index < 20; index++) writeFileSync(join(before, `${index}.md`), 'text');
   await inboxes.remove('builder');
@@ -63,7 +63,7 @@ test('an inbox is removed after its files are messages, and its name is free at 
   expect(readdirSync(join(folder, '.carrel/inbox'))).toEqual(['builder']);
 });
 
-test('inboxes are found again, those that were left too', async () => {
+test('after a restart, files in existing inboxes and in those of participants that left are posted', async () => {
   await inboxes.add(builder);
   await inboxes.close();
   room.kinds.set('builder', 'sandbox');

@@ -1,6 +1,7 @@
 /**
- * All inboxes of a room: that of its owner, `inbox/`, and `.carrel/inbox/NAME` of each other participant. The folders say which there are.
- * One whose participant has left is renamed to `NAME~…`, handled to the end and removed, by a later process if need be.
+ * All inboxes of a room: that of its owner, `inbox/`, and `.carrel/inbox/NAME` of each other participant. The folders
+ * on disk are the only list of them. If a participant leaves, its inbox is renamed to `NAME~…`, drained and removed, by
+ * a later process if need be.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
@@ -30,7 +31,7 @@ export class Inboxes {
   readonly #started: Promise<void>;
   readonly #drains = new Set<Promise<void>>();
 
-  /** Handles what lies there already in the background. */
+  /** Starts to handle the files that the inboxes already contain, in the background. */
   constructor(parts: InboxesParts) {
     this.#parts = parts;
     const { room, limits, watch, report, folder } = parts;
@@ -42,7 +43,7 @@ export class Inboxes {
     return this.#intake.watch;
   }
 
-  /** Repeat-safe. Answers with the folder. */
+  /** Idempotent. Returns the folder. */
   async add(participant: Participant): Promise<string> {
     const folder = inboxOf(this.#parts.folder, participant.name);
     await this.#started;
@@ -51,7 +52,10 @@ export class Inboxes {
     return folder;
   }
 
-  /** Call it when the participant writes no more. What lies there is handled in the background, then the folder is removed. Repeat-safe. */
+  /**
+   * Call it when the participant no longer writes. Its files are handled in the background, then the folder is removed.
+   * Idempotent.
+   */
   async remove(name: string): Promise<void> {
     const folder = inboxOf(this.#parts.folder, name);
     await this.#started;
@@ -62,7 +66,7 @@ export class Inboxes {
     this.#drain(await this.#participant(name), left);
   }
 
-  /** Settles when every inbox that was left is gone. */
+  /** Resolves when no removed inbox is being drained any more. */
   async idle(): Promise<void> {
     await this.#started;
     await Promise.all(this.#drains);

@@ -88,7 +88,7 @@ test('R10: a file that was open when the inbox was added becomes a message when 
   expect(room.bodies()).toEqual(['first', 'half']);
 });
 
-test('R10: names that begin with a dot stay, and become a message when they are renamed', async () => {
+test('R10: files whose names begin with a dot stay, and become messages when they are renamed', async () => {
   await added();
   put('.new', 'text');
   put('a.md', 'a');
@@ -158,7 +158,7 @@ test('R11: a folder with too many, too large, hidden or strange attachments is r
   expect([readdirSync(inbox), taking()]).toEqual([[], []]);
 });
 
-test('R12: links, pipes and files with two names are refused unread, and nothing blocks', async () => {
+test('R12: links, pipes and files with two names are refused unread, and do not block the intake', async () => {
   await added();
   const secret = join(folder, 'secret');
   writeFileSync(secret, 'secret');
@@ -179,7 +179,7 @@ test('R12: links, pipes and files with two names are refused unread, and nothing
   expect(readFileSync(secret, 'utf8')).toBe('secret');
 });
 
-test('R12, R14: too long, sparse, empty and not UTF-8 are refused with a sample', async () => {
+test('R12, R14: files that are too long, sparse, empty or not UTF-8 are refused with a sample', async () => {
   put('long.md', 'x'.repeat(101));
   put('sparse.md', '');
   truncateSync(join(inbox, 'sparse.md'), 1024 ** 4);
@@ -191,7 +191,7 @@ test('R12, R14: too long, sparse, empty and not UTF-8 are refused with a sample'
   expect(room.refusals.find(({ name }) => name === 'long.md')?.sample).toHaveLength(101);
 });
 
-test('names of any bytes are taken and shown as plain text', async () => {
+test('a file with any bytes in its name is taken, and its name is shown as plain text', async () => {
   await added();
   const strange = Buffer.concat([Buffer.from(`${inbox}/`), Buffer.from([0xff, 0x0a]), Buffer.from('..md')]);
   writeFileSync(strange, Buffer.from([0xff]));
@@ -199,7 +199,7 @@ test('names of any bytes are taken and shown as plain text', async () => {
   expect(room.refusals[0]!.name).toBe('__..md');
 });
 
-test('R4: what was taken before a crash is posted once, by its key', async () => {
+test('R4: an entry that was taken before a crash is posted once, by its key', async () => {
   const keys = ['01JD8Q4Y000000000000000001-sandbox-builder', '01JD8Q4Y000000000000000002-sandbox-builder'];
   for (const key of keys) writeFileSync(join(folder, 'taking', key), key);
   writeFileSync(join(folder, 'taking', `${keys[0]}~done`), 'done');
@@ -210,7 +210,7 @@ test('R4: what was taken before a crash is posted once, by its key', async () =>
   expect(taking()).toEqual([]);
 });
 
-test('a post that fails for now is repeated, and one that is refused is not', async () => {
+test('a post that fails temporarily is retried, and one that is refused is not', async () => {
   room.failPosts = [new Fault('unavailable', 'not now'), new Fault('conflict', 'another kind has the name')];
   await added();
   put('a.md', 'a');
@@ -278,7 +278,7 @@ test('a full inbox does not keep another one waiting', async () => {
   await posted(601);
 });
 
-test('R21: hidden files past the bound of an inbox are refused and removed, and messages go on', async () => {
+test('R21: hidden files past the bound of an inbox are refused and removed, and messages are still posted', async () => {
   await added();
   put('.kept', 'small');
   for (let index = 0; index <= 1000; index += 1) put(`.f${index}`, '');

@@ -1,10 +1,10 @@
 /**
- * The intake of a room: turns what lies in its inboxes into messages.
+ * The intake of a room: turns files in its inboxes into messages.
  *
  *   recover → (add | remove | drain)* → close
  *
- * An inbox is handled in short turns: some names are looked at, what is finished is taken together, synced together and posted
- * together. Inboxes take turns, so one with a million files does not keep the others waiting.
+ * An inbox is handled in short turns: each turn reads some names, and takes, syncs and posts the finished entries
+ * together. Inboxes take turns, so one with a million files does not block the others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InboxReader } from './inbox-reader.ts';
@@ -24,9 +24,9 @@ export interface IntakeParts {
 
 const maxAtOnce = 8;
 const retryMs = 1000;
-/** For files that are still being written where the kernel reports no end of that. */
+/** After this time unfinished files are checked again: the kernel may not report when they are closed. */
 const againMs = 250;
-/** For what grows in an inbox without an event. */
+/** After this time hidden and open files are measured again: they may grow without an event. */
 const heldMs = 5000;
 
 interface Watched {
@@ -54,7 +54,7 @@ export class Intake {
     return this.#taking.recover();
   }
 
-  /** Repeat-safe. Resolves when it is known how the inbox is watched. */
+  /** Idempotent. Resolves when it is known how the inbox is watched. */
   async add(inbox: Inbox): Promise<void> {
     if (this.#inboxes.has(inbox.folder)) return;
     const reader = new InboxReader(inbox, this.#taking, this.#parts.room);
@@ -68,7 +68,7 @@ export class Intake {
     watched.kind = await kind;
   }
 
-  /** Stops watching. What lies there stays. */
+  /** Stops watching. The files in the inbox stay. */
   async remove(folder: string): Promise<void> {
     const watched = this.#inboxes.get(folder);
     if (watched === undefined) return;
@@ -78,7 +78,7 @@ export class Intake {
     watched.reader.close();
   }
 
-  /** Handles what lies in an inbox without writers, finished or not. False: it was closed before the end. */
+  /** Handles all files of an inbox that has no writers any more, finished or not. False: `close` interrupted it. */
   async drain(inbox: Inbox): Promise<boolean> {
     const reader = new InboxReader(inbox, this.#taking, this.#parts.room);
     try {
@@ -90,12 +90,12 @@ export class Intake {
     }
   }
 
-  /** Polling if any inbox needs it. */
+  /** `polling` if any inbox is polled. */
   get watch(): WatchKind {
     return [...this.#inboxes.values()].some(({ kind }) => kind === 'polling') ? 'polling' : 'inotify';
   }
 
-  /** What was taken is delivered by the next one. */
+  /** Entries that were taken and not delivered are delivered by the `recover` of the next intake. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const watched of this.#inboxes.values()) {
@@ -138,7 +138,7 @@ export class Intake {
     this.#running--;
     watched.turn = null;
     this.#plan(watched);
-    // After a breath, so that other work is done between two turns.
+    // Yields to the event loop, so that other work runs between two turns.
     setImmediate(() => this.#wake(watched));
   }
 

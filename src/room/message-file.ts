@@ -5,7 +5,7 @@ export function fileNameOf({ id, from }: Message): string {
   return `${id}-${from}.md`;
 }
 
-/** Names of a participant are plain YAML except where they could be read as something else. */
+/** A name is written as a plain YAML scalar, unless YAML could read it as something else. */
 const plainScalar = /^[A-Za-z_][A-Za-z0-9._-]*$/;
 const notText = /^(true|false|null|yes|no|on|off|y|n)$/i;
 
@@ -30,7 +30,7 @@ export function fileTextOf({ id, from, at, mentions, replyTo, via, attachments, 
   return `---\n${lines.join('\n')}\n---\n${body}${body.endsWith('\n') ? '' : '\n'}`;
 }
 
-/** Everything that some program shows as the end of a line. */
+/** All characters that some program shows as the end of a line. */
 const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
 export function threadEntryOf({ id, from, at, replyTo, attachments, body }: Message): string {
@@ -45,7 +45,7 @@ export function threadEntryOf({ id, from, at, replyTo, attachments, body }: Mess
   return `${about.join(' · ')}\n\n${lines.map(quoted).join('\n')}\n\n`;
 }
 
-/** Without what a terminal obeys: the page is made for `cat`. */
+/** Removes control characters, because thread.md is meant to be shown in a terminal by `cat`. */
 function quoted(line: string): string {
   const shown = line.replace(/\p{Cc}(?<!\t)/gu, '');
   return shown === '' ? '>' : `> ${shown}`;

@@ -96,7 +96,7 @@ export class Messages {
     return this.#sql.newest.all(after ?? '', limit).map(messageOf);
   }
 
-  /** By number. */
+  /** Messages with this number or a greater one. */
   from(seq: number, limit: number): Numbered[] {
     return this.#sql.from.all(seq, limit).map(messageOf);
   }
@@ -106,7 +106,7 @@ export class Messages {
     return query === '' ? [] : this.#sql.search.all(query, limit).map(messageOf);
   }
 
-  /** The number of the last message that is not greater than an id; 0: none, or it is archived. */
+  /** The number of the last message whose id is not greater than `id`; 0: there is none, or it is archived. */
   seqUpTo(id: string): number {
     return this.#sql.seqUpTo.get(id) ?? 0;
   }
@@ -116,14 +116,14 @@ export class Messages {
     return raw === undefined ? (this.#meta.get<Last>('last') ?? nothing) : { seq: raw.seq, id: raw.id };
   }
 
-  /** The number of the first one that is kept; one more than the last where none is. */
+  /** The number of the first message that is kept; if none is kept, the last number plus one. */
   firstSeq(): number {
     return this.#sql.first.get() ?? this.last().seq + 1;
   }
 
   /**
-   * Removes the oldest, which are in the archive. Keys of messages that are older than `keysBefore` go with them, but not those of
-   * webhooks: a signed request can be sent again after years.
+   * Removes the oldest messages, which are in the archive already. Their keys are removed too if they are older than
+   * `keysBefore`, except the keys of webhooks: a signed request can be sent again after years.
    */
   remove(oldest: readonly Numbered[], keysBefore: string): void {
     const end = oldest.at(-1);
@@ -139,7 +139,7 @@ export function withoutSeq({ seq: _, ...message }: Numbered): Message {
   return message;
 }
 
-/** Every word has to be there; the last one may go on. Quoted, so that nothing in it is an operator. */
+/** All words must occur, the last one as a prefix. They are quoted, so that none of them is an operator. */
 export function searchQuery(text: string): string {
   const words = text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
   return words.length === 0 ? '' : `${words.map((word) => `"${word}"`).join(' ')}*`;

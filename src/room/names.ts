@@ -1,18 +1,20 @@
-/** The names in an inbox that wait to be looked at. Neither memory nor the time of one call grows with the folder. */
+/**
+ * A queue of the names in an inbox that have to be checked. Memory and the time of a call do not grow with the folder.
+ */
 import { type Dir, opendirSync } from 'node:fs';
 import { statIn } from '../lib/stat.ts';
 
 const maxNames = 4096;
 const partNames = 512;
-/** A folder is not read again before this many times the time that it took. */
+/** After a scan of the folder, the next scan waits for this many times the duration of the last one. */
 const restFactor = 20;
 
 export class WaitingNames {
   readonly #folderFd: number;
-  /** As latin1, which keeps bytes. */
+  /** Encoded as latin1, which keeps all bytes. */
   readonly #names = new Set<string>();
   #scan: Dir | null = null;
-  /** Names were left out: the folder is to be read. */
+  /** Names were dropped or are unknown, so the folder has to be read. */
   #isIncomplete = true;
   #scanBegan = 0;
   #restUntil = 0;
@@ -33,18 +35,18 @@ export class WaitingNames {
     return this.#names.size === 0 && this.#scan === null && !this.#isIncomplete;
   }
 
-  /** Not empty, and not only waiting until the folder may be read again. */
+  /** Whether `take` can make progress now: there are names, or the folder may be read again. */
   get isReady(): boolean {
     return this.#names.size > 0 || this.#scan !== null || (this.#isIncomplete && this.#nowMs() >= this.#restUntil);
   }
 
-  /** The folder is read as soon as the next names are taken. */
+  /** Makes the folder readable again at once, without the wait between two scans. */
   readNow(): void {
     this.#isIncomplete = true;
     this.#restUntil = 0;
   }
 
-  /** The next ones. Fewer than `most`, or none, does not mean that there are no more. */
+  /** The next names. Fewer than `most`, even none, does not mean that there are no more. */
   take(most: number): Buffer[] {
     if (this.#names.size === 0 && this.isReady) this.#read();
     const taken: Buffer[] = [];
@@ -56,7 +58,7 @@ export class WaitingNames {
     return taken;
   }
 
-  /** A part of the folder, the oldest file of that part first. */
+  /** Reads a part of the folder, the oldest file of that part first. */
   #read(): void {
     if (this.#scan === null) {
       this.#isIncomplete = false;

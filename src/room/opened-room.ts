@@ -1,6 +1,6 @@
 /**
- * A room as the thread has it: database, views and limits. Posts that arrive while others are written to disk share the next
- * transaction.
+ * A room on the thread's side: database, views and limits. Posts that arrive while others are written to disk share the
+ * next transaction.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ import { noViews, replaceFile, type ViewState, Views } from './views.ts';
 
 const folders = ['inbox', 'processed', 'attachments', 'dead', 'archive', '.carrel', '.carrel/taking', '.carrel/inbox'];
 const maxPage = 1000;
-/** After a view could not be written, on a full disk for example. */
+/** The time until the next attempt if a view cannot be written, for example on a full disk. */
 const retryMs = 1000;
-/** How long a key of an archived message is known: a post that is repeated after a crash comes sooner. */
+/** How long the key of an archived message is kept. A post that is retried after a crash comes sooner. */
 const keyMs = 7 * 24 * 3600 * 1000;
 
 export interface Surroundings {
@@ -37,7 +37,7 @@ export interface Surroundings {
   committed(messages: readonly Message[]): void;
   /** Reports changes in inboxes. */
   readonly watch: InboxWatch;
-  /** What lies in an inbox cannot be taken now. */
+  /** Called with the error if files of an inbox cannot be taken now. */
   report(error: unknown): void;
 }
 
@@ -61,7 +61,7 @@ export class OpenedRoom {
   #maintenance: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** Makes what is missing of the room, and finishes what a crash interrupted. */
+  /** Creates the missing folders and files of the room, and finishes work that a crash interrupted. */
   constructor(folder: string, about: RoomAbout, surroundings: Surroundings) {
     this.folder = folder;
     this.#about = about;
@@ -181,7 +181,7 @@ export class OpenedRoom {
     });
   }
 
-  /** One after the other with repairs. */
+  /** Never runs at the same time as a repair. */
   archive(now: Date): Promise<number> {
     return this.#maintain(async () => {
       let moved = 0;
@@ -251,7 +251,10 @@ export class OpenedRoom {
     if (this.#posts.hasNewParticipants) this.#describe();
   }
 
-  /** In the order of: length noted, appended, removed here. What is noted is taken back after a crash. */
+  /**
+   * First records the length of the archive file, then appends to it, then removes the messages from the database.
+   * After a crash the file is cut to the recorded length.
+   */
   #moveOldest(now: Date): readonly Numbered[] {
     const retention = this.#meta.get<Retention>('retention');
     const old = retention === null ? [] : expired(this.#messages, retention, now, maxPage);
@@ -271,7 +274,7 @@ export class OpenedRoom {
     return batch;
   }
 
-  /** Work on views with pauses, one at a time. A crash in it has all views compared at the next start. */
+  /** Runs long work on views, one at a time. After a crash during it, the next start compares all views. */
   #maintain<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#maintenance.then(async () => {
       this.#transact(() => this.#meta.set('viewsDirty', true));
@@ -286,7 +289,7 @@ export class OpenedRoom {
     return next;
   }
 
-  /** The messages are committed: what cannot be written now is written later. */
+  /** The messages are committed already, so views that cannot be written now are written later. */
   #writeViews(): void {
     if (this.#writing !== null || this.#isClosed) return;
     try {

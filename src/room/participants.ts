@@ -1,6 +1,6 @@
 /**
- * The participants of a room. A removed one stays as a record that is not listed: its name is not used for another kind, and it
- * goes on at its position when it posts again.
+ * The participants of a room. A removed participant stays as a record that is not listed: its name is not used for
+ * another kind, and it keeps its read position if it posts again.
  */
 import type { Database } from 'better-sqlite3';
 import { Fault } from '../model/fault.ts';
@@ -74,7 +74,7 @@ export class Participants {
     return known?.is_listed !== 1;
   }
 
-  /** Names beyond the limit are mentioned without being listed. */
+  /** Names beyond the limit are not added to the list. */
   mention(names: readonly string[]): boolean {
     let changed = false;
     for (const name of names) {
@@ -98,7 +98,7 @@ export class Participants {
     });
   }
 
-  /** Only forward. */
+  /** Moves the read position only forward. */
   setPosition(name: string, at: string, position: { readonly id: string; readonly seq: number }): void {
     const known = this.#sql.get.get(name);
     if (known === undefined) throw new Fault('not_found', `the room has no participant ${name}`);
@@ -107,7 +107,7 @@ export class Participants {
     } else this.#sql.seen.run(at, name);
   }
 
-  /** Names that were only mentioned keep no participant out. */
+  /** At the limit, a name that was only mentioned is dropped for the new participant. */
   #makeSpace(): void {
     if (this.#sql.count.get()! < this.#max || this.#sql.dropMentioned.run().changes > 0) return;
     throw new Fault('exhausted', `the room has ${this.#max} participants, and that is the limit`, {

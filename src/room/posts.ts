@@ -1,4 +1,4 @@
-/** Posts become messages: checks, id, attachments, rows. All of it within one transaction for many posts. */
+/** Turns posts into messages: checks, id, attachments, rows. One transaction can contain many posts. */
 import { crashPoint } from '../lib/crash-point.ts';
 import { Rate } from '../lib/rate.ts';
 import { Fault } from '../model/fault.ts';
@@ -24,7 +24,7 @@ interface Parts {
 export class Posts {
   readonly #parts: Parts;
   readonly #rate: Rate;
-  /** As committed. */
+  /** The last committed message. */
   #last: Last;
   #next: Last;
   #added: Numbered[] = [];
@@ -44,7 +44,7 @@ export class Posts {
     return this.#last;
   }
 
-  /** After a transaction: the messages that it added. */
+  /** Call it after a commit. Returns the messages that the transaction added. */
   committed(): readonly Numbered[] {
     const added = this.#added;
     this.#added = [];
@@ -52,14 +52,14 @@ export class Posts {
     return added;
   }
 
-  /** After a transaction that did not happen. */
+  /** Call it after a transaction was rolled back. */
   undone(): void {
     this.#added = [];
     this.#next = this.#last;
     this.#parts.attachments.dropAfter(this.#last.id);
   }
 
-  /** Answers with the id of the message, or of the one that was posted with the same key before. */
+  /** Returns the id of the message, or of the message that was posted with the same key before. */
   add(message: NewMessage): string {
     const known = message.key === undefined ? null : this.#parts.messages.idOf(message.key);
     if (known !== null) return known;
@@ -110,7 +110,7 @@ export class Posts {
   }
 }
 
-/** Answers with the mentions. */
+/** Returns the mentions. */
 function checkBody(body: string, limits: RoomLimits): string[] {
   const bytes = Buffer.byteLength(body);
   if (bytes > limits.bodyBytes) {

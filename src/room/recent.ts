@@ -7,7 +7,7 @@ const maxLength = 8 * 1024 * 1024;
 export class Recent {
   #messages: Message[] = [];
   #length = 0;
-  /** The id before the first of them; null: the room had no message before. */
+  /** The id of the last message before these; null: the room had no message before. */
   #before: string | null;
   #waiting: (() => void)[] = [];
   #isClosed = false;
@@ -34,14 +34,14 @@ export class Recent {
     this.#wake();
   }
 
-  /** Half of them, so that this is seldom. */
+  /** Drops half of the messages, so that this is rarely needed. */
   #drop(): void {
     const dropped = this.#messages.splice(0, Math.ceil(this.#messages.length / 2));
     for (const { body } of dropped) this.#length -= body.length;
     this.#before = dropped.at(-1)!.id;
   }
 
-  /** All messages after an id; null: it is not known here. */
+  /** All messages after an id; null: some of them are not in memory. */
   after(id: string | null): readonly Message[] | null {
     if (this.#before !== null && (id === null || id < this.#before)) return null;
     if (id === null) return this.#messages.slice();
@@ -54,7 +54,7 @@ export class Recent {
     return this.#messages.slice(low);
   }
 
-  /** Resolves with the next change. */
+  /** Resolves at the next commit, at `close`, or when `signal` aborts. */
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

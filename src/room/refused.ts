@@ -1,4 +1,7 @@
-/** What was refused, in dead/: the newest thousand, at most 64 KiB of each, with the reason beside it. The room counts all of them. */
+/**
+ * Refused files, in dead/: the newest thousand, at most 64 KiB of each, with a file for the reason. All refusals are
+ * counted.
+ */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -13,9 +16,9 @@ export interface Refusal {
   readonly from: string;
   readonly name: string;
   readonly reason: string;
-  /** Null: there was nothing that could be read. */
+  /** Null: nothing of the file could be read. */
   readonly sample: Uint8Array | null;
-  /** The same key twice is one entry. */
+  /** A second refusal with the same key is ignored. */
   readonly key?: string;
 }
 
@@ -35,7 +38,7 @@ function prepare(db: Database) {
       'SELECT at, sender AS "from", name, file, reason FROM refusals ORDER BY seq DESC LIMIT ?',
     ),
     remove: db.prepare<[number]>('DELETE FROM refusals WHERE seq = ?'),
-    // Those that are no longer kept count too.
+    // Refusals that are no longer kept count too.
     count: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'refusals'").pluck(),
   };
 }
@@ -53,12 +56,12 @@ export class Refused {
     return this.#sql.count.get() ?? 0;
   }
 
-  /** Those that are kept, the newest first. */
+  /** The kept refusals, the newest first. */
   list(limit: number): KeptRefusal[] {
     return this.#sql.newest.all(limit);
   }
 
-  /** Within a transaction. */
+  /** Call it within a transaction. */
   add({ from, name, reason, sample, key }: Refusal, at: string): void {
     if (key !== undefined && this.#sql.isKnown.get(key, key) !== undefined) return;
     const file = this.#freeName(safeName(name));
@@ -84,7 +87,7 @@ export class Refused {
   }
 }
 
-/** One that can be typed, is not hidden, and is not the reason of another. */
+/** Returns a name that can be typed, is not hidden, and cannot be the `.reason` file of another entry. */
 export function safeName(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9._+@=,-]/gu, '_')

@@ -39,7 +39,7 @@ const bodies = (messages: readonly Message[]) => messages.map(({ body }) => body
 const all = () => room.read({ after: null, limit: 1000 });
 const lines = (name: string) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1);
 
-it('R20: moves the oldest to monthly files, from which they are read and found', async () => {
+it('R20: the oldest messages move to monthly files, in which they can still be read and found', async () => {
   const posted: Message[] = [];
   for (const month of ['09', '10', '11']) {
     now = new Date(`2026-${month}-16T10:00:00.000Z`);
@@ -61,7 +61,7 @@ it('R20: moves the oldest to monthly files, from which they are read and found',
   expect((await post('next')).id > posted[5]!.id).toBe(true);
 });
 
-it('R20: messages by age go, and a repeated key of one answers with it', async () => {
+it('R20: messages are archived by age, and a post with the key of an archived message returns that message', async () => {
   const old = await room.post({ from: ann, via: 'inbox', body: 'old', key: 'k' });
   now = new Date(now.getTime() + 3 * 86_400_000);
   await post('new');
@@ -71,7 +71,7 @@ it('R20: messages by age go, and a repeated key of one answers with it', async (
   expect(bodies(await all())).toEqual(['new']);
 });
 
-it('R20: the key of a webhook is known as long as the room, since what its sender signed has no end', async () => {
+it('R20: the keys of webhooks never expire, because a signed request stays valid without end', async () => {
   const signed = await room.post({ from: ann, via: 'webhook', body: 'signed', key: 'hook:sms:SM1' });
   const taken = await room.post({ from: ann, via: 'inbox', body: 'taken', key: 'k' });
   now = new Date(now.getTime() + 30 * 86_400_000);

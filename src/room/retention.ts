@@ -4,7 +4,7 @@ import type { Messages, Numbered } from './messages.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-/** At most `limit` of them, of one month of the archive. */
+/** Returns at most `limit` messages, the oldest first. */
 export function expired(
   messages: Messages,
   { days, messages: keep }: Retention,

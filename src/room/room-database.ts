@@ -1,13 +1,13 @@
 /**
- * The database of a room. Numbers of messages (`seq`) have no gaps: only the oldest messages are ever removed, so counts need no
- * counting.
+ * The database of a room. Numbers of messages (`seq`) have no gaps: only the oldest messages are ever removed, so a
+ * count of messages is a difference of two numbers.
  */
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { openDurable } from '../lib/durable-database.ts';
 
 const schemaVersion = 1;
-/** Another process can only have it open to look at it: the room is locked. */
+/** The room is locked, so another process that has the database open can only be a reader. */
 const busyMs = 2000;
 
 const schema = `

@@ -18,7 +18,7 @@ export class RoomHost {
   }
 
   receive(message: ToThread): void {
-    // At once: posts are in the order in which they arrive.
+    // Calls start without waiting, so that posts keep the order in which they arrive.
     answerCall(message.call, this.#do(message), this.#send);
   }
 
@@ -56,7 +56,7 @@ export class RoomHost {
   }
 }
 
-/** Without a thread, for tests. */
+/** Runs the rooms without a thread, for tests. */
 export function startRoomsHere(receiver: Receiver, now?: () => Date): Link {
   const host = new RoomHost((message) => receiver.received(message), now);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };

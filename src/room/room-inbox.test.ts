@@ -50,7 +50,7 @@ test('R4, R7: a file becomes a message of the participant in whose inbox it lies
   expect((await messages(2))[1]).toMatchObject({ from: 'ann' });
 });
 
-test('R15: a participant that posts too fast has the rest refused, once each', async () => {
+test('R15: when a participant posts too fast, its further files are refused, once each', async () => {
   const inbox = await room.addInbox(builder);
   for (let index = 0; index < 40; index++) writeFileSync(join(inbox, `${index}.md`), String(index));
   await room.removeInbox('builder');
@@ -68,14 +68,14 @@ test('R15: a participant that posts too fast has the rest refused, once each', a
   ).toContain('builder posts too fast');
 });
 
-test('R4: a key that was posted is not refused, and one that was refused is one entry', async () => {
+test('R4: a file whose key was posted is not refused, and repeated refusals with one key are one entry', async () => {
   await room.post({ from: builder, via: 'inbox', body: 'posted', key: 'k1' });
   for (const key of ['k1', 'k2', 'k2'])
     await room.refuse({ from: 'builder', name: 'x', reason: 'no', sample: null, key });
   expect((await room.status()).refused).toBe(1);
 });
 
-test('R4: what lay in an inbox when the room was closed is posted when it is opened', async () => {
+test('R4: a file that is in an inbox when the room is closed is posted when it is opened again', async () => {
   const inbox = await room.addInbox(builder);
   const fd = openSync(join(inbox, 'x.md'), 'w');
   writeSync(fd, 'text');

@@ -17,9 +17,9 @@ export type ToThread =
 export type FromThread =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly fault: FaultBody }
-  /** What lies in an inbox cannot be taken now. */
+  /** Files of an inbox cannot be taken now. */
   | { readonly folder: string; readonly trouble: FaultBody }
-  /** Before the answers to the posts. */
+  /** Sent before the answers to the posts. */
   | { readonly folder: string; readonly committed: readonly Message[] };
 
 export type Link = ThreadLink<ToThread>;

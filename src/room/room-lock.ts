@@ -1,4 +1,4 @@
-/** One process has a room, until it closes it or ends (R6). */
+/** Locks a room for one process, until that process closes the room or ends (R6). */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from '../lib/sys.ts';
@@ -6,7 +6,7 @@ import { Fault } from '../model/fault.ts';
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-/** Answers with what unlocks it. */
+/** Returns the function that unlocks the room. */
 export function lockRoom(folder: string): () => void {
   const path = join(folder, '.carrel/lock');
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);

@@ -1,4 +1,7 @@
-/** What runs in the thread of the rooms. A commit waits for the disk here, and the daemon goes on. */
+/**
+ * The entry point of the thread of the rooms. Commits wait for the disk in this thread, so they do not block the
+ * daemon.
+ */
 import { parentPort } from 'node:worker_threads';
 import { RoomHost } from './room-host.ts';
 import type { ToThread } from './room-link.ts';

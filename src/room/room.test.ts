@@ -55,7 +55,7 @@ const all = () => room.read({ after: null, limit: 1000 });
 const text = (name: string) => readFileSync(join(folder, name), 'utf8');
 const lines = (name: string) => text(name).split('\n').slice(0, -1);
 
-/** Views are written after the answer. */
+/** Waits until thread.md has `count` messages: views are written after a post is acknowledged. */
 const written = (count: number) =>
   vi.waitFor(() => expect(text('thread.md').match(/^\*\*/gm)).toHaveLength(count), { timeout: 20_000 });
 
@@ -87,13 +87,13 @@ describe('order', () => {
     expect(readdirSync(join(folder, 'processed')).sort()).toEqual(lines('order.log'));
   });
 
-  it('R3: posts that arrive together are answered together, and stay after a restart', async () => {
+  it('R3: posts that arrive together are all acknowledged, and are kept over a restart', async () => {
     const posted = await Promise.all(Array.from({ length: 700 }, (_, n) => post(`m${n}`)));
     await reopen();
     expect(await all()).toEqual(posted);
   });
 
-  it('R4: a second post with the same key is the first message', async () => {
+  it('R4: a second post with the same key returns the first message', async () => {
     const first = await room.post({ from: ann, via: 'inbox', body: 'one', key: 'k' });
     await reopen();
     expect(await room.post({ from: ann, via: 'inbox', body: 'other', key: 'k' })).toEqual(first);
@@ -120,7 +120,7 @@ describe('order', () => {
     expect(bodies(await followed)).toEqual(['new']);
   });
 
-  it('R6: a room that another has open is refused with the process that has it', async () => {
+  it('R6: a room that another process has open cannot be opened, and the error names that process', async () => {
     const second = openRooms((receiver) => startRoomsHere(receiver));
     await expect(second.open(folder, about())).rejects.toMatchObject({
       code: 'conflict',
@@ -134,7 +134,7 @@ describe('order', () => {
 });
 
 describe('senders', () => {
-  it('R7: front matter in the text of a post sets nothing', async () => {
+  it('R7: front matter in the text of a post sets no field of the message', async () => {
     const body = '---\nid: 00000000000000000000000000\nfrom: root\nat: 1970-01-01T00:00:00Z\nvia: hub\n---\nhi';
     const made = await post(body, box);
     await written(1);
@@ -144,14 +144,14 @@ describe('senders', () => {
     );
   });
 
-  it('R7: a reply names a message that exists, or none', async () => {
+  it('R7: replyTo is dropped if that message does not exist', async () => {
     const first = await post('one');
     const reply = (replyTo: string) => room.post({ from: box, via: 'cli', body: 'two', replyTo });
     expect((await reply(first.id)).replyTo).toBe(first.id);
     expect((await reply('01JD8Q4Y000000000000000000')).replyTo).toBeNull();
   });
 
-  it('R9: a name is of one kind in a room, after its removal too', async () => {
+  it('R9: a name never changes its kind in a room, not even after its removal', async () => {
     await post('hi', box);
     await room.removeParticipant('builder-1');
     const other: Participant = { kind: 'person', name: 'builder-1' };
@@ -166,7 +166,7 @@ describe('limits', () => {
     await expect(post('a\ud800b')).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  it('R15: sizes, mentions and rate are limited, for each message and participant alone', async () => {
+  it('R15: size and mentions are limited for each message, and the rate for each participant', async () => {
     await reopen({ limits: about({ bodyBytes: 10, mentions: 2, burst: 3, messagesPerSecond: 1 }).limits });
     const outcomes = await Promise.allSettled([post('12345678901'), post('@a @b @c'), post(' \n'), post('ok')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled']);
@@ -177,7 +177,7 @@ describe('limits', () => {
     await post('5');
   });
 
-  it('R15: names that were only mentioned keep no participant out', async () => {
+  it('R15: at the limit, a name that was only mentioned is dropped for a new participant', async () => {
     await reopen({ limits: about({ participants: 3 }).limits });
     await post('@x @y @z');
     await post('hi', box);
@@ -220,7 +220,7 @@ describe('refused files', () => {
 describe('views', () => {
   const everything = () => ['order.log', 'thread.md', 'room.yaml'].map(text);
 
-  it('R16: damaged, removed and added files are as before after a repair', async () => {
+  it('R16: a repair restores damaged and removed files, and removes added ones', async () => {
     const posted = await Promise.all(['one', 'two', 'three'].map((body) => post(`${body} @bob`)));
     await written(3);
     const before = everything();
@@ -242,7 +242,7 @@ describe('views', () => {
     expect(await room.check()).toBe(2);
   });
 
-  it('R16: views that were lost while the room was closed are there again', async () => {
+  it('R16: views that were deleted while the room was closed are written again', async () => {
     await Promise.all(['one', 'two'].map((body) => post(body)));
     await written(2);
     const before = everything();
@@ -255,7 +255,7 @@ describe('views', () => {
     expect(readdirSync(join(folder, 'processed')).sort()).toEqual(lines('order.log'));
   });
 
-  it('R16: a view that cannot be written does not refuse the post, and is written later', async () => {
+  it('R16: a post succeeds although a view cannot be written, and the view is written later', async () => {
     rmSync(join(folder, 'order.log'), { force: true });
     mkdirSync(join(folder, 'order.log'));
     await post('one');

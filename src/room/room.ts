@@ -8,9 +8,9 @@
  * disk; posts that arrive together share one. The files that people and sandboxes read are views, written after the commit, in
  * order, and repaired from the database when the room is opened.
  *
- * A file in an inbox is first renamed to `.carrel/taking/KEY`, out of reach of its writer, then posted with that key, then removed.
- * Whatever is killed, the key tells whether the transaction happened. Ids are assigned in the transaction: an id that was fixed
- * earlier could be smaller than one that was committed meanwhile.
+ * A file in an inbox is first renamed to `.carrel/taking/KEY`, out of reach of its writer, then posted with that key,
+ * then removed. After a kill at any point, the key tells whether the transaction was committed. Ids are assigned in the
+ * transaction: an id that was fixed earlier could be smaller than one that was committed meanwhile.
  *
  * The databases of all rooms are in one thread (`room-thread.ts`), so that the daemon answers while a disk is slow.
  *
@@ -35,7 +35,7 @@ export interface NewMessage {
   /** Left out if there is no such message. */
   readonly replyTo?: string | null;
   readonly attachments?: readonly NewAttachment[];
-  /** The same key twice is one message: the second post changes nothing and answers with the first. */
+  /** A second post with the same key changes nothing and returns the first message. */
   readonly key?: string;
 }
 
@@ -43,13 +43,13 @@ export interface ReadOptions {
   /** Messages with greater ids. Null: from the first one that is kept. */
   readonly after: string | null;
   readonly limit: number;
-  /** The newest of them, instead of the first. In the order of the room in any case. */
+  /** True: the newest `limit` messages instead of the first. The result is in the order of the room either way. */
   readonly newest?: boolean;
 }
 
 export interface ParticipantStatus {
   readonly name: string;
-  /** Null: it was mentioned and has not posted. */
+  /** Null: it was only mentioned and has never posted. */
   readonly kind: ParticipantKind | null;
   readonly lastPostAt: string | null;
   readonly lastReadAt: string | null;
@@ -71,9 +71,9 @@ export interface RoomStatus {
 export interface KeptRefusal {
   readonly at: string;
   readonly from: string;
-  /** In the inbox. */
+  /** Its name in the inbox. */
   readonly name: string;
-  /** In dead/. */
+  /** Its name in dead/. */
   readonly file: string;
   readonly reason: string;
 }
@@ -83,49 +83,56 @@ export interface Room {
   /** Durable when it resolves. */
   post(message: NewMessage): Promise<Message>;
   read(options: ReadOptions): Promise<readonly Message[]>;
-  /** Archived ones too. */
+  /** Also finds archived messages. */
   get(id: string): Promise<Message | null>;
   /** Messages that retention moved to the archive. */
   readArchived(options: ReadOptions): Promise<readonly Message[]>;
-  /** Every message after the id, or from the first that is kept, then new ones as they are committed, until the signal. */
+  /**
+   * Yields all messages after the id (null: all that are kept), then new ones as they are committed, until `signal`
+   * aborts.
+   */
   follow(after: string | null, signal: AbortSignal): AsyncIterable<Message>;
   /** Messages with all these words, the newest first, archived ones after the others. */
   search(text: string, limit: number): Promise<readonly Message[]>;
   participants(): Promise<readonly ParticipantStatus[]>;
-  /** `conflict` if another kind has the name. Repeat-safe. */
+  /** `conflict` if a participant of another kind has the name. Idempotent. */
   addParticipant(participant: Participant): Promise<void>;
   removeParticipant(name: string): Promise<void>;
   /** Only forward; an earlier position changes nothing. */
   setPosition(name: string, id: string): Promise<void>;
   setRetention(retention: Retention | null): Promise<void>;
-  /** Moves what retention says to the archive. */
+  /** Moves the messages that retention selects to the archive. Returns how many. */
   archive(now: Date): Promise<number>;
-  /** An inbox for a participant, which it keeps until `removeInbox`, across restarts. Repeat-safe. Answers with the folder. */
+  /**
+   * Creates an inbox for a participant. It stays until `removeInbox`, across restarts. Idempotent. Returns the folder.
+   */
   addInbox(participant: Participant): Promise<string>;
-  /** The participant writes no more: what lies there is delivered, then the folder is removed. Repeat-safe. */
+  /** Call it when the participant no longer writes: its files are delivered, then the folder is removed. Idempotent. */
   removeInbox(name: string): Promise<void>;
-  /** Keeps what was refused, with the reason. `sample` has at most 64 KiB of it. */
+  /** Records a refused file with the reason. `sample` is at most the first 64 KiB of it. */
   refuse(refusal: {
     readonly from: string;
     readonly name: string;
     readonly reason: string;
     readonly sample: Uint8Array | null;
-    /** The same key twice is one entry. */
+    /** A second refusal with the same key is ignored. */
     readonly key?: string;
   }): Promise<void>;
-  /** What is kept of that, the newest first. */
+  /** The kept refusals, the newest first. */
   refusals(limit: number): Promise<readonly KeptRefusal[]>;
   status(): Promise<RoomStatus>;
-  /** Repairs the views if those that grow have another length than they should have: this costs the same in a room of any size. */
+  /**
+   * Repairs the views if order.log or thread.md has the wrong length. This check costs the same in a room of any size.
+   */
   check(): Promise<number>;
-  /** Writes views again that differ from the database. Answers with how many files it wrote. */
+  /** Compares all views with the database and writes those that differ again. Returns the number of files written. */
   repair(): Promise<number>;
   close(): Promise<void>;
 }
 
 /** All rooms of a daemon. */
 export interface Rooms {
-  /** Creates the folder and the database if they are not there. A room that is open already is answered with as it is. */
+  /** Creates the folder and the database if they do not exist. A room that is open already is returned unchanged. */
   open(folder: string, about: RoomAbout): Promise<Room>;
   close(): Promise<void>;
 }
@@ -139,7 +146,7 @@ export interface RoomAbout {
   readonly limits: RoomLimits;
 }
 
-/** The folder that a participant other than the owner writes files to. */
+/** The folder that a participant writes files to. */
 export interface Inbox {
   readonly participant: Participant;
   readonly folder: string;

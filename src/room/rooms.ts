@@ -24,7 +24,7 @@ interface Pending {
 /** A distributive `Omit`: each member of the union without its number. */
 type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
-/** `report` gets faults of single files in inboxes, which are tried again. */
+/** `report` is called with faults of the intake of an inbox; the intake is retried. */
 export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
   return new ThreadRooms(start, report);
 }
@@ -160,7 +160,7 @@ class ThreadRoom implements Room {
         last = message.id;
         yield message;
       }
-      // An empty answer from the thread may be old already.
+      // An empty page from the thread may already be stale.
       if (page.length === 0 && commits === this.#recent.commits) await this.#recent.changed(signal);
     }
   }

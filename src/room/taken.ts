@@ -1,6 +1,7 @@
 /**
- * What was taken out of an inbox: `.carrel/taking/KEY`, a file or a folder that no consumer can reach by a path any more. A sandbox may
- * still have it open, so it is read once, with bounds, and what was read is what is posted.
+ * An entry that was taken out of an inbox: `.carrel/taking/KEY`, a file or a folder that no consumer can reach by a
+ * path any more. A sandbox may still have it open, so it is read only once, with bounds, and exactly these bytes are
+ * posted.
  */
 import { closeSync, constants, mkdirSync, opendirSync, rmSync, type Stats, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ export type Taken =
 
 export const maxSampleBytes = 64 * 1024;
 
-/** `copies` is a folder for copies of attachments; it is made when needed. Null: there is nothing. */
+/** `copies` is a folder for copies of attachments; it is created if needed. Null: the entry does not exist. */
 export function readTaken(entry: FolderEntry, copies: string, limits: TakenLimits): Taken | null {
   return withEntry(entry, (fd, stat) =>
     stat.isDirectory() ? readFolder(fd, copies, limits) : readMessage(fd, stat, limits),
@@ -37,7 +38,7 @@ function readMessage(pathFd: number, stat: Stats, { bodyBytes }: TakenLimits): T
   return text.trim() === '' ? refused('empty') : { kind: 'message', text, attachments: [] };
 }
 
-/** At most one byte more than asked for; or why there is nothing to read. */
+/** The first bytes of a file, at most `maxBytes` + 1; or the reason why it is not read. */
 export function readRegular(pathFd: number, stat: Stats, maxBytes: number): Buffer | string {
   if (!stat.isFile()) return `${kindOf(stat)}, not a regular file`;
   if (stat.nlink !== 1) return 'a file with several links';
@@ -69,7 +70,7 @@ function refused(reason: string, sample: Uint8Array | null = null): Taken {
   return { kind: 'refused', reason, sample: sample?.subarray(0, maxSampleBytes) ?? null };
 }
 
-/** R11. The pathFd of a folder is a folder to open names in, as long as it is not read itself. */
+/** R11. `folderFd` is O_PATH: names can be opened relative to it, but it cannot be read itself. */
 function readFolder(folderFd: number, copies: string, limits: TakenLimits): Taken {
   const names = namesIn(folderFd, limits.attachments + 1);
   if (names === null) return refused(`more than ${limits.attachments} attachments`);
@@ -83,7 +84,7 @@ function readFolder(folderFd: number, copies: string, limits: TakenLimits): Take
     : { ...message, attachments };
 }
 
-/** Null: there are more. */
+/** Null: the folder has more names than `most`. */
 function namesIn(folderFd: number, most: number): Buffer[] | null {
   const folder = opendirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' as BufferEncoding });
   try {
@@ -97,7 +98,7 @@ function namesIn(folderFd: number, most: number): Buffer[] | null {
   }
 }
 
-/** The copies, or why there are none. */
+/** The copies, or the reason for a refusal. */
 function copyAll(
   folderFd: number,
   names: readonly Buffer[],
@@ -121,7 +122,7 @@ function copyAll(
   return attachments;
 }
 
-/** An earlier attempt may have left something. */
+/** An earlier attempt may have left files in the folder. */
 function makeEmpty(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
@@ -130,8 +131,8 @@ function makeEmpty(folder: string): void {
 const attachmentName = /^[^./\x00-\x1f\x7f][^/\x00-\x1f\x7f]{0,199}$/;
 
 /**
- * The first line of the file itself then says what became of it, to a sender that has kept it open for reading: its id, or the reason why it
- * was refused. Such a sender waits until the file has no name.
+ * Writes the outcome as the first line of the file itself: the id of the message, or why it was refused. A sender that
+ * has kept the file open waits until it has no name any more, then reads that line.
  */
 export function writeOutcome(entry: FolderEntry, outcome: string): void {
   withEntry(entry, (fd, stat) => {
@@ -141,7 +142,7 @@ export function writeOutcome(entry: FolderEntry, outcome: string): void {
 }
 
 function overwrite(pathFd: number, text: string): void {
-  // Without truncating it: some filesystems then write it to disk, which is about to be removed.
+  // The file is not truncated: some filesystems would then flush it to disk, although it is removed right after.
   const fd = reopened(pathFd, constants.O_WRONLY);
   if (fd === null) return;
   try {

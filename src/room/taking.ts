@@ -1,6 +1,7 @@
 /**
- * `.carrel/taking`: moves an entry of an inbox there, posts or refuses it, and removes it. Its name is a key that says who sent it, with the kind of participant: one that has never posted is known nowhere else. After
- * a crash what is there is posted again with the same key, which changes nothing if that happened before.
+ * `.carrel/taking`: moves an entry of an inbox there, posts or refuses it, and removes it. Its name there is a key that
+ * contains the name and the kind of its sender: a participant that has never posted is known nowhere else. After a
+ * crash the remaining entries are posted again with the same key, which changes nothing if they were posted before.
  *
  *   inbox/NAME → taking/KEY → (posted or refused) → taking/KEY~done → removed
  */
@@ -17,7 +18,7 @@ import { readPosted } from './front-matter.ts';
 import type { Room } from './room.ts';
 import { readTaken, type Taken, type TakenLimits, writeOutcome } from './taken.ts';
 
-/** What was taken, under which name it lay in its inbox, and whose inbox that is. */
+/** A taken entry: its key, its name in the inbox, and the participant whose inbox that is. */
 export interface TakenEntry {
   readonly key: string;
   readonly name: string;
@@ -43,7 +44,7 @@ export class Taking {
     this.#fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   }
 
-  /** Null: it is gone. */
+  /** Null: the entry no longer exists. */
   take(entry: FolderEntry, from: Participant): TakenEntry | null {
     const key = this.#move(entry, `${from.kind}-${from.name}`);
     return key === null ? null : { key, name: plainName(entry.name), from };
@@ -61,16 +62,18 @@ export class Taking {
     }
   }
 
-  /** So that nothing that was posted lies in its inbox again after a power cut. */
+  /** Makes the moves durable, so that no posted file is in its inbox again after a power failure. */
   async sync(): Promise<void> {
     crashPoint('inbox-taken');
     await promisify(fsync)(this.#fd);
     crashPoint('inbox-synced');
   }
 
-  /** Resolves when the entry is a message or refused, and removed. Rejects if neither is possible now; then it may be repeated. */
+  /**
+   * Resolves when the entry is posted or refused, and removed. Rejects if neither is possible now; then call it again.
+   */
   async deliver(entry: TakenEntry): Promise<void> {
-    // Nothing is awaited before the post: entries that are delivered at once keep their order.
+    // Nothing is awaited before the post, so that entries that are delivered together keep their order.
     const taken = readTaken(this.#at(entry.key), join(this.#folder, `${entry.key}${copies}`), this.#limits);
     if (taken === null) return;
     crashPoint('inbox-read');
@@ -95,7 +98,7 @@ export class Taking {
     return `refused: ${why.reason}\n`;
   }
 
-  /** Refuses what is not to be read, and removes it. Repeat-safe by `why.key`. */
+  /** Refuses an entry without reading it, and removes it. `why.key` makes it idempotent. */
   async discard(entry: FolderEntry, from: Participant, why: { key: string; reason: string }): Promise<void> {
     await this.#room.refuse({ from: from.name, name: plainName(entry.name), sample: null, ...why });
     crashPoint('inbox-discarded');
@@ -115,7 +118,7 @@ export class Taking {
     if (!isUnlinked(path)) await Promise.all([removeTree(path), removeTree(join(this.#folder, `${key}${copies}`))]);
   }
 
-  /** Delivers what an earlier process took and did not finish. Call it before anything is taken. */
+  /** Delivers entries that an earlier process took and did not finish. Call it before the first `take`. */
   async recover(): Promise<void> {
     for (const key of readdirSync(this.#folder).sort()) {
       const [, kind, name, suffix] = keyPattern.exec(key) ?? [];
@@ -144,12 +147,12 @@ function isUnlinked(path: string): boolean {
   }
 }
 
-/** Other faults say that the room cannot take any message now. */
+/** Whether the room refused this message. Other faults mean that it cannot accept any message now. */
 function isRefusal({ code, data }: { readonly code: string; readonly data?: unknown }): boolean {
   return ['invalid', 'denied', 'conflict'].includes(code) || (code === 'exhausted' && data !== undefined);
 }
 
-/** Good for the name of a file, whatever the sandbox called its own. */
+/** Returns a safe file name, whatever name the sandbox chose. */
 function plainName(name: Uint8Array): string {
   return Buffer.from(name)
     .toString('latin1')

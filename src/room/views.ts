@@ -2,8 +2,9 @@
  * The files of a room that people and sandboxes read. They are written after the commit, in order: first the file of the message, then
  * its line in order.log, so that a reader of order.log finds every file that is named there.
  *
- * They are not synced. With every commit the database records how far they were; what a crash of the daemon left behind is
- * written again at the next start. After a crash of the machine, which another boot id tells, all of them are compared.
+ * They are not synced. With every commit the database records how far the views are written; after a crash of the
+ * daemon, the next start writes the rest. After a crash of the machine, recognized by a new boot id, all views are
+ * compared with it.
  */
 import {
   closeSync,
@@ -29,7 +30,7 @@ import type { Messages, Numbered } from './messages.ts';
 const pageSize = 200;
 const sliceMs = 10;
 
-/** How far the views are. */
+/** How far the views are written. */
 export interface ViewState {
   readonly bootId: string;
   /** The number of the last message that they have. */
@@ -72,7 +73,7 @@ export class Views {
     return { bootId: this.#bootId, seq: this.#seq, orderBytes, threadBytes };
   }
 
-  /** Whether what the state says can be relied on. If not, `repair` is needed. */
+  /** Whether the views on disk can be trusted to match `state`. If not, `repair` is needed. */
   resume(state: ViewState): boolean {
     if (!this.#order.view.isComplete || !this.#thread.view.isComplete) return false;
     this.#order.view.cut();
@@ -81,8 +82,8 @@ export class Views {
   }
 
   /**
-   * Writes what is missing at the end, for a few milliseconds: making a file takes longer than a commit on some disks, and posts
-   * go first. Answers whether nothing is missing any more.
+   * Writes the messages that the views lack, for a few milliseconds only: on some disks creating a file takes longer
+   * than a commit, and posts have priority. Returns whether the views are complete.
    */
   advance(): boolean {
     const page = this.#messages.from(this.#seq + 1, pageSize);
@@ -102,7 +103,7 @@ export class Views {
     this.#seq = messages.at(-1)!.seq;
   }
 
-  /** Its time is that of the message: a file that was changed has another one. */
+  /** The file gets the time of the message as its mtime, so that a later change of the file is noticed. */
   #writeFile(message: Numbered): void {
     const fresh = join(this.#folder, '.carrel', 'message.new');
     const at = Date.parse(message.at) / 1000;
@@ -121,23 +122,23 @@ export class Views {
     return join(this.#folder, 'processed', fileNameOf(message));
   }
 
-  /** Of messages that are in the archive now. */
+  /** Removes the files of messages that are in the archive now. */
   removeFiles(archived: readonly Numbered[]): void {
     for (const message of archived) rmSync(this.#pathOf(message), { force: true });
   }
 
-  /** order.log and thread.md from the database. */
+  /** Writes order.log and thread.md again from the database. */
   async rewrite(): Promise<void> {
     for (const growing of [this.#order, this.#thread]) await this.#rewrite(growing);
   }
 
-  /** Whether order.log and thread.md are as long as they should be: at the same cost in a room of any size. */
+  /** Whether order.log and thread.md have the right length. This costs the same in a room of any size. */
   async hasLengths(): Promise<boolean> {
     while (!this.advance()) await breathe();
     return this.#order.view.endsThere && this.#thread.view.endsThere;
   }
 
-  /** Compares all files with the database, a page at a time. Answers with how many it wrote. */
+  /** Compares all files with the database, a page at a time. Returns how many it wrote. */
   async repair(): Promise<number> {
     while (!this.advance()) await breathe();
     const strangers = new Set(this.#listed());
@@ -165,7 +166,7 @@ export class Views {
     return written;
   }
 
-  /** Files with names that only messages have. Others are no concern of the room. */
+  /** Names of files that look like messages. Other files are left alone. */
   #listed(): string[] {
     return readdirSync(join(this.#folder, 'processed')).filter((name) => ulidPattern.test(name.slice(0, 26)));
   }
@@ -176,7 +177,7 @@ export class Views {
     return stat.size === Buffer.byteLength(fileTextOf(message));
   }
 
-  /** The messages that the views have; other work is done in between. */
+  /** The messages that the views have. Yields to the event loop between two pages. */
   async *#pages(): AsyncGenerator<readonly Numbered[]> {
     for (let seq = this.#messages.firstSeq(); ; ) {
       const page = this.#messages.from(seq, pageSize).filter((message) => message.seq <= this.#seq);
@@ -191,7 +192,7 @@ export class Views {
     const fresh = view.rewrite();
     for (let seq = this.#messages.firstSeq(); ; await breathe()) {
       const page = this.#messages.from(seq, pageSize).filter((message) => message.seq <= this.#seq);
-      // Without a pause before the replacement: it has everything that is written so far.
+      // No pause before the replacement, so that the fresh file has every message that is written so far.
       if (page.length === 0) return view.replace(fresh);
       fresh.append(page.map(textOf).join(''));
       seq = page.at(-1)!.seq + 1;
@@ -199,7 +200,7 @@ export class Views {
   }
 }
 
-/** A small file in its place at once, or not at all. */
+/** Replaces a small file atomically. False: the file had this text already. */
 export function replaceFile(folder: string, name: string, text: string): boolean {
   const path = join(folder, name);
   if (readIfThere(path) === text) return false;

@@ -81,7 +81,7 @@ describe('HMAC', () => {
     expect(a).toBe(b);
   });
 
-  test('a signed time is part of the proof and of the key, and must be near', () => {
+  test('a signed time is part of the signature and of the key, and must be within five minutes of the clock', () => {
     const request = (time: string, signedTime = time) => ({
       headers: { 'x-sig': hex(`${signedTime}.x`), 'x-time': time },
       body: Buffer.from('x'),

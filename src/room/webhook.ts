@@ -1,6 +1,6 @@
 /**
- * What a request to a webhook says, once its sender is proved. Everything that becomes part of the message, its key included, is
- * covered by the proof: a request that is sent again is the same message, not another one.
+ * Authenticates a request to a webhook and turns it into a message. Everything that becomes part of the message, its
+ * key included, is covered by the authentication: a request that is sent again is the same message, not another one.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
@@ -8,7 +8,7 @@ import type { Webhook } from '../model/webhook.ts';
 import type { NewMessage } from './room.ts';
 
 export interface WebhookRequest {
-  /** By their names in lower case. */
+  /** By header name in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
@@ -16,7 +16,7 @@ export interface WebhookRequest {
 /** How far the clock of a sender may be off. */
 const clockSeconds = 300;
 
-/** Rejects with `unauthenticated` if it is not proved, `invalid` if it says nothing. */
+/** Throws `unauthenticated` if the signature or token is missing or wrong, `invalid` if the request is no message. */
 export function messageOf(hook: Webhook, secret: Buffer, request: WebhookRequest, nowMs: number): NewMessage {
   switch (hook.verify) {
     case 'twilio':
@@ -46,7 +46,7 @@ function smsOf(
   };
 }
 
-/** The URL, then all fields by name, each with its value. */
+/** Signs the URL, followed by all fields in the order of their names, each with its value. */
 export function twilioSignature(url: string, fields: URLSearchParams, secret: Buffer): string {
   const names = [...new Set(fields.keys())].sort();
   const text = names
@@ -73,7 +73,7 @@ function signedOf(
     .replace(/^sha256=/, '')
     .toLowerCase();
   requireSame(given, hmacOf(secret, hook.timestamp === null ? null : timestamp, body));
-  // A number that is none is too far off, too.
+  // Written so that NaN is refused, too.
   if (hook.timestamp !== null && !(Math.abs(nowMs / 1000 - Number(timestamp)) <= clockSeconds)) {
     throw new Fault('unauthenticated', `the time in ${hook.timestamp} is too far off`);
   }
@@ -81,14 +81,14 @@ function signedOf(
   return { ...plainOf(hook, headers, body), key: `hook:${hook.name}:${digest}` };
 }
 
-/** Of `TIMESTAMP.BODY`, or of the body alone. */
+/** Signs `TIMESTAMP.BODY`, or the body alone. */
 export function hmacOf(key: Buffer, timestamp: string | null, body: Buffer | string): string {
   const hmac = createHmac('sha256', key);
   if (timestamp !== null) hmac.update(`${timestamp}.`);
   return hmac.update(body).digest('hex');
 }
 
-/** The bearer of the token may name the delivery, so that it can send it again. */
+/** The sender may set an idempotency key, so that it can repeat a request without a second message. */
 function trustedOf(hook: Webhook, secret: Buffer, { headers, body }: WebhookRequest): NewMessage {
   const [, token = ''] = /^Bearer +(\S+)$/i.exec(header(headers, 'authorization')) ?? [];
   requireSame(token, secret.toString('utf8').trim());
@@ -112,13 +112,13 @@ function textOf(json: string): string {
     throw new Fault('invalid', 'the body is not JSON');
   }
   const { text, body, message } = (document ?? {}) as Record<string, unknown>;
-  // The last: what a watcher of a room sends.
+  // `message.body` is in the documents that a watcher of a room sends.
   const inner = (message as { readonly body?: unknown } | null | undefined)?.body;
   const found = [document, text, body, message, inner].find((one) => typeof one === 'string');
   return (found as string | undefined) ?? fenced(JSON.stringify(document, null, 2));
 }
 
-/** In a fence that is longer than any within. */
+/** Uses a fence that is longer than any fence within the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -139,7 +139,7 @@ function header(headers: WebhookRequest['headers'], name: string): string {
   throw new Fault('unauthenticated', `the header ${name} is missing`);
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 function requireSame(given: string, expected: string): void {
   const [a, b] = [given, expected].map((text) => createHash('sha256').update(text).digest());
   if (expected === '' || !timingSafeEqual(a!, b!))

@@ -34,7 +34,7 @@ function entries(of: number, kind: 'access' | 'default'): string[] {
   });
 }
 
-it('grants to a group and a user, and new files inherit that without world access', () => {
+it('new files inherit the grants of a group and a user, and give no access to other accounts', () => {
   changeGrants(fd, [group, user], []);
   expect(entries(fd, 'access')).toEqual(['owner 7', 'user 4343 5', 'group 5', 'named 4242 7', 'mask 7', 'other 0']);
   writeFileSync(join(folder, 'in/file'), '');
@@ -45,7 +45,7 @@ it('grants to a group and a user, and new files inherit that without world acces
   expect(statSync(join(folder, 'in/file')).mode & 0o007).toBe(0);
 });
 
-it('leaves the folder as it was when the last grant is revoked, and twice is the same as once', () => {
+it('a repeated change has no effect, and the folder is as before when the last grant is revoked', () => {
   for (let times = 0; times < 2; times += 1) changeGrants(fd, [group, user], []);
   changeGrants(fd, [user], [group]);
   expect(entries(fd, 'access')).toEqual(['owner 7', 'user 4343 5', 'group 5', 'mask 7', 'other 0']);
@@ -54,7 +54,7 @@ it('leaves the folder as it was when the last grant is revoked, and twice is the
   expect(statSync(join(folder, 'in')).mode & 0o777).toBe(0o750);
 });
 
-it('keeps entries that the owner made', () => {
+it('a change of grants keeps the entries of other ids', () => {
   changeGrants(fd, [{ ...user, id: 5555 }], []);
   changeGrants(fd, [group], []);
   changeGrants(fd, [], [group]);

@@ -1,7 +1,7 @@
 /**
- * POSIX ACLs of a shared folder, as the kernel stores them in an extended attribute: a version, then entries of tag, permissions and id.
- * The access ACL decides about the folder, the default ACL is what new entries inherit. With a default ACL the umask of a writer does
- * not count, so that files of one consumer can be written by the others.
+ * POSIX ACLs of a shared folder, as the kernel stores them in an extended attribute: a version, then entries of tag,
+ * permissions and id. The access ACL decides about the folder, the default ACL is what new entries inherit. With a
+ * default ACL the kernel ignores the umask of a writer, so that files of one consumer can be written by the others.
  */
 import { fstatSync, type Stats } from 'node:fs';
 import type { SysError } from '../lib/libc.ts';
@@ -9,7 +9,7 @@ import { readAttribute, removeAttribute, writeAttribute } from '../lib/sys-attri
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 
-/** An id as this process sees it, and whether it may write. */
+/** The access of one account or group, by its id as this process sees it. */
 export interface Grant {
   readonly kind: 'user' | 'group';
   readonly id: number;
@@ -29,8 +29,8 @@ const noId = 0xffff_ffff;
 const [all, readAndEnter] = [7, 5];
 
 /**
- * Changes the ACLs of an open folder: `grants` are what is to be there, `revoked` what is to go. Entries of others stay. When none is left,
- * the folder has no ACL, as one that was never shared.
+ * Changes the ACLs of an open folder: sets the entries for `grants` and removes those for `revoked`. Entries for other
+ * ids stay. When none is left, the folder has no ACL, like one that was never shared.
  */
 export function changeGrants(fd: number, grants: readonly Grant[], revoked: readonly Grant[]): void {
   const stat = fstatSync(fd);
@@ -59,7 +59,9 @@ function ownBits(access: readonly Entry[], { mode }: Stats): OwnBits {
   return { owner: (mode >> 6) & 7, group, other: mode & 7 };
 }
 
-/** In the order that the kernel demands. `heir`: the owner of the folder, who keeps access to what others make in it. */
+/**
+ * In the order that the kernel requires. `heir`: the owner of the folder, who keeps access to files that others create.
+ */
 function withOwn(named: readonly Entry[], { owner, group, other }: OwnBits, heir?: number): Entry[] {
   const heirs = heir === undefined ? [] : [{ tag: tags.user, bits: all, id: heir }];
   return [
@@ -109,7 +111,7 @@ function decode(bytes: Buffer | null): Entry[] {
   }));
 }
 
-/** For an error of `changeGrants`. */
+/** Turns an error of `changeGrants` into a Fault. */
 export function cannotGrant(folder: string, cause: SysError): Fault {
   const why = reasons[cause.code] ?? cause.message;
   return new Fault('unsupported', `no access to ${printable(folder)} can be granted: ${why}`, {

@@ -11,13 +11,13 @@ import { printable } from '../model/name.ts';
 import type { Share } from '../model/share.ts';
 import type { FolderRules } from './share.ts';
 
-/** Programs, settings and devices of the machine, and what belongs to running services. */
+/** Programs, settings and devices of the machine, and files of running services. */
 const systemFolders = [
   ...['/proc', '/sys', '/dev', '/run', '/etc', '/boot'],
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
 ];
 
-/** The real path of a folder that may be shared, and which folder is there. */
+/** Checks that a folder may be shared. Returns its real path and its identity. */
 export function shareFolder(path: string, rules: FolderRules): { folder: string; identity: FolderIdentity } {
   if (rules.account !== 'any') refuseOthersFolder(path, rules.account);
   const folder = realHostPath(path, rules.open, refuseForeignLink(path, rules));
@@ -37,7 +37,7 @@ export function identityOf(folder: string): FolderIdentity {
   return { device: String(dev), inode: String(ino), bootId: currentBootId() };
 }
 
-/** The folder of a share, opened without following a link; refused when it is another one by now. */
+/** Opens the folder of a share without following a link. Throws if another folder has taken its place. */
 export function openFolder({ name, folder, identity }: Pick<Share, 'name' | 'folder' | 'identity'>): Anchor {
   const opened = reach(name, folder);
   const { dev, ino } = fstatSync(opened.fd, { bigint: true });
@@ -63,7 +63,7 @@ function replaced(name: string, folder: string, cause?: unknown): Fault {
   });
 }
 
-/** An account that can change a link decides later what is shared. */
+/** An account that can change a link could later change which folder is shared. */
 function refuseForeignLink(path: string, { account }: FolderRules): (link: string, stat: Stats) => void {
   const isTrusted = ({ uid }: Stats) => uid === 0 || uid === process.getuid!() || uid === account;
   return (link, stat) => {
@@ -118,7 +118,7 @@ function refuseHome(folder: string, home: string): void {
   });
 }
 
-/** The recorded inode keeps another folder from being mounted, but every account could take the share away. */
+/** The recorded inode prevents mounting another folder, but any account could make the share unusable. */
 function refuseReplaceable(folder: string): void {
   for (let above = dirname(folder); above !== sep; above = dirname(above)) {
     if (!isOpenToAll(lstatSync(above))) continue;
@@ -132,7 +132,7 @@ function refuseReplaceable(folder: string): void {
   }
 }
 
-/** A process that can connect to a socket in the folder talks to a service of the host. */
+/** A consumer that can connect to a socket in the folder could use a service of the host. */
 function refuseSockets(folder: string, sockets: readonly string[]): void {
   const known = sockets.filter((socket) => existsSync(socket)).map((socket) => realpathSync(socket));
   const held = [...known, ...boundSockets()].find((socket) => isInside(socket, folder));

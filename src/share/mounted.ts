@@ -16,8 +16,9 @@ export function mountedAt(pid: number, target: string): Access | null {
 }
 
 /**
- * Takes the mount away, for all processes of the sandbox and for good: a mount that a process still uses stays, since that process could
- * go on reading and writing. The path is in no folder that agents can write, so it leads to no other mount.
+ * Unmounts the share for all processes of the sandbox. A mount that a process still uses stays (`busy`): detaching it
+ * would let that process go on reading and writing. The path is in no folder that agents can write, so it cannot lead
+ * to another mount.
  */
 export function takeAway(pid: number, target: string): 'done' | 'busy' {
   if (find(pid, target) === null) return 'done';
@@ -51,7 +52,7 @@ function namespaceOf(pid: number): string | null {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-/** By its working folder, its program, or a file that it has mapped. */
+/** Whether the process uses the share by its working folder, its program, or a file that it has mapped. */
 function isIn(pid: string, target: string): boolean {
   const links = ['cwd', 'exe'].map((name) => attempt(() => readlinkSync(`/proc/${pid}/${name}`)) ?? '');
   const mapped = attempt(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? '';
@@ -64,7 +65,7 @@ function hasOpen(pid: string, mountId: string): boolean {
   return descriptors.some((name) => readIfThere(`${folder}/${name}`)?.includes(`mnt_id:\t${mountId}\n`));
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while it is examined, ignoring. */
 function attempt<T>(look: () => T): T | null {
   try {
     return look();

@@ -1,6 +1,7 @@
 /**
- * Proves that a consumer and the host see each other's files: the consumer reads a file of the host, makes one of its own and, unless it
- * only reads, writes the file of the host. The files have names that no one can guess, are made by an open folder and are removed.
+ * Proves that a consumer and the host see each other's files: the consumer reads a file of the host, makes one of its
+ * own and, unless it only reads, writes the file of the host. The files have random names, are created through an open
+ * folder and are removed.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -26,7 +27,7 @@ export type RunAs = (argv: readonly [string, ...string[]]) => Promise<Ran>;
 export interface Failure {
   readonly side: 'host' | 'consumer';
   readonly reason: string;
-  /** What the failure is about; decides on the hint. */
+  /** What the failure is about; the hint depends on it. */
   readonly kind: 'missing' | 'read' | 'write' | 'sealed' | 'unexpected' | 'host';
 }
 
@@ -93,7 +94,7 @@ function words({ stderr, exitCode }: Ran): string {
 
 function make(folder: Anchor, name: string, content: string): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  // The ACL of the folder takes the place of the umask, so that consumers get what new files give them.
+  // The ACL of the folder replaces the umask, so the file gives consumers the same access as other new files.
   const fd = openSync(folder.at(name), flags, 0o660);
   try {
     giveToOwner(folder, fd);
@@ -103,13 +104,13 @@ function make(folder: Anchor, name: string, content: string): void {
   }
 }
 
-/** A file of the host is one of the owner of the folder. */
+/** The file stands for a file of the host, so it gets the owner of the folder. */
 function giveToOwner(folder: Anchor, fd: number): void {
   const { uid, gid } = fstatSync(folder.fd);
   if (uid !== process.getuid!()) fchownSync(fd, uid, gid);
 }
 
-/** What a consumer put there may be anything: a link or a pipe is not followed or waited for. */
+/** A consumer may have put anything there, so a link is not followed and a pipe does not block. */
 function contentOf(folder: Anchor, name: string): string | null {
   if (!lstatSync(folder.at(name), { throwIfNoEntry: false })?.isFile()) return null;
   const fd = openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -121,7 +122,7 @@ function contentOf(folder: Anchor, name: string): string | null {
   }
 }
 
-/** A folder that a consumer put in the place of a probe is not one of its files. */
+/** Removes the files of the probe. A folder that a consumer put in the place of one stays. */
 function removeAll(folder: Anchor, names: readonly string[]): void {
   for (const name of names) {
     try {

@@ -18,7 +18,7 @@ const lines = (share: Share, form: Parameters<typeof render>[1], taken: number[]
   render(share, form, () => taken).split('\n');
 
 describe('docker', () => {
-  it('names the mount and the group, and no group where a uid is named', () => {
+  it('names the mount and the group, but no group if the consumer has a uid', () => {
     const share = shareOf('/srv/in', 'docker:web=/app/in', 'docker:other@1000=/in:ro', 'box=/x');
     expect(lines(share, 'docker')).toEqual(['-v /srv/in:/app/in --group-add 70000', '-v /srv/in:/in:ro']);
   });
@@ -108,7 +108,7 @@ describe.each([
   });
 });
 
-/** A shell reads what is between single quotes as it is. */
+/** Splits a line as a shell does: text between single quotes is literal. */
 function shellWords(line: string): string[] {
   const words = line.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? [];
   return words.map((word) => word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted, escaped) => quoted ?? escaped));

@@ -3,7 +3,7 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { type Consumer, consumerText, type RenderForm, type Share } from '../model/share.ts';
 
-/** `takenPoints`: which mount points of a guest have a number already. */
+/** `takenPoints` returns the numbers of the mount points that a guest has already. */
 export function render(share: Share, form: RenderForm, takenPoints: (guest: string) => readonly number[]): string {
   const kind = form === 'lxc' ? 'lxc' : 'docker';
   const consumers = share.consumers.filter((one) => one.kind === kind);
@@ -40,12 +40,12 @@ function needsGroup({ uid }: Consumer): boolean {
   return uid === null;
 }
 
-/** One word of a shell. */
+/** Quotes a text as one word of a shell. */
 function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A field of CSV. */
+/** Quotes a field of the CSV that `--mount` takes. */
 function field(key: string, value: string): string {
   return /[",]/.test(value) ? `"${key}=${value.replaceAll('"', '""')}"` : `${key}=${value}`;
 }

@@ -12,7 +12,7 @@
  */
 import type { Share } from '../model/share.ts';
 
-/** What decides whether a folder may be shared. */
+/** The rules that decide whether a folder may be shared. */
 export interface FolderRules {
   /** The home of Carrel. */
   readonly home: string;

@@ -30,7 +30,7 @@ export const unfinishedSuffix = '.partial';
 export interface Written {
   readonly file: string;
   readonly bytes: number;
-  /** What is not in it, and what changed meanwhile. */
+  /** What the backup does not contain, and what changed while it was made. */
   readonly notes: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function frame(handle: FileHandle, manifest: Manifest): Promise<void> {
   await handle.truncate(sizeFor(manifest.payloadBytes));
 }
 
-/** The empty blocks at the end belong to a tar. */
+/** The size of the file, with the empty blocks at the end of a tar. */
 function sizeFor(payloadBytes: number): number {
   return payloadStart + padded(payloadBytes) + 2 * blockBytes;
 }
@@ -148,7 +148,7 @@ export async function openArchive(file: string): Promise<Archive> {
   }
 }
 
-/** Never blocks on a pipe at that path. */
+/** Does not block if there is a pipe at that path. */
 async function openFile(file: string): Promise<FileHandle> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch((error) => {
     if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${file} does not exist`, { hint });

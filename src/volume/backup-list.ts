@@ -27,7 +27,7 @@ async function readBackup(file: string): Promise<Backup[]> {
   }
 }
 
-/** By its path or the last part of it. The owner of the installation can also remove one that cannot be read. */
+/** `file` is the path of a backup or its last part. The owner of the installation can also remove an unreadable one. */
 export async function removeBackup(folder: string, acting: Acting, file: string): Promise<string> {
   const path = join(folder, basename(file));
   const found = (await listBackups(folder)).find((backup) => backup.file === path);

@@ -17,14 +17,14 @@ import { run } from '../lib/run.ts';
 import { renameExchange, SysError } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
 
-/** An agent may have made millions of files. */
+/** The time limit of programs that go through a volume, in which an agent may have created millions of files. */
 const longMs = 3_600_000;
 
 export function isPlainFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Makes it with `ownerId` as owner unless it exists; anything else at that path is refused. */
+/** Creates the folder with `ownerId` as owner, unless it exists. Throws if anything else has that path. */
 export function ensureFolder(path: string, ownerId: number | null): void {
   if (!isPlainFolder(path)) makeFolder(path);
   if (ownerId === null || lstatSync(path).uid === ownerId) return;
@@ -55,14 +55,14 @@ export function isEmptyFolder(path: string): boolean {
   return within(Anchor.reach(path), (folder) => folder.names().length === 0);
 }
 
-/** What a folder takes on disk; null where there is none. */
+/** The space that a folder takes on disk; null: there is no folder. */
 export async function sizeOf(path: string): Promise<number | null> {
   return isPlainFolder(path) ? diskUsage(path) : null;
 }
 
 /**
- * Makes content in a folder beside the volume and then swaps it in. The program that makes it may outlive the daemon
- * for a moment, so every such folder has its own name.
+ * Gives `work` a new folder beside the volume, in which it makes content before it swaps the two. The program that
+ * makes the content may outlive the daemon for a moment, so every such folder has its own name.
  */
 export async function withStaged<T>(volumes: string, name: string, work: (staged: string) => Promise<T>): Promise<T> {
   const staged = join(volumes, `.new-${name}-${randomBytes(4).toString('hex')}`);
@@ -96,7 +96,7 @@ export function swap(volumes: string, staged: string, name: string): void {
   syncFolder(volumes);
 }
 
-/** Where names cannot be exchanged at once. */
+/** For filesystems that cannot exchange two names. */
 function swapByTurns(volumes: string, staged: string, name: string): void {
   const [live, old] = [join(volumes, name), join(volumes, `.old-${name}`)];
   renameSync(live, old);
@@ -107,7 +107,7 @@ function swapByTurns(volumes: string, staged: string, name: string): void {
   renameSync(old, staged);
 }
 
-/** From here on the volume is removed, whatever happens; `removeGone` removes its content. */
+/** Makes the removal of the volume final, even after a crash; `removeGone` removes its content. */
 export function setAside(volumes: string, name: string): void {
   const live = join(volumes, name);
   if (!existsSync(live)) return;
@@ -135,8 +135,8 @@ export function takeBack(volumes: string): void {
 }
 
 /**
- * A program that outlived the daemon and still writes to a staged folder does not find it under another name. What
- * cannot be removed is removed the next time.
+ * Removes staged folders. Each is renamed first, so that a program that outlived the daemon does not find it any more.
+ * A folder that cannot be removed is removed the next time.
  */
 export async function removeStaged(volumes: string): Promise<void> {
   for (const entry of left(volumes, '.new-')) {

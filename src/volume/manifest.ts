@@ -1,4 +1,4 @@
-/** What an archive says about itself. It proves nothing: a person who can write the file can write this. */
+/** What an archive says about itself. It proves nothing: a person who can write the file can write any manifest. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
 import { isShared, isVolumeType, labelPattern, type VolumeKind } from '../model/volume.ts';
@@ -53,7 +53,7 @@ export function parseManifest(bytes: Buffer): Manifest {
   return manifest;
 }
 
-/** Over all other fields, in their order. */
+/** The checksum of all other fields, in their order. */
 function sumOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 }

@@ -10,7 +10,7 @@ import type { Header } from './member.ts';
 /** A longer path cannot be passed to one system call. */
 export const maxPathBytes = 4000;
 
-/** A limit for memory. */
+/** Limits the memory that remembered names take. */
 const maxRemembered = 2_000_000;
 
 export interface Member extends Header {

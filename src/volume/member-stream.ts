@@ -1,4 +1,4 @@
-/** An archive on its way to the program that unpacks it: every entry is checked before a byte of it is passed on. */
+/** Checks an archive on its way to the program that unpacks it: each entry before a byte of it is passed on. */
 import { statfs } from 'node:fs/promises';
 import { Fault, spaceHint } from '../model/fault.ts';
 import { blockBytes, damaged, type Header, isZero, padded, parseHeader, parseRecords } from './member.ts';
@@ -44,7 +44,7 @@ function overridden(header: Header, records: ReadonlyMap<string, string>): Heade
   };
 }
 
-/** After the first empty block there are only empty ones. */
+/** After the first empty block only empty ones may follow. */
 async function* end(first: Buffer, input: Input): AsyncGenerator<Buffer> {
   yield first;
   yield await input.take(blockBytes);
@@ -67,7 +67,7 @@ class Input {
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   }
 
-  /** An end of the source before that many bytes is an error, unless the number is unbounded. */
+  /** Throws if the source ends before that many bytes, unless the number is infinite. */
   async *upTo(bytes: number): AsyncGenerator<Buffer> {
     for (let left = bytes; left > 0; ) {
       if (this.#rest.length === 0 && !(await this.#more())) {

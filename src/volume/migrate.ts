@@ -1,8 +1,9 @@
 /**
  * Migrates old volumes: their content is copied beside the new volume, and then replaces its empty folder at once.
  *
- * Before that a note names the inode of the folder that will replace it, so that after a crash it is known whether it
- * did. An old volume is read and never changed. The record of the new one says where its content came from.
+ * Before the replacement, a note file records the inode of the new folder, so that after a crash it is known whether
+ * the replacement happened. An old volume is read and never changed. The record of the new one says where its content
+ * came from.
  */
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,8 +53,8 @@ export class Migration {
   }
 
   /**
-   * Volumes with the user's hash first, of the name or of the uid; volumes that all users shared go to the owner of the
-   * installation, those of other users are left.
+   * The old volumes that the user may take over: first those with the hash of the user's name or uid, then, for the
+   * owner of the installation, those that all users shared.
    */
   claims({ user, uid = null, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
     const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
@@ -101,7 +102,7 @@ export class Migration {
     });
   }
 
-  /** Its files belonged to the agent inside, under the ids of the old installation, and become this user's. */
+  /** The files belonged to the agent inside, under the ids of the old installation. The copies belong to this user. */
   async #copy({ from, into, type, user }: Claim, staged: string): Promise<void> {
     await this.#context.copyFolder(from.folder, join(staged, into));
     await removeDevices(staged);
@@ -128,7 +129,7 @@ export class Migration {
     return join(this.#context.folder, `${notePrefix}${name}`);
   }
 
-  /** Whether the noted folder is in place decides. */
+  /** Records a migration if the folder that its note names is in place. */
   recover(): void {
     const { folder } = this.#context;
     const left = readdirSync(folder).filter((entry) => entry.startsWith(notePrefix));

@@ -33,7 +33,7 @@ it.each([
   expect(parseOldName(name, 'carrel')).toBeNull();
 });
 
-it('finds volumes of another prefix', () => {
+it('volumes of another prefix are old volumes', () => {
   expect(parseOldName('carrel-home-a1b2c3d4', 'lab')).toEqual({
     label: null,
     type: 'home',

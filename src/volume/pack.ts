@@ -18,7 +18,7 @@ export interface Packed {
   readonly notes: readonly string[];
 }
 
-/** The better program where it is installed. */
+/** `zstd` if it is installed, else `gzip`. */
 export async function chooseCompression(): Promise<Compression> {
   try {
     return (await run(['zstd', '--version'])).exitCode === 0 ? 'zstd' : 'gzip';
@@ -43,8 +43,8 @@ const form = [
 ] as const;
 
 /**
- * Writes after the first bytes of an empty file. `tar` descends by open folders, so a folder that is replaced by a link
- * meanwhile does not lead it out.
+ * Writes to an empty file, from `position` on. `tar` descends through open folders, so a folder that is replaced by a
+ * link meanwhile does not lead it out of the volume.
  */
 export async function pack(
   folder: string,
@@ -80,11 +80,11 @@ function startPacking(folder: string, file: FileHandle, by: Compression): [Progr
   }
 }
 
-/** A file that was replaced by one of another kind, between two looks at it. */
+/** Errors of tar about a file that was replaced by one of another kind while tar was reading. */
 const replaced = /: Cannot (readlink: Invalid argument|open: (Not a directory|Too many levels of symbolic links))$/;
 const summary = /: Exiting with failure status due to previous errors$/;
 
-/** 1: something changed while it was read. Of such changes, some are errors for tar. */
+/** Exit code 1: something changed while it was read. For some of such changes tar exits with 2. */
 function isPacked({ exitCode, stderr }: Ended): boolean {
   if (exitCode <= 1) return true;
   const lines = stderr.trim().split('\n');

@@ -1,4 +1,4 @@
-/** What a backup does not restore: sockets and pipes, which are useless later, and paths that are too long. */
+/** What a backup does not contain: sockets and pipes, which are useless later, and paths that are too long. */
 import { lstatSync } from 'node:fs';
 import { outputOf } from '../lib/program.ts';
 import { Fault } from '../model/fault.ts';
@@ -12,7 +12,7 @@ const shown = 3;
 /** A pattern for paths that are too long for one system call, from `.` on. */
 export const tooLong = `${'?'.repeat(maxPathBytes + 1)}*`;
 
-/** Notes for people. Goes no deeper where a path is too long, so that it always ends. */
+/** Returns notes for people. Does not descend below a path that is too long, so that it always ends. */
 export async function lookForSpecial(folder: string): Promise<readonly string[]> {
   const special = ['-type', 'p', '-o', '-type', 's', '-o', '-type', 'b', '-o', '-type', 'c', '-o', '-path', tooLong];
   const argv = ['find', '.', '-xdev', '(', ...special, ')', '-printf', '%y%p\\0', '-prune'] as const;
@@ -22,7 +22,7 @@ export async function lookForSpecial(folder: string): Promise<readonly string[]>
   return notesOn(found);
 }
 
-/** Only root of this machine can have made a device; whiteouts, which any user can make, are left out. */
+/** Refuses devices, which only root of this machine can create. Whiteouts, which any user can create, are allowed. */
 function refuseDevices(folder: string, found: readonly string[]): void {
   const devices = found.filter((line) => /^[bc]/.test(line) && !isTooLong(line)).map((line) => line.slice(1));
   const real = devices.find((path) => {

@@ -38,7 +38,7 @@ export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, fo
   return rule.leftOut.size === 0 ? [] : [noteOn('pipe, deletion mark or path that is too long', [...rule.leftOut])];
 }
 
-/** A broken pipe only says that another program failed. */
+/** The error that caused the others: a broken pipe only says that another program failed. */
 async function firstCause(error: unknown, tar: Program, decompressor: Program): Promise<unknown> {
   if (isFault(error)) tar.child.kill('SIGKILL');
   decompressor.child.kill('SIGKILL');

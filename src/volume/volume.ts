@@ -15,9 +15,9 @@
  * - A name whose record has another user is refused, so two users with the same hash do not get each other's files.
  * - A volume that a sandbox has mounted is never replaced or removed. This is checked again at the moment of the
  *   change.
- * - What a user's agents wrote or may write belongs to that user on the host too, wherever it came from.
- * - Content is replaced completely or not at all. After a crash at any instant `recover` finishes what was begun or
- *   removes its traces; it runs before anything else.
+ * - Files that a user's agents wrote or may write belong to that user on the host too, wherever they came from.
+ * - Content is replaced completely or not at all. After a crash at any instant `recover` finishes or undoes the
+ *   interrupted operation; it runs before anything else.
  * - Nothing is ever removed because of its age.
  *
  * Faults: `denied` (another user's, or not the owner), `not_found`, `conflict` (in use, or the file exists), `invalid`
@@ -40,13 +40,13 @@ export interface VolumeRecords {
 export interface VolumeContext {
   /** Holds the folders of all volumes, and nothing else. */
   readonly folder: string;
-  /** Where `clean` writes backups. */
+  /** The folder in which `clean` writes backups. */
   readonly backups: string;
   readonly prefix: string;
   /** The version of Carrel, for archives. */
   readonly version: string;
   readonly records: VolumeRecords;
-  /** The host id of a user's agents, which owns their files; null where the daemon owns everything. */
+  /** The host id of a user's agents, which owns their files; null: the daemon owns everything. */
   agentOf(user: string): number | null;
   /** Names of the sandboxes that have a volume now or may mount it again. */
   mountedBy(name: string): readonly string[];
@@ -62,7 +62,7 @@ export interface VolumeContext {
 /** The user that a call acts for. */
 export interface Acting {
   readonly user: string;
-  /** The uid of their account, where it is known. */
+  /** The uid of the user's account, if it is known. */
   readonly uid?: number | null;
   /** Owner of the installation. */
   readonly isOwner: boolean;
@@ -72,7 +72,7 @@ export interface VolumeStatus extends Volume {
   /** Null: the folder is gone. */
   readonly sizeBytes: number | null;
   readonly mountedBy: readonly string[];
-  /** Whole days since its last use, where those are at least as many as asked for; null: not stale. */
+  /** Whole days since the last use, if there are at least as many as the caller asked for; null: not stale. */
   readonly staleDays: number | null;
 }
 
@@ -86,9 +86,9 @@ export interface ResolvedVolume {
 
 export interface Cleaned {
   readonly name: string;
-  /** Null: none was asked for, or none could be made. */
+  /** Null: no backup was asked for, or none could be made. */
   readonly backup: Written | null;
-  /** Why it was not removed; null: it was. */
+  /** Why the volume was not removed; null: it was removed. */
   readonly kept: string | null;
 }
 

@@ -48,7 +48,7 @@ export class Volumes {
     });
   }
 
-  /** The volumes of a user and the shared ones, made where they do not exist yet. */
+  /** The volumes of a user and the shared ones, created if they do not exist yet. */
   init(user: string, at: string): readonly Volume[] {
     return volumeTypes.map((type) => this.#provide(typeKey(type), user, at));
   }
@@ -62,7 +62,7 @@ export class Volumes {
     return this.#provide(key, user, at);
   }
 
-  /** The named volumes of the user, made where they do not exist yet. */
+  /** The named volumes of the user, created if they do not exist yet. */
   ensure(user: string, labels: readonly string[], at: string): readonly Volume[] {
     const keys = labels.map((label) => labelKey(checkVolumeLabel(label, this.#context.prefix)));
     return keys.map((key) => this.#provide(key, user, at));
@@ -72,13 +72,13 @@ export class Volumes {
     return nameOfKey(this.#context.prefix, key, user);
   }
 
-  /** Those of the user and the shared ones; `all`: those of all users, for the owner. */
+  /** The volumes of the user and the shared ones; `all`: those of all users, only for the owner. */
   list({ user, isOwner }: Acting, all = false): readonly Volume[] {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the volumes of all users');
     return this.#context.records.list().filter((one) => all || one.user === user || one.user === null);
   }
 
-  /** By type, label or whole name. */
+  /** Finds a volume by its type, label or whole name. */
   find(acting: Acting, asked: string): Volume {
     const { prefix, records } = this.#context;
     const isLabel = isVolumeLabel(asked, prefix);
@@ -100,7 +100,7 @@ export class Volumes {
     return { ...volume, sizeBytes: await folders.sizeOf(this.pathOf(volume.name)), mountedBy, staleDays };
   }
 
-  /** What `--volume` means for a sandbox of this user: a volume of another user is refused, also for the owner. */
+  /** Resolves `--volume` for a sandbox of this user. A volume of another user is refused, even to the owner. */
   resolve(user: string, request: VolumeRequest): ResolvedVolume {
     const volume = this.find({ user, isOwner: false }, request.volume);
     if (volume.type === 'chromadb') throw neverMounted(volume.name);
@@ -109,7 +109,7 @@ export class Volumes {
     return { volume, source, target: request.target, readonly: request.readonly || isShared(volume.type) };
   }
 
-  /** A sandbox mounts it now. */
+  /** Records that a sandbox mounts the volume now. */
   touch(name: string, at: string): void {
     const volume = this.#context.records.get(name);
     if (volume) this.#context.records.put({ ...volume, lastUsedAt: at }, event('used', name, at));
@@ -119,7 +119,7 @@ export class Volumes {
     return join(this.#context.folder, name);
   }
 
-  /** Each separately: one that cannot be removed stays, with a reason. */
+  /** Removes each volume separately: one that cannot be removed stays, and its result has the reason. */
   async clean(acting: Acting, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
     const volumes = asked.map((one) => this.#changeable(acting, one));
     for (const { name } of volumes) this.#refuseMounted(name);
@@ -156,15 +156,15 @@ export class Volumes {
   }
 
   /**
-   * Also while a sandbox has it mounted: then a file that changes meanwhile is in it in one state or the other. The
-   * file must not exist.
+   * Works also while a sandbox has the volume mounted: a file that changes meanwhile is in the backup in its old or its
+   * new state. `file` must not exist.
    */
   backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
     const volume = this.#changeable(acting, asked);
     return this.#alone(volume.name, () => this.#backup(volume, file, at));
   }
 
-  /** Those that `clean` made: of this user, and shared ones for the owner; `all`: those of all users, for the owner. */
+  /** The backups that `clean` made of volumes of this user and, for the owner, of shared or (`all`) of all volumes. */
   async backups({ user, isOwner }: Acting, all = false): Promise<readonly Backup[]> {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the backups of all users');
     const backups = await listBackups(this.#context.backups);
@@ -181,7 +181,7 @@ export class Volumes {
     );
   }
 
-  /** Backups and restores of volumes of the user and of shared ones, those of all users for the owner. */
+  /** Running backups and restores of volumes of the user and of shared ones; for the owner, those of all users. */
   work({ user, isOwner }: Acting): readonly Work[] {
     return this.#work.all.filter((one) => isOwner || one.user === user || one.user === null);
   }
@@ -244,7 +244,7 @@ export class Volumes {
     );
   }
 
-  /** Each separately; one that cannot be migrated is not changed, with a reason. The old ones stay. */
+  /** Migrates each volume separately; one that cannot be migrated is not changed, with a reason. Old volumes stay. */
   async migrate(acting: Acting, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
     const migrated: Migrated[] = [];
     for (const one of this.#migration.claims(acting, found)) {
@@ -316,7 +316,7 @@ export class Volumes {
     if (users.length > 0) throw inUse(name, users, this.#context.records.get(name)?.user ?? null);
   }
 
-  /** Removes one that `clean` made: of this user, or of any user for the owner. */
+  /** Removes a backup that `clean` made: one of this user, or, for the owner, of any user. */
   removeBackup(acting: Acting, file: string): Promise<string> {
     return removeBackup(this.#context.backups, acting, file);
   }

@@ -1,13 +1,13 @@
-/** Backups and restores that go on now, and how far each is. */
+/** The running backups and restores, and how far each is. */
 import type { Volume } from '../model/volume.ts';
 
 export interface Work extends Pick<Volume, 'name' | 'type' | 'user'> {
   /** Null: not a named volume. */
   readonly label: string | null;
-  /** The archive. */
+  /** The path of the archive. */
   readonly file: string;
   readonly doing: 'packing' | 'checking' | 'unpacking';
-  /** Of the archive, written or read so far. */
+  /** Bytes of the archive that were written or read so far. */
   readonly bytes: number;
   /** Null: not known yet. */
   readonly totalBytes: number | null;

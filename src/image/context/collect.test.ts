@@ -140,7 +140,7 @@ describe('a hostile project', () => {
     expect((await refusal(drain(pack(root, entries, [], checksum))))?.code).toBe('conflict');
   });
 
-  it('has no small file read that is not a plain file', () => {
+  it('cannot make `readSmall` read anything but a plain file', () => {
     put('real', 'text');
     mkdirSync(join(folder, 'folder'));
     symlinkSync('real', join(folder, 'link'));

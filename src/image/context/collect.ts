@@ -40,7 +40,7 @@ export interface Wanted {
   readonly ignore: Ignore;
 }
 
-/** In the order of their paths. */
+/** Returns the entries in the order of their paths. */
 export async function collect(root: Anchor, wanted: Wanted, limits: ContextLimits = contextLimits): Promise<Entry[]> {
   const collector = new Collector(wanted, limits);
   for (const { line, patterns } of wanted.files) {
@@ -75,7 +75,7 @@ class Collector {
     throw refusal(this.#wanted.file, line, `the project has no ${pattern} for a build`, hint);
   }
 
-  /** Whether anything matched. */
+  /** Returns whether anything matched. */
   async #select(folder: Anchor, above: BytePath, [name, ...rest]: NamePattern[], line: number): Promise<boolean> {
     let any = false;
     for (const one of this.#named(folder, name!)) {
@@ -103,7 +103,7 @@ class Collector {
     for (const name of folder.list()) await this.#add(folder, name, above === '' ? name : `${above}/${name}`, depth);
   }
 
-  /** Adds it with everything in it. Whether anything was added. */
+  /** Adds an entry with everything in it. Returns whether the context has any of it. */
   async #add(folder: Anchor, name: BytePath, path: BytePath, depth: number): Promise<boolean> {
     if (++this.#looks % 256 === 0) await breathe();
     const { ignore } = this.#wanted;
@@ -117,7 +117,7 @@ class Collector {
     return known || this.#found.size > before;
   }
 
-  /** Pipes, sockets and devices have no content. */
+  /** Keeps files, folders and links only: pipes, sockets and devices have no content. */
   #keep(path: BytePath, stat: Stats, folder: Anchor, name: BytePath): void {
     const kind = stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : null;
     if (kind === null || this.#found.has(path)) return;

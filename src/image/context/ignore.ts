@@ -10,7 +10,7 @@ import { matches, matchesName, type NamePattern, namePattern } from './pattern.t
 interface Rule {
   /** `**` matches any number of folders. */
   readonly names: readonly (NamePattern | '**')[];
-  /** It includes again what an earlier rule left out. */
+  /** True: the rule includes again what an earlier rule left out. */
   readonly keeps: boolean;
 }
 
@@ -26,7 +26,7 @@ export class Ignore {
     this.mayKeep = rules.some(({ keeps }) => keeps);
   }
 
-  /** The last rule that matches it, or a folder above it, decides. */
+  /** The last rule that matches the path, or a folder above it, decides. */
   leavesOut(path: BytePath): boolean {
     const names = toText(path).split('/');
     let out = false;

@@ -20,7 +20,7 @@ export interface Extra {
 const readInto = promisify(read);
 const chunkBytes = 256 * 1024;
 
-/** Of names, types, modes and contents. Without entries no folder is needed. */
+/** A checksum of names, types, modes and contents. `root` may be null if there are no entries. */
 export async function checksumOf(root: Anchor | null, entries: readonly Entry[]): Promise<string> {
   const hash = createHash('sha256');
   for (const entry of entries) {
@@ -49,7 +49,7 @@ export async function* pack(
     }
     yield padding(entry.sizeBytes);
   }
-  // Without its end the engine refuses the archive.
+  // The engine refuses an archive that lacks its last blocks.
   if (hash.digest('hex') !== checksum) throw changed();
   yield padding(0, 2);
 }

@@ -3,11 +3,11 @@ type Piece = { readonly one: (character: string) => boolean } | 'any';
 
 export interface NamePattern {
   readonly pieces: readonly Piece[];
-  /** The name, where the pattern matches only one. */
+  /** The name, if the pattern can match only one; null: it has special characters. */
   readonly literal: string | null;
 }
 
-/** Null: it is not well formed. */
+/** Null: the pattern is not well formed. */
 export function namePattern(pattern: string): NamePattern | null {
   const characters = [...pattern];
   const pieces: Piece[] = [];

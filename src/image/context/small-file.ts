@@ -4,7 +4,7 @@ import { isRefusal, ReadRefusal, readBoundedBelow } from '../../lib/bounded-read
 import { Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
 
-/** Null when it does not exist. */
+/** Null: the file does not exist. */
 export function readSmall(root: Anchor, path: string, maxBytes: number): Buffer | null {
   try {
     return readBoundedBelow(root, path, maxBytes)?.bytes ?? null;

@@ -14,7 +14,7 @@ export interface Member {
 
 const maxName = 100;
 
-/** Long names precede it, as entries of their own type. */
+/** Long names precede the header, as entries of their own type. */
 export function* header(member: Member): Generator<Buffer> {
   const name = member.kind === 'folder' ? Buffer.concat([member.name, Buffer.from('/')]) : member.name;
   if (member.target.length > maxName) yield* longName('K', member.target);

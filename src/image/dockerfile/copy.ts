@@ -62,13 +62,13 @@ function fromFlag(name: string, flag: string, stages: readonly string[], refuse:
   throw refuse(`${from} is not an earlier stage`, 'Nothing is copied from other images.');
 }
 
-/** Parsers of Dockerfiles remove quotes and escapes at different times. */
+/** Refuses quotes and escapes, because parsers of Dockerfiles remove them at different times. */
 function checkWord(name: string, word: string, refuse: Refuse): void {
   if (/["'\\`]/.test(word))
     throw refuse(`${word}: quotes and escapes are not understood in ${name}`, 'Write the name as it is.');
 }
 
-/** The engine itself would download it, over the network of the host. */
+/** Refuses URLs: the engine itself would download them, over the network of the host. */
 function checkLocal(source: string, refuse: Refuse): void {
   if (source.includes('$')) throw refuse(`${source}: ADD takes no variables`, 'Use COPY.');
   if (/^[a-z][a-z0-9+.-]*:\/\/|^[\w.-]+@|^github\.com\/|\.git(#|$)/i.test(source)) {
@@ -76,7 +76,7 @@ function checkLocal(source: string, refuse: Refuse): void {
   }
 }
 
-/** A variable may stand for anything. */
+/** A source with a variable may be any path, so it becomes the pattern of all files. */
 function patternOf(source: string): string {
   return source.includes('$') ? '.' : source;
 }

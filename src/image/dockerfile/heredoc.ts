@@ -13,7 +13,7 @@ export interface Heredoc extends HeredocMark {
   readonly body: string;
 }
 
-/** Null: the end of one cannot be determined. */
+/** Null: the end of a heredoc cannot be determined. */
 export function heredocsIn(text: string, escaper: string): HeredocMark[] | null {
   if (text.startsWith('[')) return [];
   const marks: HeredocMark[] = [];

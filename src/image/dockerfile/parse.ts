@@ -8,7 +8,7 @@ import { type Heredoc, heredocsIn } from './heredoc.ts';
 export interface Instruction {
   /** In upper case. */
   readonly name: string;
-  /** Where it begins, counted from 1. */
+  /** The line where it begins, counted from 1. */
   readonly line: number;
   /** Everything after the name, on one line. */
   readonly text: string;
@@ -51,7 +51,7 @@ export function parseDockerfile(file: string, bytes: Uint8Array): Dockerfile {
 
 function textLines(file: string, bytes: Uint8Array): string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
-  // Some parsers take these for white space, others do not.
+  // Some parsers treat these characters as white space, others do not.
   const strange = lines.findIndex((line) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffd]/.test(line));
   if (strange < 0) return lines;
   throw refusal(file, strange + 1, 'it holds a control character or something that is not UTF-8');
@@ -76,7 +76,7 @@ function readDirectives(file: string, lines: readonly string[]): Escape {
   return escaper;
 }
 
-/** It names the program that parses the rest of the file; only this parser is used here. */
+/** The directive `syntax` names the program that parses the rest of the file; only the parser of this file is used. */
 function checkSyntax(file: string, line: number, value: string): void {
   if (/^(docker\.io\/)?docker\/dockerfile(:1(\.\d+){0,2})?$/.test(value)) return;
   throw refusal(file, line, `this is not the Dockerfile that is understood here: ${value}`, 'Leave the line out.');

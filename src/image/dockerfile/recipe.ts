@@ -10,7 +10,7 @@ import { type Dockerfile, type Instruction, refusal } from './parse.ts';
 import { expand, jsonWords, splitWords, unquoted } from './words.ts';
 
 export interface BuildStep {
-  /** As its author wrote it. */
+  /** The instruction as its author wrote it. */
   readonly title: string;
   readonly line: number;
   /** The text for the engine. */
@@ -164,7 +164,7 @@ class Writer {
       throw this.#refuse(line, `${JSON.stringify(name)} cannot name a stage`);
   }
 
-  /** Before the first FROM: variables that names of images may use. */
+  /** Reads an ARG before the first FROM: its variables may be used in the names of images. */
   #argument({ line, text }: Instruction): void {
     for (const word of this.#words(text)) {
       const [, name, given] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(word) ?? [];

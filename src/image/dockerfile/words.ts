@@ -21,7 +21,7 @@ export function splitWords(text: string, escaper: string): string[] {
   return words;
 }
 
-/** The words of a JSON list; null where the text is none. */
+/** The words of a JSON list; null: the text is not a JSON list of words. */
 export function jsonWords(text: string): string[] | null {
   if (!text.startsWith('[')) return null;
   try {
@@ -32,7 +32,7 @@ export function jsonWords(text: string): string[] | null {
   }
 }
 
-/** Without quotes. Null where an escape makes the result unclear. */
+/** Removes quotes. Null: an escape or an open quote makes the result unclear. */
 export function unquoted(word: string): string | null {
   if (/[\\`]/.test(word)) return null;
   const [parts, rest] = [/"([^"]*)"|'([^']*)'|([^"']+)/g, word.replace(/"[^"]*"|'[^']*'/g, '')];

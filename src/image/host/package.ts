@@ -4,10 +4,10 @@ export interface Package {
   readonly architecture: string;
   readonly version: string;
   readonly essential: boolean;
-  /** Each is satisfied by any of several packages. */
+  /** The dependencies; each is satisfied by any package of its list. */
   readonly needs: readonly (readonly string[])[];
   readonly provides: readonly string[];
-  /** The entry of the package manager about it. */
+  /** The entry in the records of the package manager. */
   readonly record: string;
 }
 

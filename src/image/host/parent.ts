@@ -13,19 +13,19 @@ import { header } from '../context/tar.ts';
 import { closure, type Package, parsePackages } from './package.ts';
 
 export interface HostParent {
-  /** Of the packages and their versions. */
+  /** A checksum of the packages and their versions. */
   readonly checksum: string;
   /** A tar archive of a root filesystem. */
   archive(): AsyncIterable<Buffer>;
 }
 
-/** With their dependencies, and what every system of this kind has. */
+/** Packages that are included, together with their dependencies and the essential packages of the system. */
 const wanted = [
   ...['apt', 'bash', 'ca-certificates', 'debian-archive-keyring', 'git', 'less', 'nodejs', 'npm', 'procps', 'python3'],
   ...['python3-pip', 'python3-venv', 'ripgrep'],
 ];
 const leftOut = /^(etc|usr\/include|usr\/lib\/node_modules\/npm|usr\/share\/(doc|info|lintian|locale|man))(\/.|$)/;
-/** Copied as they are, whichever program wrote their content. npm replaces itself. */
+/** Copied as they are, because other programs than packages write their content, too: npm replaces itself. */
 const wholeFolders = [
   ...[
     'etc/alternatives',
@@ -37,13 +37,13 @@ const wholeFolders = [
   ],
   'usr/lib/node_modules/npm',
 ];
-/** Every system has them, but no package contains them. */
+/** Folders that every system has, but that no package contains. */
 const folders = ['usr/local/bin', 'usr/local/lib', 'usr/local/sbin', 'usr/local/share'];
 const records = 'var/lib/dpkg';
-/** Raised when the same packages must give another archive. */
+/** Increase it when the same packages must give another archive. */
 const formVersion = 1;
 
-/** `node` is the folder of the Node that runs this: it is added where no package contains one. */
+/** `node` is the folder of the running Node, which is added if no package contains Node. */
 export function hostParent(root = '/', node = dirname(dirname(realpathSync(process.execPath)))): HostParent {
   const status = readIfThere(join(root, records, 'status'));
   if (status === null) {
@@ -89,7 +89,7 @@ async function* archiveOf(root: string, chosen: readonly Package[], node: string
   }
 }
 
-/** Below /usr/local, where programs without a package belong. */
+/** Arguments of tar that add Node below /usr/local, where programs without a package belong. */
 function nodeArguments(folder: string | null): string[] {
   if (folder === null) return [];
   const paths = ['bin/node', 'bin/npm', 'bin/npx', 'lib/node_modules/npm'].filter((path) =>
@@ -99,7 +99,7 @@ function nodeArguments(folder: string | null): string[] {
   return [...move, '--directory', folder, ...paths];
 }
 
-/** With their real folders: on most systems /bin is a link to /usr/bin. */
+/** The paths of the packages in their real folders, because on most systems /bin is a link to /usr/bin. */
 function pathsOf(root: string, chosen: readonly Package[]): string[] {
   const links = new Map(
     readdirSync(root)
@@ -120,7 +120,7 @@ function linkAt(root: string, path: string): string | null {
   return lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(full) : null;
 }
 
-/** Names that stand for one of several programs, such as `awk`, belong to no package. */
+/** The links that stand for one of several programs, such as `awk`: no package contains them. */
 function chosenLinks(root: string, kept: ReadonlySet<string>): string[] {
   const programs = ['usr/bin', 'usr/sbin'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
@@ -140,7 +140,7 @@ function listed(root: string, { name, architecture }: Package): string[] {
   return text.split('\n').flatMap((line) => (line.length > 2 ? [line.slice(1)] : []));
 }
 
-/** What the package manager inside needs to know, and the initial accounts. */
+/** The records that the package manager inside needs, and the initial accounts. */
 function newFiles(root: string, chosen: readonly Package[]): Extra[] {
   const file = (path: string, text: string | Buffer): Extra => ({ path, mode: 0o644, content: Buffer.from(text) });
   const stems = new Set(chosen.flatMap(({ name, architecture }) => [name, `${name}:${architecture}`]));
@@ -156,7 +156,7 @@ function newFiles(root: string, chosen: readonly Package[]): Extra[] {
   ];
 }
 
-/** Those of the host may contain passwords. */
+/** The public package sources of Debian are used, because those of the host may contain passwords. */
 function sourcesOf(root: string): string[] {
   const release = readIfThere(join(root, 'usr/lib/os-release')) ?? '';
   const [, name] = /^VERSION_CODENAME="?([a-z]+)"?$/m.exec(release) ?? [];

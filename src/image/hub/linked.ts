@@ -6,11 +6,11 @@ export interface Linked {
   /** The program that loads them; null: the program is static. */
   readonly loader: string | null;
   readonly libraries: readonly string[];
-  /** Names of those that are not installed. */
+  /** Names of libraries that are not installed. */
   readonly missing: readonly string[];
 }
 
-/** `stdout` of ldd. */
+/** `stdout` is the output of ldd. */
 export function parseLinked(stdout: string): Linked {
   const all = (pattern: RegExp) => [...stdout.matchAll(pattern)].map(([, found]) => found!);
   const [loader = null] = all(/^\s*(\/\S+) \(/gm);

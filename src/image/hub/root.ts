@@ -23,7 +23,10 @@ export async function checksumOfRoot(members: readonly RootMember[]): Promise<st
   return hash.digest('hex');
 }
 
-/** `emptyFolders` are made besides those of the members. In large pieces: the engine reads each from a socket. */
+/**
+ * `emptyFolders` are added to the folders of the members. Pieces are large, because the engine reads each from a
+ * socket.
+ */
 export async function* archiveOfRoot(
   members: readonly RootMember[],
   emptyFolders: readonly string[],
