@@ -25,8 +25,8 @@ export function copyTree(source: string, target: string): Promise<void> {
 }
 
 /**
- * A separate repository on a separate branch, without uncommitted changes. It is made from a bundle that git writes with the
- * account of the project's owner and reads with the daemon's: neither enters the folders of the other.
+ * A separate repository on a separate branch, without uncommitted changes. It is made from a bundle that git writes
+ * with the account of the project's owner and reads with the daemon's: neither account enters the folders of the other.
  */
 export function cloneRepository(project: string, target: string, branch: string): Promise<void> {
   return made(target, async (temporary) => {

@@ -1,6 +1,6 @@
 /**
- * How a job in a thread is cancelled. The daemon sets the thread's flag; long loops check it and throw, so
- * that everything they hold open is closed on the way out. Outside of a thread there is no flag, and nothing is cancelled.
+ * Cancels jobs in threads. The daemon sets the thread's flag; long loops check it and throw, so that everything they
+ * hold open is closed on the way out. Outside of a thread there is no flag, and nothing is cancelled.
  */
 import { Fault } from '../model/fault.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Folders of the agent that git ignores as a whole, such as `node_modules`. A walk that asks here leaves them out, as `git status`
- * does: their files are counted by reading names, up to a limit, and neither opened nor compared. Only folders that the base does
- * not have, and that hold many entries, are asked about; smaller ones are listed, and sorted out path by path (`ignored.ts`).
+ * Folders of the agent that git ignores as a whole, such as `node_modules`. A walk leaves them out, as `git status`
+ * does: their files are counted by reading names, up to a limit, and neither opened nor compared. Only folders that the
+ * base does not have, and that hold many entries, are asked about; smaller ones are listed, and sorted out path by path
+ * (`ignored.ts`).
  */
 import { type Anchor, within } from '../lib/anchor.ts';
 import { entryTypes, typedNames } from '../lib/folder-names.ts';
@@ -17,13 +18,15 @@ import { enter, look } from './tree/tree.ts';
 import type { WalkedPath } from './tree/walk.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
-/** Of one walk: with more large folders of which git ignores none, listing all is quicker. */
+/** The limit for one walk: with more large folders of which git ignores none, listing all is quicker. */
 const maxQuestions = 20;
 
 export interface SkipLimits {
-  /** So few entries are compared in less time than git needs to start. */
+  /** The number of entries that are compared in less time than git needs to start. */
   readonly few: number;
-  /** Counting all of a large folder would take longer than the rest of a review. */
+  /**
+   * The number of files that are counted: counting a whole large folder would take longer than the rest of a review.
+   */
   readonly counted: number;
 }
 
@@ -62,7 +65,7 @@ export class IgnoredFolders implements Skipping {
     return ignoredFolders(git, [...above, path], this.#rules(above)).has(path) && !areTracked(git, path);
   }
 
-  /** Those of the `.gitignore` files that the agent has at the top and in these folders. */
+  /** The rules of the `.gitignore` files that the agent has at the top and in these folders. */
   #rules(folders: readonly BytePath[]): string[] {
     const root = afterRoot(this.#place);
     return ['', ...folders.map((folder) => `${folder}/`)].flatMap((folder) => {
@@ -72,7 +75,7 @@ export class IgnoredFolders implements Skipping {
   }
 }
 
-/** Each folder on the way down is open. */
+/** Depth is limited, since each folder on the way down stays open. */
 const maxDepth = 100;
 
 type Count = Omit<Skipped, 'path'> & { readonly entries: number };
@@ -81,7 +84,8 @@ type Count = Omit<Skipped, 'path'> & { readonly entries: number };
 function countIn(folder: Anchor, limit: Omit<Count, 'more'>): Count {
   let [files, seen, more] = [0, 0, false];
   const count = (at: Anchor, depth: number): void => {
-    // At most so many: an agent can make millions in one folder, and their names would take the memory of the thread.
+    // The number is limited: an agent can make millions in one folder, and their names would take the memory of the
+    // thread.
     for (const { name, isFolder } of entriesIn(at, limit.entries - seen + 1)) {
       more ||= seen === limit.entries || depth > maxDepth || (files === limit.files && !isFolder);
       if (more) return;

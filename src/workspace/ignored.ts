@@ -14,7 +14,7 @@ import { readContent } from './tree/content.ts';
 export interface Ignored {
   /** Files, links and others, not folders. */
   readonly files: number;
-  /** There are more than were counted. */
+  /** True: there are more than were counted. */
   readonly more: boolean;
   /** The topmost ignored paths, those with most files first. */
   readonly places: readonly BytePath[];
@@ -29,7 +29,7 @@ export const noneIgnored: Ignored = { files: 0, more: false, places: [] };
 
 const maxPlaces = 100;
 
-/** Without the folders that were counted: git was asked about these already. */
+/** The changes without the folders that were counted: git was asked about these already. */
 export function unskipped({ changes, skipped = [] }: Pick<Changes, 'changes' | 'skipped'>): readonly Change[] {
   const paths = new Set(skipped.map(({ path }) => path));
   return paths.size === 0 ? changes : changes.filter(({ path }) => !paths.has(path));
@@ -55,7 +55,7 @@ export function split(
   return { changes: changes.filter(({ path }) => !out.has(path)), ignored: summed(left, out, skipped) };
 }
 
-/** Of several sandboxes. */
+/** Adds up the ignored paths of several sandboxes. */
 export function together(all: readonly Ignored[]): Ignored {
   const places = [...new Set(all.flatMap((one) => one.places))];
   const files = all.reduce((sum, one) => sum + one.files, 0);
@@ -67,7 +67,7 @@ function nameOf({ path, before, after }: Change): BytePath {
   return (after ?? before)?.type === 'folder' ? `${path}/` : path;
 }
 
-/** Those of a `.gitignore` that the agent wrote. */
+/** The rules of a `.gitignore` that the agent wrote. */
 function rulesOf({ path, after, afterContent }: Change): string[] {
   if (!/(^|\/)\.gitignore$/.test(path) || after?.type !== 'file' || afterContent === null) return [];
   const text = readContent(afterContent, path, maxRulesBytes);

@@ -1,6 +1,6 @@
 /**
- * Parts of changes: what `apply -p` offers, and what is taken of it. A file is identified by the hash of its section in the
- * diff, so that nothing is taken that the reviewer did not see.
+ * Parts of changes: those that `apply -p` offers, and those that the reviewer takes. A file is identified by the hash
+ * of its section in the diff, so that nothing is taken that the reviewer did not see.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -45,14 +45,14 @@ export async function review(input: ReviewInput): Promise<Reviewed> {
   // Folders are read while git is asked what it ignores.
   const [{ store, left }, facts] = await Promise.all([storing, readFacts()]);
   const summarising = summary(store);
-  // Git compares meanwhile. If this fails, what git says is of no interest.
+  // Git compares while the gates are checked. If that check fails, an error of git does not matter.
   summarising.catch(() => {});
   const verdicts = verdictsOn(input, store.changes, facts);
   const summaries = await summarising;
   return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), ...left };
 }
 
-/** What differs between two working copies is not applied, so nothing is gated. */
+/** A difference between two working copies is not applied, so nothing is gated. */
 function verdictsOn(
   { place, against }: ReviewInput,
   changes: readonly Change[],
@@ -131,8 +131,8 @@ export async function reviewedChanges(input: ReviewInput): Promise<ReviewedChang
 }
 
 /**
- * The same in a store. Git reads the changes while it is asked which of them it ignores: mostly none, and otherwise they are
- * read again without these.
+ * Like `reviewedChanges`, in a store. One git reads all changes while another is asked which of them it ignores: mostly
+ * none; otherwise the changes are read again without the ignored ones.
  */
 async function reviewedStore(input: ReviewInput): Promise<{ store: GitStore; left: Omit<ReviewedChanges, 'changes'> }> {
   const asked = askedChanges(input);
@@ -166,9 +166,9 @@ function beginStore(changes: readonly Change[], folder: string): { store: Promis
   };
 }
 
-/** Before those are left out that git ignores. */
+/** The requested changes, including those that git ignores. */
 function askedChanges({ place, against, paths, ignored }: ReviewInput): Changes {
-  // Of paths that are named, each has to be known.
+  // If paths are named, every change at them has to be known.
   const skipping = ignored || paths.length > 0 ? undefined : new IgnoredFolders(place);
   const listed: Changes = against
     ? { changes: changesBetween(place, against), hiddenInGit: 0 }

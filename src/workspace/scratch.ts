@@ -1,6 +1,6 @@
 /**
- * Temporary folders that live as long as one call, and how those are found that a crash left behind. Each thread of a daemon
- * sets their parent folder once; without that it is the temporary folder of the system.
+ * Temporary folders that live as long as one call, and the removal of those that a crash left behind. Each thread of a
+ * daemon sets their parent folder once; without that it is the temporary folder of the system.
  */
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ export function setScratch(folder: string, installation: string): void {
   mark = installation;
 }
 
-/** For private folders. */
+/** The parent of private folders. */
 export function scratchFolder(): string {
   return own ?? tmpdir();
 }

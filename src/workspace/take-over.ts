@@ -36,13 +36,13 @@ export interface TakeOver {
   readonly options: ApplyOptions;
   /** The changes of each source, if they were just listed; a second try lists them again. */
   readonly listed?: readonly Changes[];
-  /** Folders that git ignores are counted instead of listed: none of them is asked for. */
+  /** True: folders that git ignores are counted instead of listed, since none of them was asked for. */
   readonly skipping?: boolean;
   /** Paths that are left out because git ignores them, for each source; absent: none. */
   readonly leftOut?: readonly ReadonlySet<BytePath>[];
   /** What is taken, if the reviewer chose parts of the changes of the only source. */
   readonly chosen?: Chosen | undefined;
-  /** What gates need to know of the project, if it was just read; a second try reads it again. */
+  /** The facts about the project that gates need, if they were just read; a second try reads them again. */
   readonly gateFacts?: GateFacts | null;
   /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
@@ -52,7 +52,7 @@ export interface TakeOver {
 
 export interface TakenOver {
   readonly paths: readonly PlannedPath[];
-  /** Null: the contents were not read for it. */
+  /** Null: the contents were not read, so there is no digest. */
   readonly digest: string | null;
   readonly blocked: boolean;
   /** The project was changed. */
@@ -75,7 +75,7 @@ export function listSources({ sources, journal }: Pick<TakeOver, 'sources' | 'jo
   });
 }
 
-/** The paths of each source that are left out; `ignored`: they are taken, too. */
+/** The paths of each source that are left out because git ignores them; `ignored`: none is left out. */
 export function leftOutOf({ project, ignored }: Pick<TakeOver, 'project'> & AlsoIgnored, listed: readonly Changes[]) {
   return ignored ? [] : Promise.all(listed.map((one) => ignoredPaths(project, unskipped(one))));
 }
@@ -144,7 +144,7 @@ function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hidd
     changes: changesSettled(changes, sandbox, plan.paths),
   }));
   const meta = { settled: settled.map(pathsSettled) } satisfies Meta;
-  // What was expected is not decided again.
+  // With an expected digest no path is decided again.
   const again = (path: BytePath) => planAgain(listed, project, options, path);
   const remake = expect === undefined ? again : undefined;
   reading((reader) => {
@@ -156,7 +156,7 @@ function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hidd
   return { paths: plan.paths, digest, blocked: plan.blocked, changed };
 }
 
-/** An apply that expects nothing reads each content once, to take it. */
+/** Without an expected digest an apply computes none, so that it reads each content only once. */
 function planned(
   listed: readonly ApplySource[],
   { project, options, journal, expect }: TakeOver,
@@ -206,7 +206,7 @@ function applyOf(journal: string): string {
   return basename(journal);
 }
 
-/** For an apply that a crash cut short after all of its exchanges: its paths are settled. */
+/** Settles the paths of an apply that a crash interrupted after all of its exchanges. */
 export function settleAgain(journal: string, project: string, sources: readonly Source[]): void {
   const { settled } = readJournal(journal).meta as Meta;
   for (const { sandbox, place } of sources) {
@@ -218,7 +218,7 @@ export function settleAgain(journal: string, project: string, sources: readonly 
   }
 }
 
-/** That apply was undone: in each of these, including snapshots and forks, its changes are listed again. */
+/** Makes the changes of an undone apply be listed again, in each of these places, including snapshots and forks. */
 export function reopen(apply: string, places: readonly WorkspacePlace[]): void {
   for (const place of places) if (existsSync(place.folder)) voidApply(place, apply);
 }

@@ -34,7 +34,7 @@ export interface TakeToBranch extends Omit<TakeOver, 'journal' | 'leftOut'> {
 
 export interface TakenToBranch {
   readonly paths: readonly PlannedPath[];
-  /** Null: the contents were not read for it. */
+  /** Null: the contents were not read, so there is no digest. */
   readonly digest: string | null;
   readonly blocked: boolean;
   readonly hiddenInGit: number;

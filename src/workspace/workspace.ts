@@ -26,7 +26,7 @@ import type { WorkspaceKind } from '../model/sandbox.ts';
 /** Where a working copy is: plain data that can be passed to another thread. */
 export interface WorkspacePlace {
   readonly kind: WorkspaceKind;
-  /** What changes are applied to. */
+  /** The folder to which changes are applied. */
   readonly project: string;
   /** The tree that the working copy was made on: the project itself, or a copy that never changes. */
   readonly base: string;

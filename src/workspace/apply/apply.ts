@@ -2,8 +2,9 @@
  * An apply takes changes of working copies over into their project. An undo takes an apply back.
  *
  * Life: plan → stage → exchange → done, and perhaps undone.
- * - `planApply` (plan-apply.ts) reads the changes and the project, decides each path by three-way merge, and passes what is
- *   taken through the gates. The result is a `Plan`: plain data that can be shown before anything is done.
+ * - `planApply` (plan-apply.ts) reads the changes and the project, decides each path by three-way merge, and checks the
+ *   changes that it takes against the gates. The result is a `Plan`: plain data that can be shown before anything is
+ *   done.
  * - `commitApply` (commit-steps.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
  *   project, marks the journal as ready, and exchanges each path with what it replaces.
  * - `recover` (recover.ts) runs when a daemon starts: it finishes a journal that is ready and rolls back one that is not.
@@ -12,12 +13,12 @@
  * Promises, each proved by the integration tests named `apply-*`:
  * - An apply is done as a whole or not at all, also after a crash at any moment. A plan with a conflict, or with a gate that
  *   is not allowed, changes nothing.
- * - What the owner changes meanwhile is never overwritten. What an exchange brings out is compared with what the plan saw;
- *   if it differs, the path is decided again, or everything goes back.
- * - What was replaced stays with the journal until it is undone or the journal is removed. An undo refuses a path that was
- *   changed after the apply.
+ * - What the owner changes meanwhile is never overwritten. The entry that an exchange takes out of the project is
+ *   compared with the one that the plan saw; if they differ, the path is decided again, or the apply is rolled back.
+ * - The journal keeps the replaced entries until the apply is undone or the journal is removed. An undo refuses a path
+ *   that was changed after the apply.
  * - No link is followed: neither in the project nor in a working copy.
- * - What can run something on the host (hooks, settings, scripts, …) is taken only if its gate is allowed.
+ * - A change that could run a program on the host (hooks, settings, scripts, …) is taken only if its gate is allowed.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, GateKind, PlannedPath, Resolution } from '../../model/change.ts';
@@ -29,8 +30,8 @@ import type { Stamp } from './stamp.ts';
 export interface ApplySource {
   readonly sandbox: string;
   /**
-   * Must be listed just before: if the base is the project itself, the plan takes the project as it is now for the
-   * base.
+   * Listed right before the plan: if the base is the project itself, the plan reads the base from the project as it is
+   * now.
    */
   readonly changes: readonly Change[];
 }
@@ -38,17 +39,17 @@ export interface ApplySource {
 export interface ApplyOptions {
   readonly resolution: Resolution | null;
   readonly allow: readonly GateKind[];
-  /** What gates need to know of the project. */
+  /** The links and git settings of the project, which gates depend on. */
   readonly gateContext?: GateContext;
   /** Limits the apply to these pathspecs. */
   readonly paths?: readonly BytePath[];
   /** Limits the apply to exactly these paths. */
   readonly only?: ReadonlySet<BytePath>;
-  /** True for a path that the target cannot hold: it is left, without any other decision. */
+  /** True for a path that the target cannot store: the plan leaves the path and decides nothing else about it. */
   readonly cannotHold?: (path: BytePath) => boolean;
 }
 
-/** `old` is what must be at the path now; null: nothing. */
+/** `old`: the entry that the project must have at the path now; null: none. */
 export type ApplyStep =
   /** A file or link. */
   | { readonly do: 'remove'; readonly path: BytePath; readonly old: Stamp }
@@ -56,18 +57,18 @@ export type ApplyStep =
   | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
   | { readonly do: 'mkdir'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFolder }
   | { readonly do: 'file'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFile }
-  /** Another name of what an earlier step makes at `to`, or, if `was` is not null, of what the project has there. */
+  /** A hard link to the file that an earlier step makes at `to`, or that the project has there if `was` is not null. */
   | {
       readonly do: 'hardlink';
       readonly path: BytePath;
       readonly old: Stamp | null;
       readonly to: BytePath;
       readonly was: Stamp | null;
-      /** Made instead if the file cannot have another name. */
+      /** The file to make if the filesystem refuses the hard link. */
       readonly make: NewFile;
     }
   | { readonly do: 'link'; readonly path: BytePath; readonly old: Stamp | null; readonly target: BytePath }
-  /** A file or link that an apply took away and kept, at that path. */
+  /** Puts back a file or link that an apply took out and kept at the host path `kept`. */
   | {
       readonly do: 'restore';
       readonly path: BytePath;
@@ -82,19 +83,19 @@ export interface NewFile {
   readonly mode: number;
   readonly sizeBytes: number;
   readonly source: Source;
-  /** Of the content that a gate checked; null: no gate read it. */
+  /** Hash of the content that a gate checked; null: no gate read it. */
   readonly sha256: string | null;
 }
 
 export interface NewFolder {
   readonly mode: number;
-  /** Null: as the project itself. */
+  /** Null: the owner of the project's folder. */
   readonly owner: Owner | null;
 }
 
 export interface Plan {
   readonly paths: readonly PlannedPath[];
-  /** A conflict or a gate blocks the apply, and nothing is done. */
+  /** True: a conflict or a gate blocks the apply, so there are no steps. */
   readonly blocked: boolean;
   /** In the order they are done. */
   readonly steps: readonly ApplyStep[];

@@ -45,8 +45,8 @@ export class CarryOut {
   }
 
   /**
-   * The same for a journal of which no step was done yet. Files that the owner has changed since the plan are made again, and
-   * `note` records the steps as they were done.
+   * Like `do`, for a journal of which no step was carried out yet. Files that the owner has changed since the plan are
+   * made again, and `note` records the steps as they are then.
    */
   doFirst(remake: Remake | null, note: (steps: readonly JournalStep[]) => void): void {
     const retry = remake && new Retry(this.#staging, this.#folders, remake);
@@ -58,7 +58,7 @@ export class CarryOut {
     });
     if (retry) moved.push(...this.#takeOutWrong(retry));
     if (retry && moved.length > 0) this.#makeAgain(retry, moved, note);
-    // Otherwise everything was just compared.
+    // Otherwise `#takeOutWrong` has just compared every swap.
     if (retry === null || moved.length > 0) this.#check();
   }
 
@@ -90,20 +90,20 @@ export class CarryOut {
     this.#folders.forget();
     const left = this.#steps.toReversed().filter((step) => !this.#undoOne(step));
     crashPoint('apply:put-back');
-    // A process that had one of them open may have written to it since.
+    // A process may have written to a rolled-back file that it had open; such a file goes back into the project.
     left.push(...this.#steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.#isBack(step)));
     syncFilesystem(this.#staging.fd);
     return left.map(({ path }) => path).sort();
   }
 
-  /** False: the staging folder holds something else than what came out of the project. */
+  /** True: the staging folder holds exactly the entries that came out of the project. */
   holdsOldAlone(): boolean {
     const given = new Set(this.#swaps().map(({ slot }) => `${slot}`));
     const names = namesOf(this.#staging.fd);
     return names.length === given.size && names.every((name) => given.has(name));
   }
 
-  /** Moves what came out of the project to the journal. */
+  /** Moves the entries that came out of the project to the journal. */
   keepOld(): void {
     const copies = new Map<string, EntryLocation>();
     for (const swap of this.#swaps()) {
@@ -113,7 +113,7 @@ export class CarryOut {
     for (const { fd } of [this.#staging, this.#old]) syncFilesystem(fd);
   }
 
-  /** Reverts `keepOld`, so that the state of each step can be seen again. */
+  /** Reverts `keepOld`, so that the state of each step can be read from the staging folder again. */
   fetchOld(): void {
     if (this.#old.names().length === 0) return;
     for (const swap of this.#swaps()) {
@@ -136,7 +136,7 @@ export class CarryOut {
     return { folder: this.#old, name: fromText(`${slot}`) };
   }
 
-  /** By the staging folder alone: no folder of the project is opened for it. */
+  /** Reads the staging folder only; no folder of the project is opened. */
   #isRight(swap: Swap): boolean {
     return new Swapping(swap, null, this.#staging).isRight();
   }
@@ -161,14 +161,14 @@ export class CarryOut {
     if (step.do === 'swap') return this.#swapping(step).undo();
     const location = this.#folders.locate(step.path);
     if (step.do === 'rmdir') return location !== null && restoreFolder(step, location);
-    // If it was removed or changed again meanwhile, that stays.
+    // If another program removed the entry or changed its mode meanwhile, that stays.
     if (location !== null) changeMode(step, location, step.to, step.from);
     return true;
   }
 }
 
 function removeFolder({ old, kept }: Rmdir, location: EntryLocation | null): boolean {
-  // What took its place since is compared by the next steps.
+  // If another entry has taken the folder's place, a later step compares it.
   if (location === null || !isIt(lookAt(location), old)) return true;
   try {
     rmdirSync(pathOf(location));
@@ -190,7 +190,7 @@ function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
   return true;
 }
 
-/** The inode must be the same. A mode that is neither of the two was set by another program. */
+/** False: the inode differs, or another program has set a mode that is neither of the two. */
 function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: number): boolean {
   const changed = holding(location, (fd) => {
     const stats = statOf(fd);
@@ -202,7 +202,7 @@ function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: n
   return changed ?? false;
 }
 
-/** Files that were one stay one on another filesystem too. */
+/** Hard links to one file stay hard links when they are copied to another filesystem. */
 function keep(from: EntryLocation, to: EntryLocation, { old }: Swap, copies: Map<string, EntryLocation>): void {
   try {
     renameSync(pathOf(from), pathOf(to));

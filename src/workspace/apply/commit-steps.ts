@@ -1,9 +1,10 @@
 /**
  * Carries the steps of a plan out in a project, as a whole or not at all.
  *
- * Everything new is first staged in a private folder inside the project, on the same filesystem. Then each file is exchanged
- * with its predecessor in one rename, and what came out is compared with what the plan expected; the first difference rolls
- * everything back. `recover` completes what a crash interrupts.
+ * Everything new is first staged in a private folder inside the project, on the same filesystem. Then each file is
+ * exchanged with its predecessor in one rename, and the entry that came out is compared with the one that the plan
+ * expected; a difference rolls everything back, unless `remake` plans that path again. `recover` completes what a crash
+ * interrupts.
  */
 import { randomBytes } from 'node:crypto';
 import { fstatSync } from 'node:fs';
@@ -22,8 +23,9 @@ import { Stage } from './stage.ts';
 import { makeStaging, openStaging } from './staging.ts';
 
 /**
- * `journalFolder` is one for each apply, outside of the project. Any failure leaves the project as it was and no journal; a
- * plan without steps needs none either. `meta` is any JSON, for the caller.
+ * Each apply has its own `journalFolder`, outside of the project. After a failure the project is as it was and the
+ * journal is removed, unless a path could not be rolled back. A plan without steps writes no journal. `meta` is any
+ * JSON that the caller wants to keep.
  */
 export function commitApply(
   plan: Pick<Plan, 'blocked' | 'steps'>,
@@ -37,9 +39,9 @@ export function commitApply(
 }
 
 export interface Committing {
-  /** Decides again about one path that the owner has changed since. Absent: such a change stops everything. */
+  /** Plans a path again that the owner has changed since the plan. Absent: such a change rolls the apply back. */
   readonly remake?: Remake | undefined;
-  /** Reads what is staged, and is closed by the caller. */
+  /** Reads the content to stage; the caller closes it. */
   readonly reader?: Reader;
 }
 

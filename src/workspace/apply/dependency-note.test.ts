@@ -11,7 +11,7 @@ const npm = (version: string, resolved: string, integrity = 'sha512-a') => ({
 });
 const registry = 'https://registry.npmjs.org/a.tgz';
 
-describe('npm', () => {
+describe('the note on a changed npm lockfile', () => {
   it.each([
     ['another version', npm('2.0.0', registry), 'changed @s/a 1.0.0 → 2.0.0'],
     [
@@ -32,7 +32,7 @@ describe('npm', () => {
     expect(note('npm-shrinkwrap.json', npm('1.0.0', registry), now)).toBe(expected);
   });
 
-  it('the first format', () => {
+  it('reads nested dependencies, as npm wrote them before version 7', () => {
     const old = { dependencies: { a: { version: '1.0.0', dependencies: { b: { version: '1.0.0' } } } } };
     const now = { dependencies: { a: { version: '1.0.0', dependencies: { b: { version: '1.0.1' } } } } };
     expect(note('package-lock.json', old, now)).toBe('changed b 1.0.0 → 1.0.1');
@@ -106,11 +106,11 @@ test.each<[string, string | object, string | object, string]>([
     'now path = "tools/rust"; no more channel = "1.80"',
   ],
   ['.nvmrc', '20\n', '22\n', 'now 22; no more 20'],
-])('%s', (name, old, now, expected) => {
+])('%s: the note says what changed', (name, old, now, expected) => {
   expect(note(name, old, now)).toBe(expected);
 });
 
-test('a new one, many packages, and one that goes', () => {
+test('the note names at most three packages, and says that a file was removed', () => {
   const many = {
     packages: Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`node_modules/p${n}`, { version: '1' }])),
   };

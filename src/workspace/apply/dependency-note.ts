@@ -1,9 +1,9 @@
-/** One line about a changed lockfile or toolchain file: the packages and their new sources, or the lines. */
+/** One line about a changed lockfile or toolchain file: the packages and their new sources, or the changed lines. */
 import { type Pinned, readerFor } from './lockfile.ts';
 
 type Bytes = Uint8Array | null;
 
-/** Larger ones are gated without a note. */
+/** The note on a larger file says only that its content is not known. */
 export const maxLockBytes = 16 * 1024 ** 2;
 const maxNoteCharacters = 300;
 const maxNamed = 3;
@@ -26,7 +26,7 @@ function sentence(name: string, before: Bytes, after: Bytes): string {
   }
 }
 
-/** The old file was not readable, or absent. */
+/** For an old file that is absent or that the parser refuses. */
 function unlessBroken(read: (text: string) => Pinned[], now: string): string {
   try {
     return changedPackages([], read(now)) || 'what it pins cannot be read';
@@ -86,7 +86,7 @@ function difference(before: readonly Pinned[], after: readonly Pinned[]): string
 const address =
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/(?:[^@/\s"']*@)?([^/\s"'#?]+)|\bgit@([^:/\s"']+):|\b((?:file|link|portal|path|exec|patch):[^\s"',}]+)/gi;
 
-/** Hosts and local paths. */
+/** The hosts and local paths that packages come from. */
 function placesIn(all: readonly Pinned[]): string[] {
   return all.flatMap(({ text: said }) =>
     [...said.matchAll(address)].map(([, host, git, path]) => (host ?? git ?? path ?? '').toLowerCase()),

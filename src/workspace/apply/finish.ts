@@ -1,4 +1,4 @@
-/** Finishes what a journal describes, or rolls it back. */
+/** Finishes the apply that a journal describes, or rolls it back. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
@@ -12,7 +12,7 @@ import { CarryOut } from './carry-out.ts';
 import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
 import { isStaged, openStaging, removeStaging } from './staging.ts';
 
-/** Carries out a ready journal. `conflict`: the project is no longer what it was; the caller then calls `rollBack`. */
+/** Carries out a ready journal. Throws `conflict` if the project has changed; the caller then calls `rollBack`. */
 export function finish(folder: string, journal: Journal): void {
   committing(folder, journal, (commit) => {
     commit.fetchOld();
@@ -22,7 +22,10 @@ export function finish(folder: string, journal: Journal): void {
   writeJournal(folder, { ...journal, state: 'done' });
 }
 
-/** The same for a journal of which no step was done yet; `remake` handles files that the owner changes meanwhile. */
+/**
+ * Like `finish`, for a journal of which no step was carried out yet; `remake` plans files again that the owner changes
+ * meanwhile.
+ */
 export function finishFirst(folder: string, journal: Journal, remake: Remake | null): void {
   let latest = journal;
   committing(folder, journal, (commit) => {
@@ -42,7 +45,7 @@ function keep(folder: string, journal: Journal, commit: CarryOut): void {
   crashPoint('apply:old-kept');
 }
 
-/** Nothing depends on the rest any more: what cannot be removed now is removed by the next `recover`. */
+/** Removes the staging folder. If that fails, the next `recover` removes it. */
 export function cleanUp(journal: Journal): void {
   crashPoint('apply:done');
   try {
@@ -61,7 +64,7 @@ export function rollBack(folder: string, journal: Journal): readonly BytePath[] 
   return forget(folder, { ...journal, left });
 }
 
-/** For a journal that is rolled back and was not cleaned up. */
+/** Cleans up after a rollback that a crash interrupted. */
 export function completeRollBack(folder: string, journal: Journal): readonly BytePath[] {
   const isKept = (slot: number) => lstatSync(join(folder, 'old', `${slot}`), { throwIfNoEntry: false }) !== undefined;
   const left = journal.steps.filter((step) => step.do === 'swap' && isKept(step.slot));
@@ -84,7 +87,10 @@ function takeBack(folder: string, journal: Journal): BytePath[] {
   });
 }
 
-/** The staging folder, which holds only what came out of the project, becomes `old`. False on another filesystem. */
+/**
+ * Renames the staging folder, which holds only entries from the project, to `old`. False: that is impossible, for
+ * example because `old` is on another filesystem.
+ */
 function keptWhole(folder: string, { project, staging }: Journal): boolean {
   try {
     within(Anchor.reach(project), (root) => renameSync(root.at(staging), join(folder, 'old')));
@@ -96,7 +102,7 @@ function keptWhole(folder: string, { project, staging }: Journal): boolean {
   return true;
 }
 
-/** After a crash that followed `keptWhole`. */
+/** Reverts `keptWhole` after a crash. */
 function fetchWhole(folder: string, { project, staging }: Journal): void {
   const old = join(folder, 'old');
   if (!existsSync(project) || readdirSync(old).length === 0) return;

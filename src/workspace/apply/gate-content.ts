@@ -1,4 +1,4 @@
-/** The few files whose content decides whether they can run something. Null: the file is not there. */
+/** Compares the few kinds of files whose content decides whether they can run a program. Null: the file is absent. */
 
 import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.ts';
 
@@ -35,7 +35,7 @@ const dependencyKeys = [
   'catalogs',
 ];
 
-/** For package.json. One that cannot be parsed as package managers parse it counts as different. */
+/** For package.json. A file that the parser refuses counts as different. */
 export function scriptsDiffer(before: Bytes, after: Bytes): boolean {
   try {
     return scriptsOf(before) !== scriptsOf(after);
@@ -44,7 +44,10 @@ export function scriptsDiffer(before: Bytes, after: Bytes): boolean {
   }
 }
 
-/** Every member of a name counts: of two, some programs take the first and others the last. */
+/**
+ * Every member with one of the names counts: if a name occurs twice, some programs read the first member and others the
+ * last.
+ */
 function scriptsOf(bytes: Bytes): string {
   const parsed = parseMembers(bytes === null ? '{}' : text(bytes));
   if (!isObject(parsed)) throw new Error('not an object');
@@ -59,8 +62,8 @@ function scriptsOf(bytes: Bytes): string {
 }
 
 /**
- * What comes from a registry is a range of versions, a tag, or an alias of these. For npm a name that begins with a dot is a
- * folder, and a name that ends like an archive is an archive, even without a slash.
+ * A dependency from a registry is a range of versions, a tag, or an alias of these. For npm a name that begins with a
+ * dot is a folder, and a name that ends like an archive is an archive, even without a slash.
  */
 const fromRegistry =
   /^(?!\.|.*\.(?:tgz|tar|tar\.gz)\s*$)(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|(?:workspace:|catalog:)?[^:/\\]*)$/i;
@@ -74,7 +77,7 @@ function fromElsewhere(value: JsonTree): unknown {
   return kept.length === 0 ? null : kept;
 }
 
-/** For go.mod: the toolchain, the tools, and replacements of modules. */
+/** For go.mod: compares the toolchain, the tools, and replacements of modules. */
 export function modulesDiffer(before: Bytes, after: Bytes): boolean {
   return moduleLines(before) !== moduleLines(after);
 }
@@ -94,7 +97,7 @@ function moduleLines(bytes: Bytes): string {
 
 const driver = /(?:^|\s)(?:filter|diff|merge)=(?!(?:set|unset|text|binary|union|ours)(?:\s|$))\S/;
 
-/** A line of attributes that names a driver was added or removed. */
+/** True: a line of a `.gitattributes` that names a driver was added or removed. */
 export function attributesDiffer(before: Bytes, after: Bytes): boolean {
   return driverLines(before) !== driverLines(after);
 }
@@ -105,8 +108,8 @@ function driverLines(bytes: Bytes): string {
 }
 
 /**
- * A folder with HEAD and config is a repository to git, wherever it is, and git obeys its config. An agent that has no
- * `.git` to write to can build one by hand.
+ * Git takes any folder with HEAD and config for a repository and obeys its config. An agent that cannot write to `.git`
+ * can build such a folder by hand.
  */
 export function isRepositoryPart(before: Bytes, after: Bytes): boolean {
   return [before, after].some((bytes) => bytes !== null && looksLikeRepository(text(bytes)));

@@ -1,5 +1,5 @@
 /**
- * What decides, besides a change itself, whether the change could run something: links and git settings of the
+ * The facts that decide, besides a change itself, whether the change could run a program: links and git settings of the
  * project.
  */
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { type ProjectLinks, projectLinks } from './project-links.ts';
 export interface GateContext {
   /** All plain names by which the project reaches a path, its own plain name first. */
   namesOf(plain: string): Names;
-  /** Where the link at a path leads; null: there is none. */
+  /** The target of the link at a path; null: there is no link. */
   linkAt(path: BytePath): BytePath | null;
 }
 
@@ -24,15 +24,15 @@ export const noGateContext: GateContext = { namesOf: (plain) => ({ names: [plain
 
 type Changed = Pick<Change, 'path' | 'after'>;
 
-/** What is read of the project, whatever the changes are. */
+/** The facts that are read from the project whatever the changes are. */
 export interface GateFacts {
   readonly links: ProjectLinks;
   readonly named: readonly Named[];
 }
 
 /**
- * The same, read while other work goes on: git begins at once, and the folders are read by the call of what is returned, best
- * made while another program is waited for. Null: there is no project.
+ * Reads the facts in parallel with other work: git starts at once, and the returned function reads the folders. Call
+ * that function while another program runs anyway. Null: there is no project.
  */
 export function beginGateFacts(project: string): () => Promise<GateFacts | null> {
   const folders = unlessGone(() => new Folders(project));
@@ -56,7 +56,7 @@ function linksOf(project: string): ProjectLinks {
   }
 }
 
-/** Of the project before these changes. A project that is gone has no links. */
+/** Calls `work` with the context of the project before these changes. A project that does not exist has no links. */
 export function withGateContext<T>(
   project: string,
   changes: readonly Changed[],
@@ -100,7 +100,7 @@ function namesIn(project: string, changes: readonly Changed[], { links, named }:
 
 const maxAbove = 64;
 
-/** The real path; where nothing exists, by the nearest folder that does. */
+/** The real path. If the path does not exist, its nearest existing folder is resolved. */
 function outside(path: BytePath): BytePath | null {
   let [at, rest] = [path, ''];
   for (let above = 0; above < maxAbove && at !== '/'; above += 1) {
@@ -125,8 +125,8 @@ const keys = String.raw`^(core\.(hookspath|attributesfile)|include(if\..*)?\.pat
 const settings = ['config', '--includes', '--show-origin', '--type=path', '--null', '--get-regexp', keys];
 
 /**
- * Paths that git settings name, of the repository that the project is or is in, and of its owner: the folder of hooks, and
- * included files. Reading settings runs nothing.
+ * Paths that git settings name: the folder of hooks, the attributes file, and included files. The settings are those of
+ * the repository that the project is or is in, and of its owner. Reading settings runs no program.
  */
 function namedIn(project: string, list: string): Named[] {
   if (list === '') return [];
@@ -146,7 +146,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** With the account and the settings of the project's owner, since they may name a folder of hooks. */
+/** Git with the account and the settings of the project's owner, since these may name a folder of hooks. */
 function ownersGit(project: string): Git {
   const { uid, gid } = lstatSync(project);
   const env = { GIT_CONFIG_NOSYSTEM: undefined, GIT_CONFIG_GLOBAL: undefined, HOME: homeOf(uid) };

@@ -203,13 +203,13 @@ describe('paths that can run something', () => {
     '.github/ISSUE_TEMPLATE/a.md',
   ])('%s is not gated', (path) => expect(gates(path, null, plain)).toEqual([]));
 
-  it('folders run nothing themselves', () => {
+  it('a folder is not gated, but a link in its place is', () => {
     expect(gates('.vscode', null, folder)).toEqual([]);
     expect(gates('.husky', folder, null)).toEqual([]);
     expect(gates('.vscode', folder, link('x'))).toEqual(['editor']);
   });
 });
 
-test('every name in the table has a source', () => {
+test('every name in the table says which program reads it', () => {
   for (const { by, names } of gateNames) expect(by.length, names).toBeGreaterThan(3);
 });

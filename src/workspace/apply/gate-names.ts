@@ -1,7 +1,7 @@
 /**
- * The names of files and folders that tools run or obey, each with its tool. A new one is one more line.
+ * The names of files and folders that tools run or obey, each with its tool. To add one, add a line.
  *
- * A pattern is of whole names, in small letters, at any depth: a file, or a folder with all that is in it.
+ * A pattern matches whole names in lower case at any depth: a file, or a folder with everything in it.
  */
 import type { GateKind } from '../../model/change.ts';
 

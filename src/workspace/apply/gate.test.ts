@@ -14,7 +14,7 @@ function gates(path: string, before: Entry | null, after: Entry | null, old = ''
   return gatesOf({ path: fromText(path), before, after }, content);
 }
 
-describe('what content decides', () => {
+describe('gates that depend on the content of a file', () => {
   const scripts = '{"scripts":{"test":"x"},"version":"1"}';
   it.each([
     ['other keys', scripts, '{"version":"2","scripts":{"test":"x"}}', []],
@@ -73,7 +73,7 @@ describe('what content decides', () => {
     expect(gates('package.json', plain, plain, old, now('dependencies', { x: range, y: '1' }))).toEqual([]);
   });
 
-  it('package.json that comes or goes with scripts, or cannot be read', () => {
+  it('package.json is gated if it is added or removed with scripts, or cannot be read', () => {
     expect(gates('package.json', null, plain, '', '{}')).toEqual([]);
     expect(gates('package.json', null, plain, '', scripts)).toEqual(['scripts']);
     expect(gates('package.json', plain, null, scripts)).toEqual(['scripts']);
@@ -81,7 +81,7 @@ describe('what content decides', () => {
     expect(gatesOf({ path: 'package.json', before: plain, after: plain }, nothing)).toEqual(['scripts']);
   });
 
-  it('a name that occurs twice and stays unchanged is no gate', () => {
+  it('a name that occurs twice and stays unchanged is not gated', () => {
     const twice = '{"scripts":{"test":"y"},"scripts":{"test":"x"},"version":"1"}';
     expect(gates('package.json', plain, plain, twice, twice.replace('"1"', '"2"'))).toEqual([]);
   });
@@ -107,15 +107,15 @@ describe('what content decides', () => {
     expect(gates('.git/info/attributes', plain, plain, old, now)).toEqual(expected);
   });
 
-  it('a repository without .git', () => {
+  it('HEAD and config of a repository that is not called .git are gated', () => {
     expect(gates('x/HEAD', null, plain, '', 'ref: refs/heads/main\n')).toEqual(['git-config']);
     expect(gates('x/config', null, plain, '', '[core]\n\tfsmonitor = evil\n')).toEqual(['git-config']);
     expect(gates('x/config', null, plain, '', 'a: b\n')).toEqual([]);
   });
 });
 
-describe('what the entry decides', () => {
-  it('an executable bit that was not there', () => {
+describe('gates that depend on the mode or the target of a link', () => {
+  it('a new executable bit is gated', () => {
     expect(gates('run', plain, program)).toEqual(['executable']);
     expect(gates('run', null, { ...plain, mode: 0o654 })).toEqual(['executable']);
     expect(gates('run', program, { ...program, mode: 0o700 })).toEqual([]);
@@ -134,12 +134,12 @@ describe('what the entry decides', () => {
     ['l', '.git/hooks', ['symlink']],
     ['d/l', '../.GIT', ['symlink']],
     ['l', '.', []],
-  ])('the link %s to %s', (path, target, expected) => {
+  ])('the link %s to %s is gated if it leads out of the project or into .git', (path, target, expected) => {
     expect(gates(path, null, link(target))).toEqual(expected);
   });
 });
 
-describe('what the project itself has', () => {
+describe('gates that depend on links and git settings of the project', () => {
   const gateContext = (links: Record<string, string>, hooks: string[] = []): GateContext => {
     const names = new LinkNames({
       root: '/home/me/project',
@@ -180,7 +180,7 @@ describe('what the project itself has', () => {
     ['docs/rules.md', 'agent', { 'CLAUDE.md': 'docs/rules.md' }],
     ['ci/x.yml', 'ci', { '.github': 'meta', 'meta/workflows': '../ci' }],
     ['tools/pre-commit', 'git-hooks', { '.git/hooks/pre-commit': '../../tools/pre-commit' }],
-  ])('reaches %s by a name that is %s', (path, kind, links) => {
+  ])('a file at %s is gated because a link of the project gives it a name of kind %s', (path, kind, links) => {
     const judged = (now: Entry | null) =>
       gatesOf({ path, before: plain, after: now }, { before: () => null, after: () => null }, gateContext(links));
     expect([judged(plain), judged(null)]).toEqual([[kind], [kind]]);

@@ -1,9 +1,10 @@
 /**
- * What could later run something on the host, recognised by path, mode, link target and, for a few files, by content. The list
- * (`gate-names.ts`) is code, so nothing that an agent can write has a say in it. It errs towards asking.
+ * Recognises changes that could later run a program on the host: by path, mode, link target and, for a few files, by
+ * content. The list of names (`gate-names.ts`) is code, so an agent cannot change it. In doubt a change is gated.
  *
- * Names count at any depth and the way careless filesystems read them: in any case, with trailing dots and spaces, with
- * invisible characters, by the short name `git~1`. Folders run nothing themselves; what is in them is recognised by path.
+ * Names match at any depth, and in every spelling that some filesystem takes for the same name: in any case, with
+ * trailing dots and spaces, with invisible characters, by the short name `git~1`. A folder itself runs nothing; the
+ * files in it are recognised by their paths.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry, GateKind } from '../../model/change.ts';
@@ -13,7 +14,7 @@ import { type GateContext, noGateContext } from './gate-context.ts';
 import { type GateName, gateNames, type JudgedBy } from './gate-names.ts';
 import { plainName } from './plain-name.ts';
 
-/** The content of the file before and after; null where it cannot be had or is larger, which counts as dangerous. */
+/** The content of the file before and after; null: it cannot be read or is larger, which counts as dangerous. */
 export interface GateContent {
   before(maxBytes: number): Uint8Array | null;
   after(maxBytes: number): Uint8Array | null;
@@ -21,17 +22,17 @@ export interface GateContent {
 
 export interface Verdict {
   readonly gates: GateKind[];
-  /** What changed, in one line, where that is more than the gates say. */
+  /** One line about the change that says more than the gates do; null: there is none. */
   readonly note: string | null;
 }
 
 type Changed = Pick<Change, 'path' | 'before' | 'after'>;
 type Judge = (change: Changed, content: GateContent) => boolean;
 
-/** Larger files are gated without a look inside. */
+/** Larger files are gated without being read. */
 export const maxGateBytes = 1024 * 1024;
 
-/** Compared by content if both sides are files; otherwise the name decides. */
+/** Compares the contents if both sides are files or absent; otherwise the name alone decides. */
 const byContent =
   (differ: (before: Uint8Array | null, after: Uint8Array | null) => boolean): Judge =>
   ({ before, after }, content) => {
@@ -54,14 +55,14 @@ const rules = gateNames.map(({ names, ...rest }: GateName) => ({
   pattern: new RegExp(`(?:^|/)(?:${names})(?:/|$)`),
 }));
 
-/** Most paths match none of them, and one look is quicker than forty. */
+/** Most paths match no rule, and one pattern is quicker than one for each rule. */
 const anyRule = new RegExp(rules.map(({ pattern }) => pattern.source).join('|'));
 
 export function gatesOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): GateKind[] {
   return verdictOf(change, content, gateContext).gates;
 }
 
-/** Checked under each name by which the project reaches the path. */
+/** Checks a change under each name by which the project reaches the path. */
 export function verdictOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): Verdict {
   if (isFolderOrNothing(change.before) && isFolderOrNothing(change.after)) return { gates: [], note: null };
   const own = plainName(change.path);
@@ -95,13 +96,13 @@ function gainsExecution({ before, after }: Changed): boolean {
   return runs(after) && !runs(before);
 }
 
-/** The limit of the kernel; a circle of links leads nowhere. */
+/** The kernel follows at most this many links; a circle of links leads nowhere. */
 const maxLinks = 40;
 
 /**
- * Only leading `..` can be resolved from the text: after a name, which may be another link, they lead anywhere. So such a
- * target counts as leading out, like an absolute one, one that climbs above the project, one into a repository, and one by
- * way of a link that leads out.
+ * Only leading `..` can be resolved from the text: a `..` after a name may lead anywhere, since the name may be a link.
+ * A target counts as leading out if it has such a `..`, is absolute, climbs above the project, leads into a repository,
+ * or passes a link that leads out.
  */
 function leadsOut(path: BytePath, target: BytePath, gateContext: GateContext, links = 0): boolean {
   if (target.startsWith('/')) return true;

@@ -1,5 +1,5 @@
 /**
- * The gates on one path. The content that a gate has checked is the content that is taken, whatever the agent writes
+ * Checks the gates on one path. The apply takes exactly the content that a gate has checked, whatever the agent writes
  * meanwhile.
  */
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { GateContext } from './gate-context.ts';
 import type { PathState } from './planned-project.ts';
 
 export interface Judged extends Verdict {
-  /** What is put into the project: the state that was checked. */
+  /** The state that was checked and that goes into the project. */
   readonly after: PathState | null;
 }
 
@@ -28,7 +28,7 @@ export function judge(
     { path, before: before?.entry ?? null, after: after?.entry ?? null },
     {
       before: (maxBytes) => bytesOf(before, maxBytes),
-      // Read once: what is checked is what is taken.
+      // Read only once: the apply takes the content that was checked.
       after: (maxBytes) => {
         read ??= bytesOf(after, maxBytes);
         return read;
@@ -39,7 +39,7 @@ export function judge(
   return { ...verdict, after: after && pinned(after, read) };
 }
 
-/** The hash of what was checked, since hashes fit in memory: content that differs when it is taken is refused. */
+/** Keeps the hash of the checked content, since hashes fit in memory: staging refuses content with another hash. */
 function pinned(standing: PathState, bytes: Uint8Array | null): PathState {
   if (bytes === null) return standing;
   const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -5,8 +5,9 @@
  *   old/N          what step N took out of the project, for `undo`
  *   undo/          the journal of the undo of this apply
  *
- * Life: staging → ready → done → undone. Before `ready` nothing of the project is touched, so a crash is rolled back; from
- * then on it is finished. An apply that was rolled back has no journal any more, unless something could not be.
+ * Life: staging → ready → done → undone. Before `ready` the project is not touched, and after a crash the apply is
+ * rolled back; from `ready` on it is finished. The journal of an apply that was rolled back is removed, unless some
+ * paths could not be rolled back.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +28,8 @@ export interface Swap {
   /** SHA-256 of a file that was made. */
   readonly hash: string | null;
   /**
-   * The owner changed it meanwhile: it is being made again in the same file, so its size and `old` are not known yet.
+   * True: the owner changed the path meanwhile. The staged file is being written again, so its size and `old` are not
+   * known yet.
    */
   readonly again?: true;
 }
@@ -60,12 +62,12 @@ export function findJournal(folder: string): Journal | null {
   return read(folder, 'journal.json');
 }
 
-/** A journal that is rolled back and was not cleaned up. */
+/** The journal of a rollback that a crash interrupted; null: there is none. */
 export function readTakenBack(folder: string): Journal | null {
   return read(folder, 'journal.back');
 }
 
-/** By a rename, which needs no free space. */
+/** Renames the journal, since a rename needs no free space. */
 export function markTakenBack(folder: string): void {
   renameSync(join(folder, 'journal.json'), join(folder, 'journal.back'));
   syncFolder(folder);
@@ -88,7 +90,7 @@ export function writeJournal(folder: string, journal: Journal): void {
   writeWhole(join(folder, 'journal.json'), `{"steps":${textOf(steps)},${JSON.stringify(head).slice(1)}`);
 }
 
-/** The steps are thousands, and the same in every state after the first. */
+/** Caches the text: there may be thousands of steps, and they are the same in every state after the first. */
 function textOf(steps: Journal['steps']): string {
   const text = texts.get(steps) ?? JSON.stringify(steps);
   texts.set(steps, text);
@@ -105,18 +107,18 @@ export function undoFolder(folder: string): string {
   return join(folder, 'undo');
 }
 
-/** Removes what an apply no longer needs once it is undone. */
+/** Removes the entries that the journal keeps, which are not needed once the apply is undone. */
 export function removeKept(folder: string): void {
   for (const part of [join('undo', 'old'), 'old']) removeFiles(join(folder, part));
   for (const part of ['old', 'undo']) rmSync(join(folder, part), { recursive: true, force: true });
 }
 
-/** The same by renames: removing thousands of files takes longer than the undo itself. */
+/** Moves these entries to `trash` instead: removing thousands of files takes longer than the undo itself. */
 export function moveKept(folder: string, trash: string): void {
   for (const part of ['undo', 'old']) renameSync(join(folder, part), join(trash, part));
 }
 
-/** Half the time of `rmSync` for thousands of files; folders are left. */
+/** Takes half the time of `rmSync` for thousands of files, and leaves folders. */
 function removeFiles(folder: string): void {
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
     if (!entry.isDirectory()) unlinkSync(join(folder, entry.name));
@@ -134,7 +136,7 @@ export function removeJournal(folder: string): void {
   }
 }
 
-/** Removes what a crash left of a journal that was being written. */
+/** Removes the temporary files of a journal whose writing a crash interrupted. */
 export function removeHalfWritten(folder: string): void {
   for (const name of readdirSync(folder))
     if (name.startsWith('journal.json.')) rmSync(join(folder, name), { force: true });

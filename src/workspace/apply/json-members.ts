@@ -1,6 +1,6 @@
 /**
- * JSON with every member that is written, in the order they are written. Of two members with one name some programs take
- * the first and others the last, so a gate has to see both.
+ * JSON with all members in the order of the text. If a name occurs twice, some programs read the first member and
+ * others the last, so a gate has to see both.
  */
 import { type JsonNode, parseJsonText } from '../../model/json-text.ts';
 
@@ -11,7 +11,7 @@ export type JsonTree = JsonObject | readonly JsonTree[] | string | number | bool
 
 const maxDepth = 200;
 
-/** Throws on what is not JSON. `lenient` accepts what several package managers do: comments and trailing commas. */
+/** Throws if the text is not JSON. `lenient` accepts comments and trailing commas, as several package managers do. */
 export function parseMembers(text: string, { lenient = false } = {}): JsonTree {
   return treeOf(parseJsonText(text, { maxDepth, lenient, repeatedNames: true }));
 }
@@ -26,7 +26,7 @@ export function isObject(value: JsonTree | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && 'members' in value;
 }
 
-/** All values of that name; none if it is not an object. */
+/** All values with that name; none if `value` is not an object. */
 export function valuesOf(value: JsonTree | undefined, name: string): JsonTree[] {
   return isObject(value) ? value.members.filter(([key]) => key === name).map(([, found]) => found) : [];
 }

@@ -43,7 +43,7 @@ describe('a path has the names that links give it', () => {
     expect(found.whole).toBe(true);
   });
 
-  it('a link of the project that leads outside, where another leads back', () => {
+  it('a link of the project is followed outside of the project, where another link leads back', () => {
     const outside = (path: string) => (path === '/opt/shared/vs' ? '/home/me/p/tools/vs' : null);
     const { names: found } = names({ '.vscode': '/opt/shared/vs' }, { outside }).namesOf('tools/vs/x');
     expect(found).toContain('.vscode/x');
@@ -57,13 +57,13 @@ describe('a path has the names that links give it', () => {
   });
 });
 
-describe('what the changes themselves add', () => {
-  it('a link gives names to what it leads to', () => {
+describe('names that come from the changes themselves', () => {
+  it('an added link gives names to the paths that it leads to', () => {
     const added = new Map([['meta/workflows', '../ci']]);
     expect(names({ '.github': 'meta' }, { added }).namesOf('ci/x').names).toContain('.github/workflows/x');
   });
 
-  it('another target of a link that the project goes through', () => {
+  it('a link with a new target gives names to itself, to the new target and to the old one', () => {
     const links = { '.vscode': 'cur/vs', cur: 'releases/1' };
     const sources = { added: new Map([['cur', 'releases/evil']]), changed: new Set(['cur']) };
     expect(names(links, sources).namesOf('cur').names).toContain('.vscode');
@@ -71,13 +71,13 @@ describe('what the changes themselves add', () => {
     expect(names(links, sources).namesOf('releases/1/vs/x').names).toContain('.vscode/x');
   });
 
-  it('a link in the place of a folder that the project goes through', () => {
+  it('a link that replaces a folder gets the names of links through that folder', () => {
     const sources = { added: new Map([['tools', 'evil']]), changed: new Set(['tools']) };
     expect(names({ '.vscode': 'tools/vs' }, sources).namesOf('tools').names).toContain('.vscode');
   });
 });
 
-test('a folder that git takes hooks from, also by way of a link', () => {
+test('a file in the folder of core.hooksPath is named as a hook, also through a link', () => {
   expect(names({}, { named: [['.git/hooks', 'tools/hooks']] }).namesOf('tools/hooks/pre-commit').names).toContain(
     '.git/hooks/pre-commit',
   );

@@ -15,7 +15,7 @@ export interface Names {
 }
 
 export interface LinkSources {
-  /** Of the project's folder, absolute, without links. */
+  /** The absolute path of the project's folder, without links. */
   readonly root: BytePath;
   /** Targets of the project's links, by path; an agent has no influence on them except by earlier applies. */
   readonly links: ReadonlyMap<BytePath, BytePath>;
@@ -31,13 +31,13 @@ export interface LinkSources {
   readonly whole: boolean;
 }
 
-/** The limit of the kernel; a circle of links leads nowhere. */
+/** The kernel follows at most this many links; a circle of links leads nowhere. */
 const maxLinks = 40;
 const maxNames = 500;
 const maxNameLength = 4096;
 
 interface Way {
-  /** In the project; null: outside, or nowhere. */
+  /** Where the link leads, in the project; null: outside, or nowhere. */
   readonly end: BytePath | null;
   /** Every path of the project that is passed while the link is resolved. */
   readonly passed: ReadonlySet<BytePath>;
@@ -48,7 +48,7 @@ export class LinkNames {
   readonly #root: readonly string[];
   /** Plain names of links, by the plain path they lead to. */
   readonly #ending = new Map<string, Set<string>>();
-  /** The same by the changed paths that they pass, because a change there decides where they lead. */
+  /** Plain names of links, by the changed paths that they pass, because a change there decides where they lead. */
   readonly #passing = new Map<string, Set<string>>();
 
   constructor(sources: LinkSources) {

@@ -1,7 +1,7 @@
 /**
- * What lockfiles pin, parsed well enough to describe a change. The agent wrote them, so nothing is decided by this: a
- * changed lockfile is gated whatever it says. Each parser takes time in proportion to the text, and throws on what it does
- * not understand, or leaves it out.
+ * Parses lockfiles well enough to describe a change. The agent wrote them, so the result decides nothing: a changed
+ * lockfile is gated whatever it says. Each parser takes time in proportion to the text; what it does not understand it
+ * leaves out, or it throws.
  */
 import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.ts';
 
@@ -49,7 +49,7 @@ function membersOf(value: JsonTree | undefined): readonly (readonly [string, Jso
   return isObject(value) ? value.members : [];
 }
 
-/** `packages` by folder since npm 7, and nested `dependencies` before. */
+/** Since version 7 npm writes `packages` by folder, before that nested `dependencies`. */
 function npm(text: string): Pinned[] {
   const root = parseMembers(text);
   const found = valuesOf(root, 'packages').flatMap((packages) =>
@@ -95,7 +95,7 @@ function pipfile(text: string): Pinned[] {
     .map(([name, said]) => pinned(name, versionIn(said).replace(/^==/, ''), said));
 }
 
-/** Blocks that begin at the margin, with indented lines; for both formats of yarn. */
+/** In both formats of yarn a block begins at the margin and has indented lines. */
 function yarn(text: string): Pinned[] {
   return blocks(text, /^[^\s#]/)
     .filter(([head = '']) => head.includes('@'))
@@ -116,7 +116,7 @@ function pnpm(text: string): Pinned[] {
   });
 }
 
-/** `[[package]]` blocks, with the hashes that older formats list elsewhere. */
+/** Reads `[[package]]` blocks. The last block includes the hashes that older formats list at the end. */
 function toml(text: string): Pinned[] {
   return blocks(text, /^\[\[package\]\]/)
     .filter(([head]) => head?.startsWith('[[package]]'))

@@ -1,6 +1,6 @@
 /**
  * `git merge-file` on copies in a private folder. It runs outside of any repository and without any configuration, so
- * nothing of an agent or of the project decides how it merges.
+ * neither the agent nor the project can change how it merges.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface MergeInput {
 
 export interface Merged {
   readonly bytes: Buffer;
-  /** False: the same lines differ, and `bytes` has markers around them. */
+  /** False: both sides changed the same lines, and `bytes` has markers around them. */
   readonly clean: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** Renames that replace nothing. If the filesystem has none, the code checks the target and then renames. */
+/**
+ * Renames that replace nothing. If the filesystem does not support them, the code checks the target and then renames.
+ */
 import { renameSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
 import { renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';

@@ -1,12 +1,12 @@
 import { type BytePath, toText } from '../../model/byte-path.ts';
 
-/** A name as filesystems see it that treat different names as one. */
+/** The form of a name that is equal for all names that some filesystem treats as one. */
 export function plainName(path: BytePath): string {
   return toText(path).split(/[/\\]/).map(plainPart).join('/');
 }
 
 function plainPart(part: string): string {
-  // Most names, in an eighth of the time.
+  // Most names take this path, in an eighth of the time.
   if (/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(part)) return part;
   const plain = part
     .normalize('NFKC')

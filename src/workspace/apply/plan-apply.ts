@@ -1,6 +1,7 @@
 /**
- * Plans how the changes of one or more sandboxes are taken over into a project. Each source is decided against the project as
- * the sources before it would leave it. Only reads; `commitApply` carries the result out.
+ * Plans how the changes of one or more sandboxes are taken over into a project. The changes of each sandbox are decided
+ * against the project as the sandboxes before it would leave it. Planning only reads; `commitApply` carries the result
+ * out.
  */
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, PlannedPath } from '../../model/change.ts';

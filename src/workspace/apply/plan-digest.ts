@@ -8,7 +8,7 @@ import { Reader } from '../tree/reader.ts';
 import type { ApplyStep, Plan } from './apply.ts';
 
 export interface DigestedPlan {
-  /** With the hash of each content, so that other content is refused when it is taken. */
+  /** The plan with the hash of each content, so that an apply refuses any other content. */
   readonly plan: Plan;
   readonly digest: string;
 }
@@ -33,7 +33,7 @@ export function requireDigest(expected: string | undefined, digest: string): voi
   throw new Fault('conflict', 'the changes are not those that were shown', { hint: 'Look at them again.' });
 }
 
-/** Without what is replaced: the decision about that is among the paths. */
+/** Leaves out the replaced entry: the paths of the plan have the decision about it. */
 function described(step: ApplyStep, content: string | null): object {
   const { do: act, path } = step;
   if (step.do === 'link') return { act, path, target: step.target };
@@ -41,7 +41,7 @@ function described(step: ApplyStep, content: string | null): object {
   return 'make' in step ? { act, path, mode: step.make.mode, content } : { act, path };
 }
 
-/** The hash of content with many zeros is another one for git. */
+/** Leaves out `sparse:` hashes: a commit to a branch computes the hash of all bytes, which differs. */
 function withHash(step: ApplyStep, sha256: string): ApplyStep {
   if ((step.do !== 'file' && step.do !== 'hardlink') || sha256.startsWith('sparse:')) return step;
   return { ...step, make: { ...step.make, sha256: step.make.sha256 ?? sha256 } };

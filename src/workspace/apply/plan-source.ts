@@ -1,4 +1,4 @@
-/** Decides every change of one sandbox and plans what is taken. */
+/** Decides every change of one sandbox, and plans the changes that are taken. */
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
@@ -33,7 +33,7 @@ export class PlanSource {
   readonly #at: Surroundings;
   readonly #folderModes: ReadonlyMap<BytePath, number>;
 
-  /** `all` includes changes that were not requested: they have the modes of folders that are needed nevertheless. */
+  /** `all` includes changes that were not requested: the modes of missing folders come from them. */
   constructor(at: Surroundings, all: readonly Change[]) {
     this.#at = at;
     this.#folderModes = new Map(
@@ -42,8 +42,8 @@ export class PlanSource {
   }
 
   /**
-   * The order: whether a folder can be removed depends on everything in it, and whether a deleted file can be removed depends
-   * on whether the project takes it under the new name that the agent has for it.
+   * The order matters: a folder can be removed only after everything in it is decided, and a file that the agent
+   * renamed can be removed under its old name only if the project takes it under the new one.
    */
   decide(changes: readonly Change[]): PlannedPath[] {
     const decided = new Map<Change, PlannedPath>();
@@ -104,7 +104,7 @@ export class PlanSource {
     });
   }
 
-  /** The project has, or will have, the content at both paths, but as two files. */
+  /** True: the project has, or will have, the content at both paths, but as two files. */
   #isToBeLinked(versions: Versions): boolean {
     const { path, after, hardLink } = versions.change;
     const [here, there] = [this.#at.planned.onDisk(path), hardLink === null ? null : this.#at.planned.look(hardLink)];
@@ -202,7 +202,7 @@ export class PlanSource {
     return judge(this.#at.reader, change.path, project, result, { ...gateContext, linkAt });
   }
 
-  /** With the agent's modes: the owner may have deleted these folders, or not requested them. */
+  /** Plans the missing folders with the agent's modes: the owner may have deleted them, or not requested them. */
   #makeFolders(path: BytePath): void {
     for (const folder of this.#at.planned.missingAbove(path)) {
       const there = this.#at.planned.onDisk(folder)?.entry;

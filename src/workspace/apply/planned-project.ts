@@ -10,20 +10,20 @@ import { Folders, lookAt, parentOf } from '../tree/folders.ts';
 import type { Source } from '../tree/reader.ts';
 import { entryOf, type Stamp, stampOf } from './stamp.ts';
 
-/** What is at a path, or would be. */
+/** The entry at a path, on disk or planned. */
 export interface PathState {
   readonly entry: Entry;
   /** Of files. */
   readonly source: Source | null;
-  /** Of the content, if a gate checked it. */
+  /** Hash of the content, if a gate checked it. */
   readonly sha256?: string;
-  /** The sandbox that it comes from; null: the project. */
+  /** The sandbox that the entry comes from; null: the project. */
   readonly from: string | null;
   /** For files of a sandbox: the path that identifies the file among all of its names. */
   readonly file?: BytePath;
 }
 
-/** What is on disk. */
+/** The entry on disk. */
 export interface DiskState extends PathState {
   readonly stamp: Stamp;
   /** Of files. */

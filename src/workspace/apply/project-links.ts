@@ -12,7 +12,7 @@ import { look, readLink, unlessGone } from '../tree/tree.ts';
 
 export interface ProjectLinks {
   readonly links: ReadonlyMap<BytePath, BytePath>;
-  /** False: there was not enough time, or there are too many. */
+  /** False: there was not enough time, or there are too many links. */
   readonly whole: boolean;
 }
 
@@ -68,7 +68,7 @@ function isStore(path: BytePath): boolean {
   return /(?:^|\/)\.git\/(?:.*\/)?objects$/.test(path);
 }
 
-/** Null for what the daemon may not read and for what has just been removed. */
+/** Null: the daemon may not read it, or it was just removed. */
 function readable<T>(read: () => T): T | null {
   try {
     return unlessGone(read);

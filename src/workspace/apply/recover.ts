@@ -1,4 +1,4 @@
-/** After a crash: finishes an apply or an undo, or rolls it back. May be called at any time, and repeated. */
+/** Finishes an apply or an undo that a crash interrupted, or rolls it back. May be called at any time, and repeated. */
 import { existsSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
@@ -9,8 +9,8 @@ import { completeUndo } from './undo.ts';
 
 export interface Recovered {
   /**
-   * The state now: `done`: the apply is complete; `undone`: it was undone on request; `rolled-back`: the project is as before
-   * the apply; `nothing`: there was none.
+   * The state now: `done`: the apply is complete; `undone`: it was undone on request; `rolled-back`: the project is as
+   * before the apply; `nothing`: there was no apply.
    */
   readonly outcome: 'done' | 'undone' | 'rolled-back' | 'nothing';
   /** Paths that could not be rolled back because they were changed since. What they were before is in `old`. */

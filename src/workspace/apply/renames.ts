@@ -1,4 +1,4 @@
-/** Files that an agent renamed without changing them, of which the new name is not taken into the project. */
+/** Files that an agent renamed without changing them, whose new name the project does not take. */
 import type { Change, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
 

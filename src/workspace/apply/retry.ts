@@ -1,6 +1,7 @@
 /**
- * Files that the owner changed between plan and exchange, made again from what the project has now. The slot keeps its file,
- * and the file its time, so that a rollback after a crash finds it; the window for a race is as long as one file takes.
+ * Makes files again that the owner changed between plan and exchange, from the project's present version. The slot
+ * keeps the inode and its modification time, so that a rollback after a crash recognises the file; the window for a
+ * race is only as long as one file takes.
  */
 import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
 import type { Anchor } from '../../lib/anchor.ts';
@@ -31,14 +32,17 @@ export class Retry {
     this.#remake = remake;
   }
 
-  /** Only a file that replaces a file and has no other name. */
+  /** True for a file that replaces a file and has no other hard link. */
   canMake(step: JournalStep): step is Swap {
     if (step.do !== 'swap' || step.old?.type !== 'file' || step.put?.type !== 'file') return false;
     const staged = lookAt(this.#slot(step));
     return staged !== null && isIt(staged, step.put) && staged.nlink === 1n;
   }
 
-  /** Returns the step as it was done in the end. `conflict`: the owner changed it each time, or it no longer merges. */
+  /**
+   * Returns the step as it was done in the end. Throws `conflict` if the owner changed the file each time, or if it no
+   * longer merges.
+   */
   make({ again: _, ...swap }: Swap): Swap {
     for (let tries = 0; tries < maxTries && performance.now() < this.#deadline; tries += 1) {
       const step = this.#remake(swap.path);

@@ -26,14 +26,14 @@ export class Stage {
   readonly #owner: Owner;
   readonly #reader: Reader;
   readonly #project: Folders;
-  /** By path. */
+  /** The swaps of new files, by path. */
   readonly #made = new Map<BytePath, Swap>();
-  /** By the inode number of the original file. */
+  /** Restored files, by the inode number of the original. */
   readonly #restored = new Map<string, EntryLocation>();
-  /** Folders of what an apply took away and kept, by path. */
+  /** Open folders with entries that an apply took out and kept, by path. */
   readonly #kept = new Map<string, Anchor>();
 
-  /** The owner of new entries. */
+  /** New entries get `owner`, unless they replace an entry or name their own. */
   constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
     this.#folder = folder;
     this.#owner = owner;
@@ -76,7 +76,7 @@ export class Stage {
     throw new Fault('internal', `a step ${step.do} stages nothing`);
   }
 
-  /** Checked by inode: the name may lead to something else by now, above all to a link. */
+  /** The link is checked by inode: the name may have another entry by now, for example a symbolic link. */
   #makeHardLink(step: HardLink, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
     const { to, was, make } = step;
     const made = this.#made.get(to) ?? null;
@@ -90,7 +90,9 @@ export class Stage {
     return { put: expected, hash };
   }
 
-  /** The same inode if possible, otherwise an equal copy. Files that were one are one again. */
+  /**
+   * Links the same inode if possible, otherwise makes an equal copy. Hard links to one file are restored as hard links.
+   */
   #restore(location: EntryLocation, kept: string, was: Stamp): Stamp {
     const from = this.#keptAt(kept);
     const other = this.#restored.get(was.ino);
@@ -142,14 +144,14 @@ function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stam
   });
 }
 
-/** The umask has a say in the mode of a new file, and a change of its owner takes bits away. */
+/** The umask clears bits of a new file's mode, and so does a change of its owner. */
 function withMode(fd: number, mode: number, stats: Stat): Stat {
   if (Number(stats.mode & 0o7777n) === mode) return stats;
   fchmodSync(fd, mode);
   return statOf(fd);
 }
 
-/** False: the file cannot have another name. */
+/** False: the filesystem refuses another hard link to the file. */
 export function linked(file: EntryLocation, name: EntryLocation): boolean {
   try {
     linkAt(folderEntry(file), folderEntry(name));
@@ -160,7 +162,7 @@ export function linked(file: EntryLocation, name: EntryLocation): boolean {
   }
 }
 
-/** Bits that only the owner of a folder can have set, such as an inherited group, stay. */
+/** Keeps bits that only the owner of a folder can have set, such as an inherited group. */
 function modeAfter({ old, mode }: ApplyStep & { do: 'chmod' }): number {
   return old.type === 'folder' ? (old.mode & 0o7000) | mode : mode;
 }

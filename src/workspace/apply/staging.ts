@@ -14,7 +14,7 @@ import type { Journal } from './journal.ts';
 
 type Where = Pick<Journal, 'project' | 'staging'>;
 
-/** The mode is set again, since the umask and the project's folder influence it. */
+/** Sets the mode again, since the umask and the project's folder influence it. */
 export function makeStaging({ project, staging }: Where): void {
   within(Anchor.reach(project), (folder) => {
     const location = { folder, name: fromText(staging) };
@@ -25,7 +25,7 @@ export function makeStaging({ project, staging }: Where): void {
   });
 }
 
-/** Null: it is not there, or a link is in its place. */
+/** Null: the folder does not exist, or a link is in its place. */
 export function openStaging({ project, staging }: Where): Anchor | null {
   return unlessGone(() => within(Anchor.reach(project), (root) => root.enter(staging)));
 }
@@ -37,8 +37,8 @@ export function isStaged(where: Where): boolean {
 }
 
 /**
- * Removes it with files, links and empty folders in it. If one of the folders has got an entry, that stays, and the
- * staging folder too.
+ * Removes the staging folder with the files, links and empty folders in it. A folder that is not empty stays, and the
+ * staging folder with it.
  */
 export function removeStaging(where: Where): void {
   const folder = openStaging(where);

@@ -1,4 +1,4 @@
-/** What was at a path at one moment, precise enough to see whether it is still there, unchanged. Plain data. */
+/** The entry at a path at one moment, recorded precisely enough to detect any later change. Plain data. */
 import { readlinkSync } from 'node:fs';
 import type { Stat } from '../../lib/stat.ts';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
@@ -6,9 +6,7 @@ import type { Entry, EntryType } from '../../model/change.ts';
 import { type EntryLocation, pathOf } from '../tree/folders.ts';
 import { typeOf } from '../tree/tree.ts';
 
-/**
- * Without the device, whose number may differ after a reboot, and without `ctime`, which a rename changes.
- */
+/** Has no device, whose number may differ after a reboot, and no `ctime`, which a rename changes. */
 export interface Stamp {
   readonly ino: string;
   readonly type: EntryType;

@@ -1,11 +1,11 @@
-/** The steps from what is on disk to what is planned. */
+/** Computes the steps from the project on disk to the planned project. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { ApplyStep } from './apply.ts';
 import type { DiskState, PathState, PlannedProject } from './planned-project.ts';
 import { type IsSame, withLinks } from './with-links.ts';
 
 /**
- * No entry can be made or removed in a folder without write permission, so such modes are set last and lifted first.
+ * No entry can be made or removed in a folder without write permission, so such modes are removed first and set last.
  */
 const canWrite = (mode: number) => (mode & 0o300) === 0o300;
 
@@ -26,7 +26,7 @@ export function stepsOf(project: PlannedProject, isSame: IsSame): ApplyStep[] {
   return withLinks(steps, project, isSame);
 }
 
-/** From steps sorted by path. */
+/** `steps` are sorted by path. */
 export function inOrder(steps: readonly ApplyStep[]): ApplyStep[] {
   return order.flatMap((belongs, phase) => {
     const found = steps.filter(belongs);
@@ -43,7 +43,7 @@ function stepsAt(path: BytePath, real: DiskState | null, planned: PathState | nu
   if (isSameThing(real, planned)) {
     const { mode } = planned.entry;
     if (mode === real.entry.mode) return [];
-    // Its other names keep their mode.
+    // A new file is made, so that the other hard links keep their mode.
     return old.type === 'file' && real.names > 1 ? [make(path, old, planned)] : [{ do: 'chmod', path, old, mode }];
   }
   if (old.type === 'folder') return [{ do: 'rmdir', path, old, kept: false }, make(path, null, planned)];

@@ -15,7 +15,7 @@ import { isIt, isUntouched } from './stamp.ts';
 
 export class Swapping {
   readonly #swap: Swap;
-  /** Null: its folder is gone. */
+  /** Null: the folder of the path is gone. */
   readonly #target: EntryLocation | null;
   /** Holds `put` before the exchange, and `old` after it. */
   readonly #slot: EntryLocation;
@@ -29,7 +29,9 @@ export class Swapping {
     this.#aside = { folder: staging, name: `${swap.slot}.old` };
   }
 
-  /** Where the entry is that came out of the project. It need not be `old`, since the owner may have replaced that. */
+  /**
+   * The location of the entry that came out of the project. It may differ from `old`, if the owner has replaced that.
+   */
   displaced(): EntryLocation | null {
     const { put } = this.#swap;
     const inSlot = lookAt(this.#slot);
@@ -42,14 +44,14 @@ export class Swapping {
     return put === null ? this.displaced() !== null : !isIt(lookAt(this.#slot), put);
   }
 
-  /** The entry that came out is `old`, unchanged. */
+  /** True: the entry that came out is `old`, unchanged. */
   isRight(): boolean {
     const { old, again } = this.#swap;
     if (again) return false;
     return old === null || [this.#slot, this.#aside].some((location) => isUntouched(lookAt(location), old));
   }
 
-  /** False: the project has something else than `old`. `fresh`: the step was not tried before. */
+  /** False: the project has another entry than `old`. `fresh`: the step was not tried before. */
   do(fresh = false): boolean {
     const { old, put } = this.#swap;
     const target = this.#target;
@@ -57,12 +59,12 @@ export class Swapping {
     if (target === null) return false;
     const now = lookAt(target);
     if (old && isUntouched(now, old)) return this.#takeOut(target);
-    // Nothing is left to take out.
+    // There was no old entry, or it is out of the project already.
     const free = old === null || (put !== null && lookAt(this.#aside) !== null);
     return now === null && free && moved(this.#slot, target);
   }
 
-  /** False: it was changed since, so it stays. */
+  /** False: the new entry was changed since, so it stays. */
   undo(): boolean {
     const { old, put } = this.#swap;
     if (!this.isDone()) return this.#undoHalf();
@@ -70,7 +72,7 @@ export class Swapping {
     const now = lookAt(this.#target);
     if (put === null) return now === null && moved(this.displaced()!, this.#target);
     if (old === null && now === null) return true;
-    // A crash followed the exchange back, before the check whether the owner had written to what came out.
+    // A crash interrupted an earlier undo between the exchange and the check whether the owner had written to the file.
     if (old !== null && isUntouched(now, old)) return this.#giveBack();
     if (!this.#isPut(now)) return false;
     if (put.type === 'folder') return this.#undoFolder(this.#target);
@@ -78,7 +80,8 @@ export class Swapping {
   }
 
   /**
-   * After `undo`: what came out is `put`, unchanged. False: the owner had changed it, and it is back in the project.
+   * After `undo`: true if the entry that came out is `put`, unchanged. False: the owner had changed it, and it is back
+   * in the project.
    */
   isBack(): boolean {
     const { put } = this.#swap;
@@ -87,7 +90,7 @@ export class Swapping {
     return this.#giveBack();
   }
 
-  /** What was put there, unchanged. */
+  /** True: the entry is `put`, unchanged. */
   #isPut(stats: Stat | null): boolean {
     const { put, again } = this.#swap;
     if (put === null || stats === null) return false;
@@ -95,8 +98,8 @@ export class Swapping {
   }
 
   /**
-   * The owner changed what came out: it goes back to its place, and what it had replaced comes out again. Always
-   * false.
+   * Puts an entry that the owner has changed back in its place, and takes the entry that it had replaced out again.
+   * Always returns false.
    */
   #giveBack(): false {
     const target = this.#target;
@@ -126,7 +129,7 @@ export class Swapping {
     return moved(target, this.#slot) && (displaced === null || moved(this.#aside, target));
   }
 
-  /** A folder that has got an entry stays, even if that happened during the exchange. */
+  /** A folder that is not empty stays, even if it got its entry during the exchange. */
   #undoFolder(target: EntryLocation): boolean {
     if (!isEmpty(target) || !this.#putBack(target)) return false;
     if (isEmpty(this.#slot)) return true;

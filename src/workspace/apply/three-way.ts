@@ -1,12 +1,12 @@
 /**
- * What to do about one change, from three sides: the base it was made on, the agent's version, and what the project has now.
- * A pure decision; the caller reads the files.
+ * Decides one change from three sides: the base it was made on, the agent's version, and the project's version now. A
+ * pure function; the caller reads the files.
  *
  * Rules beyond the plain three-way ones:
- * - A folder that both have is the same folder. One that the agent deleted is removed if it is empty, so that what the owner
- *   put there keeps it.
- * - Permissions are merged apart from content. Where both sides changed them, those of the project stay as long as both
- *   agree on who may execute.
+ * - A folder that both have is the same folder. A folder that the agent deleted is removed only if it is empty, so it
+ *   stays if the owner has put something there.
+ * - Permissions are merged apart from content. If both sides changed them, those of the project stay, provided that
+ *   both agree on who may execute.
  * - FIFOs, sockets and devices mean something to running programs only. They are never taken and never replaced: such a
  *   change is left, and blocks nothing.
  */
@@ -43,13 +43,13 @@ export function decide(sides: Sides, contents: Sameness): Decision {
   if (isFolder(project) && isFolder(agent)) return baseKnown ? folderMode(base, agent!, project!) : same;
   if (isEqual(project, agent, () => contents.projectIsAgent())) return same;
   if (!baseKnown) return conflict(unknownBase);
-  // A folder is no content of its own: where the base has one, and both others do not, both added something.
+  // A folder has no content: if only the base has one at this path, the entries of the other sides count as added.
   if (!isFolder(agent) && !isFolder(project) && isFolder(base)) return decide({ ...sides, base: null }, contents);
   if (isFolder(project) && agent === null && !isFolder(base)) return same;
   if (isFolder(agent) && project === null && !isFolder(base)) return take;
   if (isFolder(base) && isFolder(project) && agent === null) return take;
   if (isEqual(project, base, () => contents.projectIsBase())) return take;
-  // The agent changed only its permissions, and the owner removed it.
+  // The agent changed only the folder's permissions, and the owner removed it.
   if (isFolder(base) && isFolder(agent) && project === null) return same;
   if (isFile(project) && isFile(agent) && base === null) return bothAdded(agent!, project!, contents);
   if (isFile(project) && isFile(agent) && isFile(base)) return files(base!, agent!, project!, contents);

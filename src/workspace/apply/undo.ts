@@ -1,6 +1,6 @@
 /**
- * Undoes an apply by applying what it had replaced. Every path must be what the apply put there, the same file or an equal
- * one; otherwise nothing is done. Folders into which the owner has put something stay.
+ * Undoes an apply by putting back the entries that it replaced. Every path must still have what the apply put there,
+ * the same file or an equal one; otherwise nothing is done. Folders into which the owner has put something stay.
  */
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -39,7 +39,7 @@ export function undoApply(folder: string, trash: string | null = null): BytePath
   return [...new Set(journal.steps.map(({ path }) => path))].sort();
 }
 
-/** What remains to do after the project is restored. */
+/** Marks the apply as undone after the project is restored, and removes the kept entries or moves them to `trash`. */
 export function completeUndo(folder: string, journal = readJournal(folder), trash: string | null = null): void {
   writeJournal(folder, { ...journal, state: 'undone' });
   crashPoint('apply:undo-marked');
@@ -53,7 +53,7 @@ class Undoing {
   readonly #folders: Folders;
   readonly #reader = new Reader();
   readonly #changed: BytePath[] = [];
-  /** Paths where something new was put. */
+  /** Paths at which the apply put an entry. */
   readonly #put: ReadonlySet<BytePath>;
 
   constructor(folder: string, journal: Journal) {
@@ -85,7 +85,7 @@ class Undoing {
 
   #inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): ApplyStep[] {
     if (now?.type === 'folder') return [];
-    // A file that took its place is removed by an earlier step.
+    // If the apply put a file in its place, an earlier step removes that file.
     if (now !== null && !this.#put.has(path)) return this.#refuse(path);
     return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
@@ -95,7 +95,7 @@ class Undoing {
     return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.#refuse(path);
   }
 
-  /** No step if the new entry is exchanged with the old one. */
+  /** Takes the new entry out. No step is needed if it is exchanged with the old one. */
   #out({ path, old, put }: Swap, now: Stamp | null): ApplyStep[] {
     if (now === null) return [];
     if (put?.type === 'folder') return [{ do: 'rmdir', path, old: now, kept: old === null }];

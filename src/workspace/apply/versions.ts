@@ -1,4 +1,4 @@
-/** The three versions of one path, and what can be said about their bytes. */
+/** The three versions of one path, and how their bytes compare. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, PlannedPath } from '../../model/change.ts';
 import { isSame } from '../change/base-log.ts';
@@ -58,7 +58,7 @@ export class Versions implements Sameness {
     return before.mode === after.mode ? 'linked' : 'mode';
   }
 
-  /** A text instead of a merge says why there can be none. */
+  /** Returns the merge, or a text that says why there can be none. */
   merge(sandbox: string): Merged | string {
     const sources = [this.change.before ? this.#base() : empty, this.project?.source ?? null, this.agent];
     if (sources[0] === null) return 'both changed it, and what it was changed from is no longer kept';
@@ -72,19 +72,20 @@ export class Versions implements Sameness {
     return one !== null && other !== null && this.#reader.same(one, other);
   }
 
-  /** Null: it is no longer stored. A base that is the project itself is lost when the owner changes the file. */
+  /** Null: the base is no longer stored. A base that is the project itself is lost when the owner changes the file. */
   #base(): Source | null {
     const { beforeContent, path } = this.change;
     return this.#isBaseInProject() && !this.#isUntouched() ? null : sourceOf(beforeContent, path);
   }
 
-  /** The project still has the very file that was the base. */
+  /** True: the project still has the same file that was the base, unchanged. */
   #isUntouched(): boolean {
     const { before, beforeFile } = this.change;
     const now = this.#layer.onDisk(this.change.path);
     if (now === null || now.identity === null || now.entry.mode !== before?.mode) return false;
     if (beforeFile === undefined) return this.#isBaseInProject() && now.entry.sizeBytes === before.sizeBytes;
-    // Another name for the file changes its `ctime`; only the base that can be read elsewhere is compared then.
+    // A new hard link changes the `ctime`, which is ignored if the base is the project itself; any other base can still
+    // be read and compared.
     return isSame(
       beforeFile,
       this.#isBaseInProject() ? { ...now.identity, ctimeNs: beforeFile.ctimeNs } : now.identity,

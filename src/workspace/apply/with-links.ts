@@ -1,6 +1,6 @@
 /**
- * Of paths that are one file in the sandbox, the first is made, or is in the project already; the others become links
- * to it.
+ * Makes hard links of paths that are one file in the sandbox: the first path is made, or is in the project already, and
+ * the others become links to it.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Source } from '../tree/reader.ts';
@@ -36,7 +36,7 @@ function fileOf(path: BytePath, { from, file, source }: PathState, project: Plan
   return real !== null && source === real.source ? `${real.stamp.ino}` : null;
 }
 
-/** One path may have been merged with the owner's changes, and the other not. */
+/** False, for example, if one path was merged with the owner's changes and the other was not. */
 function isOne(one: NewFile, other: NewFile): boolean {
   if (one.mode !== other.mode || one.sizeBytes !== other.sizeBytes) return false;
   const [here, there] = [one.source, other.source];
@@ -44,7 +44,7 @@ function isOne(one: NewFile, other: NewFile): boolean {
   return Buffer.compare(here.bytes, there.bytes) === 0;
 }
 
-/** The project has the file under that name already, as the sandbox has it, and keeps it. */
+/** The stamp of the project's file at that path, if it equals the sandbox's file and stays; null: it does not. */
 function there(path: BytePath, make: NewFile, project: PlannedProject, isSame: IsSame) {
   const real = project.planned.has(path) ? null : project.onDisk(path);
   if (real?.stamp.type !== 'file' || real.stamp.mode !== make.mode || real.stamp.sizeBytes !== make.sizeBytes)

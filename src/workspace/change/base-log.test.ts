@@ -127,7 +127,7 @@ describe('the base log', () => {
     }
   });
 
-  it('refuses content that is not what was written', () => {
+  it('refuses content that differs from its hash', () => {
     write((writer) => writer.record('a', kept('one')));
     const bytes = readFileSync(path);
     bytes[bytes.length - 2] = 0;

@@ -1,8 +1,8 @@
 /**
- * The file `base.log`: what paths were before an agent changed them, for a base that its owner may change too. Each record is
- * one line of JSON, followed by as many bytes of content as it says and a newline. Of several records for a path the last
- * counts. An incomplete last record is ignored, and cut off before the next write. The file grows, and is rewritten
- * (`compact.ts`) when it is much longer than its content. The writer holds the lock of the workspace.
+ * The file `base.log` records what paths were before an agent changed them, for a base that its owner may change too.
+ * Each record is one line of JSON, followed by as many bytes of content as it says and a newline. Of several records
+ * for a path the last counts. An incomplete last record is ignored, and cut off before the next write. The file grows,
+ * and is rewritten (`compact.ts`) when it is much longer than its content. The writer holds the lock of the workspace.
  */
 
 import { hash } from 'node:crypto';
@@ -23,12 +23,12 @@ interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly lengthBytes: number | null;
 }
 
-/** Everything that was changed before this time has a record; the time is taken before a look begins. */
+/** Every change before this time has a record; the time is taken before a look begins. */
 interface Looked {
   readonly lookedNs: string;
 }
 
-/** That apply was undone: its records no longer count. */
+/** The apply was undone, so its records no longer count. */
 interface Voided {
   readonly voidedApply: string;
 }
@@ -54,7 +54,7 @@ export function isSame(one: Identity, other: Identity): boolean {
   return one.sizeBytes === other.sizeBytes && one.dev === other.dev;
 }
 
-/** The same of what was not made plain data yet. */
+/** Like `isSame`, for stats. */
 export function isSameFile(one: Stat, other: Stat): boolean {
   if (one.ino !== other.ino || one.mtimeNs !== other.mtimeNs || one.ctimeNs !== other.ctimeNs) return false;
   return one.size === other.size && one.dev === other.dev;
@@ -80,7 +80,7 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
 
 export type LogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'lookAt'>;
 
-/** For a log of that length, all of it complete; null: it has another length by now. */
+/** The end of a log that is complete and has this length; null: it has another length by now. */
 export function endOfLog(place: WorkspacePlace, wholeBytes: number): LogEnd | null {
   const file = logFile(place);
   const isIt = statSync(file, { throwIfNoEntry: false })?.size === wholeBytes;
@@ -142,7 +142,7 @@ function takeBack(records: Map<BytePath, BaseRecord>, apply: string): void {
   }
 }
 
-/** Another apply may have followed it. */
+/** Removes the record of an apply from the history of a path; a later apply may have followed it. */
 export function withoutApply(record: BaseRecord, apply: string): BaseRecord | null {
   const previous = record.previous && withoutApply(record.previous, apply);
   if (record.apply === apply) return previous;
@@ -170,11 +170,11 @@ export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 
   readonly content: Buffer | null;
   readonly apply?: string | null;
   readonly hardLink?: BytePath | null;
-  /** Of the content; absent or null: it is not known yet. */
+  /** Hash of the content; absent or null: it is not known yet. */
   readonly sha256?: string | null;
 }
 
-/** Of larger files only the identity in the project is recorded. */
+/** The content of larger files is not recorded, only an identity or a hash. */
 export const keptBytes = 4 * 1024 * 1024;
 
 const flushBytes = 16 * 1024 * 1024;
@@ -184,7 +184,7 @@ export class BaseLogWriter {
   readonly #fd: number;
   #pieces: Buffer[] = [];
   #pendingBytes = 0;
-  /** Where the next piece goes in the file. */
+  /** The offset of the next piece in the file. */
   #positionBytes: number;
   #wrote = false;
   #isOnlyLooked = false;
@@ -201,7 +201,7 @@ export class BaseLogWriter {
     if (fstatSync(this.#fd).size > log.wholeBytes) ftruncateSync(this.#fd, log.wholeBytes);
   }
 
-  /** Returns the record as a reader of the log finds it, without the one before it. */
+  /** Returns the record as a reader of the log finds it, without `previous`. */
   record(path: BytePath, kept: Kept): BaseRecord {
     const { origin, entry, identity, content } = kept;
     const sha256 = kept.sha256 ?? (content && hash('sha256', content, 'hex'));
@@ -226,12 +226,15 @@ export class BaseLogWriter {
     this.#push(Buffer.from(`${JSON.stringify({ hides: path } satisfies Hiding)}\n`));
   }
 
-  /** Replaces the last such note if nothing new was seen, so that frequent looks do not fill the disk. */
+  /**
+   * Notes the time of a look. Replaces the last note if nothing new was seen, so that frequent looks do not fill the
+   * disk.
+   */
   looked(lookedNs: bigint): void {
     const isNews = this.#wrote || this.#pieces.length > 0;
     if (!isNews && this.#lookAt !== null) ftruncateSync(this.#fd, this.#lookAt);
     this.#flush();
-    // If a power cut loses the note alone, less is proven, but nothing is wrong.
+    // If a power cut loses only the note, fewer bases can be proven, but none is wrong.
     this.#isOnlyLooked = !this.#wrote;
     this.#push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
   }

@@ -1,9 +1,10 @@
 /**
- * Records what a change was made on while that can still be read.
+ * Records the base of each change while it can still be read.
  *
- * `keepBases` is a look at a live base: when the workspace is made, then as often as is cheap, and before an apply. What a look
- * sees unchanged needs no record; the time at which it began is noted instead. `settleBases` makes the agent's version the base
- * of what the project has taken over. For each workspace one thread at a time calls them.
+ * `keepBases` takes a look at a live base: when the workspace is made, then as often as is cheap, and before an apply.
+ * A path that a look sees unchanged needs no record; the look notes the time at which it began. `settleBases` makes the
+ * agent's version the base of the paths that the project has taken over. Only one thread at a time may call them for a
+ * workspace.
  */
 
 import { statSync } from 'node:fs';
@@ -43,7 +44,7 @@ export function keepBases(place: WorkspacePlace): void {
   });
 }
 
-/** A look, and the list of changes as it would be after it, in one walk. */
+/** Takes a look and lists the changes as they are after it, in one walk. */
 export function keepAndList(place: WorkspacePlace, skipping?: () => Skipping): Changes {
   if (place.kind !== 'overlay' || !place.live) return listChanges(place, skipping?.());
   let listed: Changes | null = null;
@@ -67,7 +68,7 @@ export function keepAndList(place: WorkspacePlace, skipping?: () => Skipping): C
   return listed === null ? listChanges(place, skipping?.()) : { ...(listed as Changes), logBytes };
 }
 
-/** Returns the length of the log after it. */
+/** Returns the length of the log after `work`. */
 function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): number {
   const found = readBaseLog(place);
   const log = compactBaseLog(found) ? readBaseLog(place) : found;
@@ -85,15 +86,15 @@ function writing(log: LogEnd, work: (writer: BaseLogWriter) => void): number {
 }
 
 export interface Settling {
-  /** Has what was applied, as far as it remembers it. */
+  /** May still remember the applied content. */
   readonly reader: Reader;
   /** The length of the log, if the caller knows that it is complete, so that it need not be read. */
   readonly logBytes?: number | undefined;
 }
 
 /**
- * An apply has taken over the agent's version of these paths: from now on it is their base. The content may be read
- * again, so the caller makes sure that nothing has changed it since.
+ * Makes the agent's version of these paths their base, after an apply has taken it over. The content may be read again,
+ * so the caller makes sure that nothing has changed it since.
  */
 export function settleBases(
   place: WorkspacePlace,
@@ -114,7 +115,7 @@ function settle(
   const index = indexFolder(place);
   const write = (writer: BaseLogWriter) => {
     for (const change of changes) {
-      // A name that only shows through now equals the base.
+      // At a path that only shows through, the base has the content after the apply.
       if (place.live && isIn(index, change)) continue;
       writer.record(change.path, { ...settled(place, change, reader), apply });
     }
@@ -151,8 +152,8 @@ function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<K
 }
 
 /**
- * That apply was undone, and the project is as it was before: what it settled is a change again. This is called for every
- * log that has records of the apply, also those of forks and snapshots.
+ * Drops the records of an apply that was undone, so that its paths are changes again; the project is as it was before.
+ * This is called for every log that has records of the apply, also those of forks and snapshots.
  */
 export function voidApply(place: WorkspacePlace, apply: string): void {
   withWriter(place, (writer, log) => {

@@ -1,6 +1,6 @@
 /**
- * The difference between two working copies of one project. Recorded bases do not count here: what the sandboxes see at a path
- * is compared, also where a change was applied and the owner has edited the file since.
+ * Lists the differences between two working copies of one project. Recorded bases do not count here: the files that the
+ * two sandboxes see at a path are compared, even if a change was applied and the owner has edited the file since.
  */
 import { within } from '../../lib/anchor.ts';
 import type { BytePath } from '../../model/byte-path.ts';
@@ -69,7 +69,7 @@ function foundIn(root: string, entry: Entry | null): Found {
   return { entry, content: entry?.type === 'file' ? { at: 'tree', root } : null };
 }
 
-/** Copies that were made at different times may differ where no agent changed anything. */
+/** Paths at which the bases differ: copies made at different times may differ where no agent changed anything. */
 function pathsOfBases(first: WorkspacePlace, second: WorkspacePlace): BytePath[] {
   if (first.base === second.base) return [];
   const found: BytePath[] = [];

@@ -1,11 +1,12 @@
 /**
- * What an agent changed, and what each change was made on.
+ * The changes of an agent, and the base of each change.
  *
  * Life of a change: the agent writes to its working copy; a look records the base of the path; `diff` lists it; an apply
  * takes it over or a discard removes it. A look costs no more than a walk over the changed paths, so it is taken before a
  * command starts, when it ends, every few seconds while it runs, and before an apply.
  * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
- * - `keepBases` (bases.ts) is the look: it writes a record of each changed path to `base.log` (base-log.ts, compact.ts).
+ * - `keepBases` (bases.ts) takes the look: it writes a record of each changed path to `base.log` (base-log.ts,
+ *   compact.ts).
  * - `settleBases` makes the agent's version the base of paths that were applied; `voidApply` takes that back after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
  * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
@@ -25,35 +26,35 @@ export interface Changes {
   readonly changes: readonly Change[];
   /** Paths that differ inside `.git` folders and are not listed. */
   readonly hiddenInGit: number;
-  /** The length of the base log after the look that listed these changes. Absent: there was none. */
+  /** The length of the base log after the look that listed these changes. Absent: there was no look. */
   readonly logBytes?: number | undefined;
-  /** Of these only the folder itself is listed. */
+  /** Folders whose entries are not listed. */
   readonly skipped?: readonly Skipped[];
 }
 
-/** A folder of the agent that is not listed, since it is left out as a whole. */
+/** A folder of the agent whose entries are not listed, since it is left out as a whole. */
 export interface Skipped {
   readonly path: BytePath;
-  /** In it, at any depth. */
+  /** Files in the folder, at any depth. */
   readonly files: number;
-  /** There are more than were counted. */
+  /** True: there are more files than were counted. */
   readonly more: boolean;
 }
 
-/** Which folders that the base does not have a walk leaves out. */
+/** Decides which folders a walk leaves out, of those that the base does not have. */
 export interface Skipping {
   skips(walked: WalkedPath): boolean;
   readonly found: readonly Skipped[];
 }
 
-/** What the agent's change of one path was made on. */
+/** The base of the agent's change of one path. */
 export interface Base {
   readonly entry: Entry | null;
   readonly content: Content | null;
   readonly known: boolean;
-  /** Of a file's content, if it is known. */
+  /** Hash of a file's content, if it is known. */
   readonly sha256: string | null;
-  /** Of the project's file, if it is known to equal this. */
+  /** Identity of the project's file, if it is known to equal this. */
   readonly identity: Identity | null;
 }
 
@@ -72,9 +73,9 @@ export type Identity = FileIdentity;
 export interface BaseRecord {
   readonly origin: BaseOrigin;
   readonly entry: Entry | null;
-  /** Of the project's file or folder, if it is known to equal this record. */
+  /** Identity of the project's file or folder, if it is known to equal this record. */
   readonly identity: Identity | null;
-  /** Of a file's content, if it was read. */
+  /** Hash of a file's content, if it was read. */
   readonly sha256: string | null;
   /** The position of the content in the log; null: it was not kept. */
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
@@ -91,8 +92,8 @@ export interface BaseLog {
   readonly records: ReadonlyMap<BytePath, BaseRecord>;
   readonly lookedNs: bigint | null;
   /**
-   * Paths below which the base was hidden at some look. What has no record there came later, and the agent never saw
-   * it.
+   * Paths below which the base was hidden at some look. A path there without a record came later, and the agent never
+   * saw it.
    */
   readonly hiding: ReadonlySet<BytePath>;
   /** The length of all complete records. */

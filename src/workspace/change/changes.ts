@@ -1,4 +1,4 @@
-/** What an agent changed: every path of its working copy that differs from its base. */
+/** Lists what an agent changed: every path of its working copy that differs from its base. */
 
 import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
@@ -26,7 +26,10 @@ export function listChanges(place: WorkspacePlace, skipping?: Skipping): Changes
   return { ...list.finish(), skipped: skipping?.found ?? [] };
 }
 
-/** What was applied is the base of its path, so folders with such paths are walked: otherwise these would count as deleted. */
+/**
+ * Never skips a folder with applied paths: the base of such a path is the applied version, so the path would count as
+ * deleted if the walk did not visit it.
+ */
 export function exceptApplied(log: BaseLog, skipping: Skipping): Skipping {
   const folders = foldersAbove(appliedPaths(log));
   return { found: skipping.found, skips: (walked) => !folders.has(walked.path) && skipping.skips(walked) };
@@ -113,8 +116,8 @@ export class ChangeList {
   }
 
   /**
-   * A path that was applied but that the base does not have, or that the kernel has not seen in it yet. The kernel leaves no
-   * mark when the agent deletes such a path, so the walk does not visit it.
+   * Lists an applied path that the agent has deleted. If the base does not have the path, or the kernel has not seen it
+   * there yet, the kernel leaves no mark when the agent deletes it, so the walk does not visit it.
    */
   #deletedSince(path: BytePath): void {
     this.#push(path, baseInLog(this.#place, this.#log, path, this.#log.records.get(path)!), null, { at: 'lost' });
@@ -139,7 +142,7 @@ export class ChangeList {
     };
   }
 
-  /** By stat alone: an exact count would mean reading the objects of a repository. */
+  /** Compares stats only: an exact count would mean reading the objects of a repository. */
   #seemsChanged({ after, before }: WalkedPath): boolean {
     if (after === null || before === null) return after !== before;
     if (after.mode !== before.mode) return true;
@@ -148,7 +151,7 @@ export class ChangeList {
   }
 }
 
-/** It was deleted together with a folder above it. */
+/** True: the path was deleted together with a folder above it. */
 function isWithFolder({ after, whiteout }: WalkedPath): boolean {
   return after === null && whiteout === null;
 }

@@ -1,7 +1,7 @@
 /**
- * Rewrites a base log that is much longer than its content. One rename replaces the old log, so that a crash leaves one of
- * the two. A reader of the old log may still need contents in it: it stays for a while under another name, where
- * `openContent` finds it.
+ * Rewrites a base log that is much longer than its content. One rename replaces the old log, so that a crash leaves one
+ * of the two. A reader of the old log may still need contents in it, so the old log stays for a while under another
+ * name, where `openContent` finds it.
  */
 
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Whether what an agent has at a path is what its base had there. */
+/** Compares the agent's version of a path with its base. */
 
 import { within } from '../../lib/anchor.ts';
 import type { BytePath } from '../../model/byte-path.ts';
@@ -10,7 +10,7 @@ import type { WorkspacePlace } from '../workspace.ts';
 import { contentInLog, identityOf, isSame } from './base-log.ts';
 import type { Base, BaseLog, BaseRecord, Identity } from './change.ts';
 
-/** What the base's tree has now. Undefined: it is being changed right now. */
+/** The base as its tree has it now. Undefined: the path is being changed right now. */
 export function baseInTree(
   place: WorkspacePlace,
   { before, beforeIn, name }: WalkedPath,
@@ -25,7 +25,7 @@ export function baseInTree(
 
 export const noBase = { entry: null, content: null, sha256: null, identity: null } as const;
 
-/** What was recorded. */
+/** The base as the log records it. */
 export function baseInLog(place: WorkspacePlace, log: BaseLog, path: BytePath, record: BaseRecord): Base {
   const { entry, sha256, identity } = record;
   if (entry?.type !== 'file') return { entry, content: null, known: true, sha256, identity: null };

@@ -1,6 +1,7 @@
 /**
- * Makes some paths of a working copy, and all below them, equal to the base again. Only while nothing runs in it and it is not
- * mounted. An overlay then shows the base as it is now, so the records of these paths are removed.
+ * Makes some paths of a working copy, and all below them, equal to the base again. Allowed only while nothing runs in
+ * the working copy and it is not mounted. An overlay then shows the base as it is now, so the records of these paths
+ * are removed.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +39,10 @@ export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]
   return [...new Set([...(listed ?? tops), ...more])].sort((one, other) => (one < other ? -1 : 1));
 }
 
-/** What is being discarded. Without it, a crash half-way would look as if the agent had deleted the rest. */
+/**
+ * What is being discarded. Without this file, the working copy would look after a crash half-way as if the agent had
+ * deleted the rest.
+ */
 interface Note {
   readonly place: WorkspacePlace;
   readonly tops: readonly BytePath[];
@@ -48,7 +52,7 @@ function noteFile(folder: string): string {
   return join(folder, 'discarding.json');
 }
 
-/** Completes what a crash cut short, before the working copy is read or mounted. */
+/** Completes a discard that a crash interrupted, before the working copy is read or mounted. */
 export function finishDiscard(folder: string): void {
   const text = readIfThere(noteFile(folder));
   if (text !== null) carryOut(JSON.parse(text) as Note);
@@ -76,7 +80,7 @@ function scopeOf(tops: readonly BytePath[]): Scope {
   return (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
 }
 
-/** Null: there are too many to list, and a discard is what helps. */
+/** Null: there are too many paths to list; a discard is the remedy, so it goes on. */
 function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
   try {
     const { changes } = listChanges(place);

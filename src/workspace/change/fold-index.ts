@@ -30,13 +30,16 @@ export function foldIndex(place: WorkspacePlace): void {
   forgetFolders(place);
 }
 
-/** Otherwise the kernel would insist on the same inodes for the base and the upper layer. */
+/** Removes the marks by which the kernel insists on the same inodes for the base and the upper layer. */
 function forgetFolders(place: WorkspacePlace): void {
   removeMark(Buffer.from(afterRoot(place)), `${place.marks}.overlay.origin`);
   removeMark(Buffer.from(indexFolder(place)), `${place.marks}.overlay.upper`);
 }
 
-/** Folders above it are copies of the base's, their other entries show through as before, and none looks changed. */
+/**
+ * Folders above the name are made as copies of the base's: their other entries show through as before, and none looks
+ * changed.
+ */
 function addName(place: WorkspacePlace, path: BytePath, file: BytePath): void {
   const names = path.split('/');
   const last = names.pop()!;
@@ -77,7 +80,7 @@ function makeFolder(path: Buffer, stat: Stat, agent: Owner | null): void {
   chmodSync(path, Number(stat.mode & 0o7777n));
 }
 
-/** The kernel allows one mount of the same layers at a time, so a trial mount shows it. */
+/** The kernel allows one mount of the same layers at a time, so a trial mount fails if they are mounted. */
 function isMounted(place: WorkspacePlace): boolean {
   const target = mkdtempSync(join(place.folder, 'trial-'));
   try {

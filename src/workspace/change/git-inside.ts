@@ -4,7 +4,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 const anyGit = /(?:^|\/)\.git(?:\/|$)/i;
 const atGit = /(?:^|\/)\.git$/i;
 const own = String.raw`(?:hooks(?:/.*)?|config|config\.worktree|info/attributes)`;
-/** What can make git run something: in the repository, in its submodules and in its worktrees. */
+/** Files that can make git run a program: in the repository, in its submodules and in its worktrees. */
 const runs = new RegExp(
   String.raw`(?:^|/)\.git/(?:${own}|modules/(?:.*/)?${own}|worktrees/[^/]+/config\.worktree)$`,
   'is',

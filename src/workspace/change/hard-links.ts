@@ -1,6 +1,6 @@
 /**
- * Which paths of a working copy are one file. A new link counts as a change; paths that are no longer one file are
- * listed only if their content differs.
+ * Finds the paths of a working copy that are one file. A new link counts as a change; paths that are no longer one file
+ * are listed only if their content differs.
  */
 
 import type { BytePath } from '../../model/byte-path.ts';
@@ -8,7 +8,7 @@ import type { Change, Content, Entry } from '../../model/change.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { Base, BaseRecord } from './change.ts';
 
-/** A path with a file that has other names. */
+/** A path of a file that has other hard links. */
 interface Name {
   readonly path: BytePath;
   readonly base: Base;
@@ -20,7 +20,7 @@ interface Name {
   readonly listed: boolean;
 }
 
-/** What was found at a path. */
+/** What the walk found at a path. */
 export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
   readonly walked: WalkedPath;
   readonly after: Entry | null;

@@ -45,7 +45,7 @@ export function walkIndex(place: WorkspacePlace, visit: (walked: WalkedPath) => 
   );
 }
 
-/** By the inode number of the original, if the base still has it. */
+/** Names in the index by the inode number of the original, for originals that the base still has. */
 function originalsOf({ base }: WorkspacePlace, entries: readonly BytePath[]): Map<string, BytePath> {
   const fd = openSync(base, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -93,7 +93,7 @@ function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }:
   return after.isDirectory() && !isOpaqueMark(place, afterIn!.at(toBytes(name)));
 }
 
-/** When every name is in the upper layer, the kernel does not need it. */
+/** Called when every name is in the upper layer: the kernel does not need the index any more. */
 export function removeIndex(place: WorkspacePlace): void {
   rmSync(indexFolder(place), { recursive: true, force: true });
 }

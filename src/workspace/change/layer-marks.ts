@@ -7,7 +7,7 @@ export function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }
 
-/** By an open folder or by a path. */
+/** `folder` is a descriptor or a path. */
 export function isOpaqueMark({ marks }: WorkspacePlace, folder: number | Buffer): boolean {
   return readMark(folder, `${marks}.overlay.opaque`)?.toString() === 'y';
 }

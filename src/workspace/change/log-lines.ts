@@ -26,7 +26,7 @@ export class LogLines {
     }
   }
 
-  /** False: less is left, or no newline follows. */
+  /** False: fewer bytes are left, or no newline follows. */
   skip(bytes: number): boolean {
     this.position += bytes;
     if (this.position >= this.#endBytes) return false;

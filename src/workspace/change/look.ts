@@ -1,5 +1,5 @@
 /**
- * One look at a live base: what to record about each changed path while its base can still be read. The caller walks the
+ * One look at a live base, which records each changed path while its base can still be read. The caller walks the
  * working copy, and calls `finish` after a walk that missed nothing.
  */
 import { statOf } from '../../lib/stat.ts';
@@ -90,7 +90,7 @@ function keptOf(
   walked: WalkedPath,
   baseFolder: BaseFolder,
 ): Kept | null {
-  // In a folder that the agent made: the base has nothing there.
+  // The path is in a folder that the agent made, where the base has nothing.
   if (walked.beforeIn === null || isHiddenInGit(place, walked)) return null;
   const record = log.records.get(walked.path);
   if (record !== undefined && record.origin !== 'unknown') return completed(record, walked);
@@ -101,12 +101,12 @@ function keptOf(
   return walked.before === null ? absent : fromProject(walked);
 }
 
-/** It equals the base although its folder is hidden: a discard has put it back. */
+/** True: the path equals the base although its folder is hidden, so a discard has put it back. */
 function isPutBack(place: WorkspacePlace, walked: WalkedPath): boolean {
   return walked.after !== null && walked.before !== null && isTheSameNow(place, walked);
 }
 
-/** The project has the agent's version already, whatever was there before. */
+/** True: the project has the agent's version already, whatever was there before. */
 function isTheSameNow(place: WorkspacePlace, walked: WalkedPath): boolean {
   const after = walked.after && walked.afterIn && entryAt(walked.afterIn, walked.name, walked.after);
   const base = baseInTree(place, walked, true);
@@ -131,7 +131,7 @@ function fromProject(walked: WalkedPath): Kept | null {
   return { origin: 'project', entry, identity: identityOf(before), content };
 }
 
-/** Not for files of a deleted folder: they may be many, and nothing is merged with a deletion. */
+/** False for files of a deleted folder: they may be many, and nothing is merged with a deletion. */
 function wantsContent({ after, whiteout }: WalkedPath, entry: Entry): boolean {
   return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
 }
@@ -151,7 +151,7 @@ function readWhole(walked: WalkedPath): Buffer | null {
   });
 }
 
-/** Null: it is no longer the file that was seen. */
+/** Null: the path no longer has the file that was seen. */
 function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) => T | null): T | null {
   const isIt = ({ fd }: Part) => isSameFile(before!, statOf(fd));
   return using(openRegular(beforeIn!, name), (part) => {

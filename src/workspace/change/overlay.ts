@@ -21,9 +21,9 @@ import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 export interface BaseFolder {
   /** The path leads to the same folder as when the agent changed something in it. */
   readonly steady: boolean;
-  /** Of the innermost folder that the base has: no entry was added or removed since. */
+  /** The `ctime` of the innermost folder that the base has: no entry was added or removed since. */
   readonly ctimeNs: bigint;
-  /** The agent changed nothing in it before then. */
+  /** The agent changed nothing in the folder before this time. */
   readonly enteredNs: bigint;
   /** A look has seen that the base's folder is hidden: a path without a record was added later, unseen by the agent. */
   readonly hidden: boolean;
@@ -42,7 +42,7 @@ export function walkOverlay(
   return walkOverlayBy(place, [log], (walked, [baseFolder]) => visit(walked, baseFolder!), skipping);
 }
 
-/** The same for several versions of the log: `visit` gets what follows from each of them. */
+/** Like `walkOverlay`, for several versions of the log: `visit` gets what follows from each of them. */
 export function walkOverlayBy(
   place: WorkspacePlace,
   logs: readonly BaseLog[],
@@ -95,10 +95,10 @@ function foreign(mark: string): Fault {
   return new Fault('corrupt', `the working copy has an overlay mark (${mark}) that our mounts never make`);
 }
 
-/** What timestamps can prove. */
+/** The times with which timestamps of files are compared, to prove what a base was. */
 export interface Clock {
   /**
-   * Everything that was changed before this time has a record. Before the first look: when the upper layer was made.
+   * Every change before this time has a record. Before the first look it is the time at which the upper layer was made.
    */
   readonly lookedNs: bigint;
   /** The agent's files were created when the agent changed them, not copied later from a snapshot. */
@@ -143,17 +143,17 @@ function enteredAt(
 }
 
 /**
- * Every entry of this folder of the base is the one that it was at the last look, changed or not: putting another in its place
- * changes the time of the folder. Read after the entry itself, so that nothing comes between.
+ * True: every entry of this folder of the base is the same as at the last look, changed or not, since replacing an
+ * entry changes the time of the folder. The time is read after the entry itself, so that no replacement is missed.
  */
 function isUnmoved({ lookedNs }: Clock, folder: Anchor): boolean {
   return statOf(folder.fd).ctimeNs < lookedNs;
 }
 
 /**
- * Whether what the base has at this path now is what it had when the agent first changed the path. The creation time of the
- * agent's file proves that only if the kernel copied it from this very inode: any other may have replaced an earlier file
- * of the agent. The kernel copies a folder when the first entry in it is changed.
+ * Whether the base has the same at this path now as when the agent first changed the path. The creation time of the
+ * agent's file proves that only if the kernel copied it from this very inode: any other may have replaced an earlier
+ * file of the agent. The kernel copies a folder when the first entry in it is changed.
  */
 export function isProven(
   place: WorkspacePlace,
@@ -169,7 +169,7 @@ export function isProven(
   return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, walked);
 }
 
-/** The same for a file that the kernel copied from this very inode, by any of its names. */
+/** Like `isProven`, for a file that the kernel copied from this very inode, by any of its names. */
 export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: WalkedPath): boolean {
   return before!.ctimeNs < lookedNs || (original && before!.ctimeNs < after!.birthtimeNs);
 }

@@ -21,7 +21,7 @@ import { Fault } from '../../model/fault.ts';
 import { copyPart, openRegular, using } from '../tree/content.ts';
 import { entryAt } from '../tree/tree.ts';
 
-/** Entries are made here before they are moved to their place, and moved here before they are removed. */
+/** A folder where entries are made before they are moved to their place, and moved to before they are removed. */
 export class Aside {
   readonly #path: string;
   readonly #folder: Anchor;
@@ -64,7 +64,7 @@ export class Aside {
     this.#names.set(key, name);
   }
 
-  /** What a crash leaves behind is removed by the next discard. */
+  /** Removes the folder. After a crash the next discard removes it. */
   dispose(): void {
     this.#folder.close();
     const { status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', this.#path]);

@@ -9,7 +9,7 @@ export function isUnwritten({ kind, folder }: WorkspacePlace): boolean {
   try {
     return readdirSync(join(folder, 'upper')).length === 0;
   } catch (error) {
-    // Never prepared, or its disk is missing: then nothing was written to it either.
+    // The working copy was never prepared, or its disk is missing: nothing was written to it then, either.
     if (isErrno(error, 'ENOENT')) return true;
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * The tips of the branches of an agent's repository, read without git, since nothing that an agent can write there may run on
- * the host. Only files that the working copy has itself are read; the rest is the project's.
+ * Reads the tips of the branches of an agent's repository without git, since git could run on the host what an agent
+ * wrote there. Only files that the working copy has itself are read; the rest is the project's.
  */
 import { type Anchor, within } from '../../lib/anchor.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -36,7 +36,7 @@ class TipReader {
     this.#file(git, 'HEAD', (text) => [text.trim()]);
     this.#file(git, 'packed-refs', (text) => text.split('\n').flatMap((line) => packedBranch.exec(line)?.[1] ?? []));
     this.#inside(git, 'refs', (refs) => this.#inside(refs, 'heads', (heads) => this.#branches(heads, 0)));
-    // Another format, which only git reads.
+    // A reftable is another format, which only git reads.
     this.#inside(git, 'reftable', () => this.#giveUp());
     return { oids: [...this.#oids], whole: this.#whole };
   }

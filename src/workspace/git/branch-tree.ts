@@ -1,4 +1,4 @@
-/** What a branch of the project's repository has at its paths. */
+/** Reads the entries of a branch of the project's repository. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
@@ -15,12 +15,12 @@ export interface Branch {
   readonly name: string;
   /** Its commit; null: it does not exist yet. */
   readonly tip: string | null;
-  /** What the next commit is made on: the tip, or HEAD for a new branch; null: nothing, there is no commit yet. */
+  /** The parent of the next commit: the tip, or HEAD for a new branch; null: there is no commit yet. */
   readonly start: string | null;
 }
 
 interface TreeEntry {
-  /** In the form of git: 100644, 100755, 120000, or 160000 for a submodule. */
+  /** The mode as git writes it: 100644, 100755, 120000, or 160000 for a submodule. */
   readonly mode: string;
   readonly oid: string;
 }
@@ -30,7 +30,7 @@ export type BranchTree = ReadonlyMap<BytePath, TreeEntry>;
 
 export interface BranchEntry {
   readonly entry: Entry;
-  /** Of a file; null: it is larger than the limit, and `copyBlob` fetches it. */
+  /** The content of a file; null: it is larger than the limit, and `copyBlob` fetches it. */
   readonly content: Buffer | null;
   readonly oid: string;
 }
@@ -52,7 +52,7 @@ export async function listTree(git: ProjectGit, commit: string | null): Promise<
 /** The most that is in memory at once, or one object if that is larger. */
 const portionBytes = 64 * 1024 ** 2;
 
-/** What the branch has at these paths; an absent path has no entry. A submodule counts as a folder. */
+/** Yields the entries of the branch at these paths; an absent path has none. A submodule counts as a folder. */
 export async function* branchEntries(
   { git, start }: Branch,
   paths: readonly BytePath[],
@@ -125,10 +125,10 @@ async function* readPortion(git: ProjectGit, oids: readonly string[]): AsyncGene
   }
 }
 
-/** What git writes before and after an object. */
+/** Bytes that git writes before and after an object. */
 const frameBytes = 128;
 
-/** In the same order; a portion exceeds the limit only if it is one object. */
+/** Keeps the order. A portion exceeds the limit only if it is one object. */
 export function portions(sizes: ReadonlyMap<string, number>, atOnceBytes: number): string[][] {
   const all: string[][] = [];
   let roomBytes = 0;

@@ -119,7 +119,7 @@ async function commitTree(
   return (await gitOutput(branch.git, args, { env, input, code: 'invalid' })).toString().trim();
 }
 
-/** Only if it still has the old commit: an empty old value means that the branch did not exist. */
+/** Updates the branch only if it still has the old commit; an empty old value means that the branch did not exist. */
 async function move({ git, name, tip }: Branch, commit: string): Promise<void> {
   await refuseCheckedOut(git, name);
   const args = ['update-ref', '--create-reflog', '-m', 'carrel apply', `refs/heads/${name}`, commit, tip ?? ''];

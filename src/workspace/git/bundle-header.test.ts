@@ -8,7 +8,7 @@ function parse(text: string, oidLength: 40 | 64 = 40) {
   return parseBundleHeader(Buffer.from(text), oidLength);
 }
 
-test('refs, prerequisites and the length of the header', () => {
+test('the parser returns the refs and the length of a header, and accepts prerequisites', () => {
   const text = `# v2 git bundle\n-${oid} subject\n-${oid}\n${oid} refs/heads/a/b\n${oid} HEAD\n\nPACK`;
   const refs = [
     { branch: 'a/b', oid },
@@ -28,11 +28,11 @@ test.each([
   `# v2 git bundle\n${oid.toUpperCase()} HEAD\n\n`,
   `# v2 git bundle\n${oid} refs/heads/\n\n`,
   `# v2 git bundle\n${oid} HEAD\n`,
-])('%j is refused', (text) => {
+])('the header %j is refused', (text) => {
   expect(() => parse(text)).toThrow(expect.toSatisfy((error) => isFault(error, 'invalid')));
 });
 
-test('names of branches', () => {
+test('isBranchName accepts usual names and refuses those that git refuses or that could mislead', () => {
   for (const name of ['main', 'a/b', 'v1.2', 'grüße', 'a-b', '日本', 'x@y'])
     expect(isBranchName(name), name).toBe(true);
   const bad = [
@@ -84,7 +84,7 @@ test.each([
   'a\u3164',
   'a\u00ad',
   'a\u2028',
-])('a branch called %j never becomes a ref, and the refusal shows it harmless', (name) => {
+])('a branch called %j never becomes a ref, and the refusal escapes it', (name) => {
   expect(isBranchName(name)).toBe(false);
   const fault = (() => {
     try {

@@ -4,7 +4,7 @@ import { blank, hasInvisible } from '../../model/invisible.ts';
 import { printable } from '../../model/name.ts';
 
 export interface BundleRef {
-  /** Of a local branch, without `refs/heads/`; null: HEAD. */
+  /** The name of a local branch, without `refs/heads/`; null: HEAD. */
   readonly branch: string | null;
   readonly oid: string;
 }

@@ -16,7 +16,7 @@ import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './pr
 export interface TakenRef {
   readonly ref: string;
   readonly commit: string;
-  /** Of the commit, written by the agent. */
+  /** The subject of the commit, written by the agent. */
   readonly subject: string;
   /** The number of commits that no ref of the project has. */
   readonly ahead: number;
@@ -33,7 +33,7 @@ export function bundleCommand(tips: readonly string[]): string[] {
   return [...git, '--ignore-missing', '--branches', 'HEAD', '--not', ...tips];
 }
 
-/** By the stderr of git. */
+/** `said` is the stderr of git. */
 export function isEmptyBundle(said: string): boolean {
   return /Refusing to create empty bundle/i.test(said);
 }
@@ -51,18 +51,18 @@ export async function projectTips(project: string): Promise<string[] | null> {
 /** What a bundle and its content may cost on the host: no more than the limits of its sandbox. */
 export interface BundleBounds {
   /**
-   * Of the bundle. The pack that is made from it, with objects of the project that it builds on, may have twice as
+   * Size of the bundle. The pack that is made from it, with objects of the project that it builds on, may have twice as
    * much.
    */
   readonly diskBytes: number;
-  /** Of one object. */
+  /** Memory for one object. */
   readonly memoryBytes: number;
-  /** For unpacking a small bundle; more for each MiB. */
+  /** Time for unpacking a small bundle; each MiB adds to it. */
   readonly cpuSeconds: number;
 }
 
 const most: BundleBounds = { diskBytes: 2 * 1024 ** 3, memoryBytes: 1024 ** 3, cpuSeconds: 20 };
-/** What git itself needs. */
+/** The memory that git itself needs. */
 const leastMemoryBytes = 64 * 1024 ** 2;
 
 export function bundleBounds({ diskBytes, memoryBytes }: Pick<Limits, 'diskBytes' | 'memoryBytes'>): BundleBounds {
@@ -75,7 +75,7 @@ export function bundleBounds({ diskBytes, memoryBytes }: Pick<Limits, 'diskBytes
 
 interface BundleInput {
   readonly project: string;
-  /** Of the sandbox. */
+  /** The name of the sandbox. */
   readonly name: string;
   /** A private file. */
   readonly bundle: string;
@@ -164,7 +164,7 @@ async function examine(taking: Taking, wanted: readonly Target[], folder: string
 type Env = NonNullable<GitRunOptions['env']>;
 
 const packFactor = 2;
-/** Ended by SIGXFSZ or SIGXCPU, or killed. */
+/** Exit codes of a git that SIGXFSZ or SIGXCPU ended, or that was killed. */
 const overLimit: readonly number[] = [128 + 25, 128 + 24, 128 + 9];
 
 /** A fifth of the usual speed of git. */

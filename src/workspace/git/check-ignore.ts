@@ -1,7 +1,7 @@
 /**
- * Which names git ignores. With an index `git check-ignore` compares each name with every entry, so it runs without one, and
- * tracked paths are taken out afterwards. Its work tree is a private folder that holds only the rules: git refuses names beyond
- * a link, and the project may have a link where the agent has a folder.
+ * Asks git which names it ignores. With an index `git check-ignore` compares each name with every entry, so it runs
+ * without one, and tracked paths are taken out afterwards. Its work tree is a private folder that holds only the rules:
+ * git refuses names beyond a link, and the project may have a link where the agent has a folder.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,9 +44,9 @@ function inputOf(names: readonly BytePath[]): Buffer {
 }
 
 /**
- * Which of these folders git ignores with everything in them, at once: for a walk, which cannot wait. They are made in the work tree:
- * a name with a slash at its end would also match `out/*`, from which `!out/kept` may be an exception. A failure of git counts as
- * none, and tracked files are not considered.
+ * Returns which of these folders git ignores with everything in them. The call is synchronous, since a walk cannot
+ * wait. The folders are made in the work tree: a name with a slash at its end would also match `out/*`, from which
+ * `!out/kept` may be an exception. If git fails, no folder counts as ignored; tracked files are not considered.
  */
 export function ignoredFolders(git: Git, folders: readonly BytePath[], rules: readonly string[]): Set<BytePath> {
   const { exitCode, stdout } = inReadFolder(git, (folder) => {
@@ -61,7 +61,7 @@ export function ignoredFolders(git: Git, folders: readonly BytePath[], rules: re
 /** Whether the index may have something in this folder. */
 export function areTracked(git: Git, folder: BytePath): boolean {
   if (isNowhereIn(readIndex(git), folder)) return false;
-  // Arguments are text.
+  // An argument of git has to be text.
   if (!isText(folder)) return true;
   const env = { GIT_WORK_TREE: git.cwd, GIT_LITERAL_PATHSPECS: '1' };
   const { exitCode, stdout } = runGitNow(git, ['ls-files', '--cached', '-z', '--', toText(folder)], { env });
@@ -76,8 +76,9 @@ function readIndex(git: Git): Buffer | null {
 }
 
 /**
- * The index has no path below this folder, for certain: versions 2 and 3 have all paths in full, except for those of another file
- * (extension `link`) and of folders that are not checked out (`sdir`). Reading it is quicker than starting git.
+ * True: the index certainly has no path below this folder: versions 2 and 3 have all paths in full, except for those of
+ * another file (extension `link`) and of folders that are not checked out (`sdir`). Reading it is quicker than starting
+ * git.
  */
 function isNowhereIn(index: Buffer | null, folder: BytePath): boolean {
   if (index === null || index.length < 12 || index.toString('latin1', 0, 4) !== 'DIRC') return false;
@@ -93,7 +94,7 @@ async function match(git: Git, { tree, args, input, env }: Prepared): Promise<Se
   return new Set(namesIn(stdout).map((name) => name.slice('./'.length)));
 }
 
-/** Those of the folders that are named. */
+/** Copies the `.gitignore` at the top and those of the named folders. */
 function copyRules(project: string, names: readonly BytePath[], tree: string): void {
   mkdirSync(tree, { mode: 0o755 });
   for (const folder of ['', ...names.filter((name) => name.endsWith('/'))]) {

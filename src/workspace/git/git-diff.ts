@@ -7,11 +7,11 @@ import type { GitStore } from './git-store.ts';
 export interface DiffEntry {
   readonly status: 'A' | 'M' | 'D' | 'R' | 'T';
   readonly path: BytePath;
-  /** Of a rename. */
+  /** The old path of a rename. */
   readonly from: BytePath | null;
 }
 
-/** Null for what is not text. */
+/** Null: the file is not text. */
 export interface LineCount {
   readonly insertions: number | null;
   readonly deletions: number | null;
@@ -67,7 +67,7 @@ class Head {
     this.#mark = mark;
   }
 
-  /** What follows the complete head. */
+  /** Returns the bytes after the head; null: the head is not complete yet. */
   take(chunk: Buffer): Buffer | null {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     let start = 0;

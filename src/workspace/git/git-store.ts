@@ -149,7 +149,7 @@ function holdable(entry: Entry | null): Entry | null {
   return entry?.type === 'file' || entry?.type === 'link' ? entry : null;
 }
 
-/** Only possible if the tree changed while it was read. */
+/** True only if the tree changed while it was read. */
 function isBelowFile({ files }: Side, path: BytePath): boolean {
   for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1))
     if (files.has(path.slice(0, end))) return true;

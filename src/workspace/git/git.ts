@@ -38,7 +38,7 @@ export interface GitRunOptions {
 }
 
 export interface GitLimits {
-  /** Of each file that it writes. */
+  /** The largest size of each file that git writes. */
   readonly fileBytes: number;
   readonly cpuSeconds: number;
 }
@@ -47,7 +47,7 @@ const defaultMaxBytes = 256 * 1024 ** 2;
 const defaultTimeoutMs = 600_000;
 const maxErrorBytes = 64 * 1024;
 
-/** Its whole environment. */
+/** The whole environment of git. */
 export const plainEnv: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
@@ -73,7 +73,7 @@ export function endGit(): void {
 export interface GitChild {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Its exit code and stderr, when it has ended and closed its output. Never rejects. */
+  /** The exit code and stderr of git, when it has ended and closed its output. Never rejects. */
   readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string; readonly fault: Fault | null }>;
   readonly kill: () => void;
 }
@@ -134,7 +134,7 @@ export async function runGit(git: Git, args: readonly string[], options: GitRunO
 
 const nowMs = 10_000;
 
-/** Runs git while this thread waits, for a few names. */
+/** Runs git and blocks this thread meanwhile; meant for a few names. */
 export function runGitNow(
   git: Git,
   args: readonly string[],
@@ -169,7 +169,7 @@ export function gitFault(args: readonly string[], stderr: string, code: Fault['c
   return new Fault(code, `git ${args[0]} failed: ${words || 'no message'}`);
 }
 
-/** In the form of git, which stores one bit. */
+/** The mode as git writes it: git stores one bit. */
 export function gitMode({ type, mode }: Entry): string {
   if (type === 'link') return '120000';
   return (mode & 0o100) === 0 ? '100644' : '100755';

@@ -1,4 +1,4 @@
-/** The lines of a `.gitignore` in some folder, as they would stand at the top. */
+/** Rewrites the lines of a `.gitignore` in some folder to equal rules for the `.gitignore` at the top. */
 import type { BytePath } from '../../model/byte-path.ts';
 
 /** `folder` is empty, or ends with a slash. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { address, bodyText, headerText, mailDate, quotedPrintable } from './mail.ts';
 
-test('a header is one value, however many lines', () => {
+test('a text in a header cannot start another header, and a long one is encoded on several lines', () => {
   expect(headerText('plain [text]: x')).toBe('plain [text]: x');
   expect(headerText('a\r\nBcc: b\n')).toBe('a Bcc: b');
   for (const line of headerText('日本語'.repeat(40)).split('\n')) {
@@ -16,7 +16,7 @@ test('a name cannot add a second address', () => {
   expect(address({ name: 'A, "B" <c@d>', email: 'a@b>\nBcc: <x' })).toBe('"A, B cd" <a@bBcc:x>');
 });
 
-test('a date is in the form of mails', () => {
+test('a date is written as in the header of a mail', () => {
   expect(mailDate(new Date(0))).toBe('Thu, 01 Jan 1970 00:00:00 +0000');
 });
 

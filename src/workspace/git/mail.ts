@@ -33,7 +33,7 @@ export function mailDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 
-/** What would end the message, or be parsed as a header of it. */
+/** Lines that would end the message, or be parsed as a header of it. */
 const mistakable = /^(?:diff -|Index: |---|>?From\b|(?:From|Subject|Date):|\[PATCH\])/i;
 
 /** The text of a message; a line that git would parse as something else is indented. */

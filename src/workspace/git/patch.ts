@@ -1,6 +1,6 @@
 /**
  * Changes as one mail that `git am` takes on a checkout of their base. It holds what git can hold: files with their one
- * mode bit, and links. What it cannot is named.
+ * mode bit, and links. `leftOut` names the other changes.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change } from '../../model/change.ts';

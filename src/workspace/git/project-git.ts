@@ -37,14 +37,14 @@ export async function openProjectGit(project: string): Promise<ProjectGit | null
   return git && opened(git);
 }
 
-/** The same without a look whether git can read the repository. */
+/** Like `openProjectGit`, without checking that git can read the repository. */
 export function gitIn(project: string): Git | null {
   const folder = join(project, '.git');
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return null;
   return gitAt(project, folder, statSync(project));
 }
 
-/** The same by an open folder, so that a path that changes meanwhile does not matter. */
+/** Like `openProjectGit`, by an open folder, so that a path that changes meanwhile does not matter. */
 export async function withProjectGit<T>(project: string, work: (git: ProjectGit | null) => Promise<T>): Promise<T> {
   const folder = Anchor.reach(project);
   try {
@@ -77,7 +77,10 @@ function asOwner({ uid, gid }: Stats): { uid?: number; gid?: number } {
   return process.getuid?.() !== 0 || uid === 0 ? {} : { uid, gid };
 }
 
-/** A temporary folder that git writes to as the owner of the project, who can do so, too: the daemon itself writes nothing there. */
+/**
+ * Makes a temporary folder to which git writes with the account of the project's owner. The owner can write there too,
+ * so the daemon itself writes nothing there.
+ */
 export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => Promise<T>): Promise<T> {
   return withNew(ownersScratch(), (folder) => {
     if (uid !== undefined) chownSync(folder, uid, gid ?? uid);
@@ -85,7 +88,10 @@ export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => 
   });
 }
 
-/** A temporary folder that the daemon writes and git reads: the owner of the project cannot put a link where a file is going to be written. */
+/**
+ * Makes a temporary folder that the daemon writes and git only reads, so that the owner of the project cannot put a
+ * link where the daemon is going to write a file.
+ */
 export function withReadFolder<T>(git: Git, work: (folder: string) => Promise<T>): Promise<T> {
   return withNew(ownersScratch(), (folder) => {
     letRead(git, folder);
@@ -93,7 +99,7 @@ export function withReadFolder<T>(git: Git, work: (folder: string) => Promise<T>
   });
 }
 
-/** The same for work that does not wait. */
+/** Like `withReadFolder`, for synchronous work. */
 export function inReadFolder<T>(git: Git, work: (folder: string) => T): T {
   const folder = mkdtempSync(ownersScratch());
   try {

@@ -59,7 +59,7 @@ function release(git: ProjectGit, objects: string, name: string): () => void {
   return takeBack;
 }
 
-/** A file, or a folder unless another process has put something into it. */
+/** Removes a file, or a folder unless another process has put something into it. */
 function takeAway(objects: Anchor, path: BytePath): void {
   const names = path.split('/');
   const last = names.pop()!;

@@ -17,7 +17,7 @@ export interface ChangeSummary {
   readonly pathBase64: string | undefined;
   /** Added, modified (content or mode), deleted, renamed, of another type. */
   readonly status: 'A' | 'M' | 'D' | 'R' | 'T';
-  /** Where a renamed file was. */
+  /** The old path of a renamed file. */
   readonly from: string | undefined;
   readonly fromBase64: string | undefined;
   /** Octal; null: there is none. */
@@ -30,7 +30,7 @@ export interface ChangeSummary {
   /** Lines; null for a file that is binary, large or unreadable. */
   readonly insertions: number | null;
   readonly deletions: number | null;
-  /** Of binary and large files only. */
+  /** Hashes of binary and large files only. */
   readonly oldSha256: string | undefined;
   readonly newSha256: string | undefined;
   readonly baseKnown: boolean;
@@ -75,7 +75,7 @@ function withFacts(section: Buffer, entry: DiffEntry, facts: ReadonlyMap<BytePat
   const known = factsOf(entry, facts);
   if (known === undefined || !section.includes(notShown)) return section;
   const text = section.toString('latin1');
-  // The section of one half of a change of type.
+  // A change of type has two sections, each with the facts of one side.
   const half = {
     before: text.includes('\nnew file mode ') ? null : known.before,
     after: text.includes('\ndeleted file mode ') ? null : known.after,
@@ -119,7 +119,7 @@ function summarised(
   const { path, after } = change;
   // If a renamed file replaces something that is not a file, that is a change of type first.
   const before = change.before ?? source?.before ?? null;
-  // The same fields in the same order: there may be tens of thousands, and V8 shares their layout.
+  // All summaries have the same fields in the same order: there may be tens of thousands, and V8 shares their layout.
   return {
     path: toText(path),
     pathBase64: base64(path),

@@ -1,4 +1,4 @@
-/** What a store holds of a file: its bytes, or a stand-in and facts about it. */
+/** Loads what a store holds of a file: its bytes, or a stand-in and facts about it. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -31,7 +31,7 @@ export interface Stored {
 }
 
 const maxShownBytes = 1024 * 1024;
-/** Git shows nothing of what is binary, and takes three times as long as a hash to say so. */
+/** Git shows nothing of a binary file, and takes three times as long to say so as hashing the file. */
 const maxBinaryBytes = 64 * 1024;
 const pieceBytes = 512 * 1024;
 
@@ -43,7 +43,7 @@ export function load(reader: Reader, stored: Stored): Loaded {
   const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
   if (bytes !== null && isBinary(bytes)) return binary(bytes, spill === null);
   if (bytes !== null) return inMemory('text', bytes);
-  // It is large, or has grown since it was listed.
+  // The file is large, or has grown since it was listed.
   if (spill !== null && !isHollow(content, path)) return spilled(stored, content, spill);
   const sha256 = reader.hash(source);
   return sha256 === null
@@ -72,7 +72,7 @@ function binary(data: Buffer, toBeShown: boolean): Loaded {
   return toBeShown && !isWhole(loaded.fact) ? { fact: hashed(loaded), data: null } : loaded;
 }
 
-/** Whether what is shown of it is made from its bytes. */
+/** Whether the store has the bytes of the file, and not a stand-in. */
 export function isWhole({ kind, sizeBytes }: Fact): boolean {
   return kind === 'text' || (kind === 'binary' && sizeBytes <= maxBinaryBytes);
 }
@@ -86,12 +86,12 @@ export function hashed({ fact, data }: Loaded): Fact {
   return { ...fact, sha256: createHash('sha256').update(data).digest('hex') };
 }
 
-/** Binary for git, equal for equal bytes, and similar to nothing else. */
+/** The stand-in is binary for git, equal for equal bytes, and similar to nothing else. */
 export function standIn(fact: Fact, path: BytePath, side: string): Buffer {
   return Buffer.from(fact.sha256 === null ? `\0${side} of ${path}` : `\0sha256:${fact.sha256}`, 'latin1');
 }
 
-/** Large ones are not searched and count as if they had one. */
+/** Large files are not searched and count as if they had a CR LF. */
 export function hasCrLf({ data }: Loaded): boolean {
   return data !== null && (!Buffer.isBuffer(data) || data.includes('\r\n'));
 }

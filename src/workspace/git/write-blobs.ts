@@ -12,9 +12,9 @@ export interface BranchChange {
   readonly path: BytePath;
   /** A file or a link; null: it is removed. */
   readonly entry: Entry | null;
-  /** Of a file. */
+  /** The content of a file. */
   readonly content: Source | null;
-  /** Of the content that a gate checked; null: no gate read it. */
+  /** Hash of the content that a gate checked; null: no gate read it. */
   readonly sha256?: string | null;
 }
 
@@ -75,7 +75,7 @@ function head(sizeBytes: number): Buffer {
   return Buffer.from(`blob\nmark :1\ndata ${sizeBytes}\n`);
 }
 
-/** Exactly as many bytes as were announced, and the same that the gate checked. */
+/** Yields exactly as many bytes as `head` announced, and throws if they are not those that the gate checked. */
 function* pieces({ path, sha256 = null }: BranchChange, part: Part): Generator<Buffer> {
   const hash = sha256 === null ? null : createHash('sha256');
   for (let position = 0; position < part.lengthBytes; ) {

@@ -24,8 +24,8 @@ export async function copyFolder(source: string, target: string): Promise<void> 
 }
 
 /**
- * A mark that cannot be copied is an error: without it deleted files reappear. In English, since the output is
- * parsed.
+ * A mark that cannot be copied is an error: without it deleted files reappear. The messages are in English, since they
+ * are parsed.
  */
 const cp = ['env', 'LC_ALL=C', 'cp', '-a', '--preserve=xattr', '--reflink=auto', '--sparse=always'] as const;
 

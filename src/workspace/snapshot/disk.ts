@@ -101,7 +101,7 @@ async function withNewDisk(
   }
 }
 
-/** As little as possible is written. Small files are common here, so there are many inodes. */
+/** The format writes as little as possible. Small files are common here, so there are many inodes. */
 const format = ['-q', '-F', '-m', '0', '-i', '8192', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard'] as const;
 
 async function makeImage(image: string, sizeBytes: number): Promise<void> {
@@ -137,7 +137,7 @@ function isMounted(sandboxFolder: string): boolean {
 
 const tries = 3;
 
-/** What is deleted inside gives its blocks back to the host. */
+/** Files that are deleted inside give their blocks back to the host. */
 async function mountImage(image: string, place: string): Promise<void> {
   for (let left = tries; ; left -= 1) {
     const device = await deviceOf(image);

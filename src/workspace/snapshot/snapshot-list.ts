@@ -55,7 +55,7 @@ function read(sandboxFolder: string, id: string): Snapshot {
   }
 }
 
-/** By id, or by label: then the newest with that label. */
+/** Finds a snapshot by id, or the newest one with a label. */
 export function findSnapshot(sandboxFolder: string, idOrLabel: string): Snapshot {
   const known = listSnapshots(sandboxFolder);
   const newest = [...known].reverse();
@@ -94,7 +94,7 @@ export function makeUnfinished(sandboxFolder: string, id: string): string {
   return folder;
 }
 
-/** It disappears at once by a rename; its files are removed after that. */
+/** The snapshot disappears at once by a rename; its files are removed after that. */
 export async function removeSnapshot(sandboxFolder: string, id: string): Promise<void> {
   const [from, to] = [join(snapshotsPath(sandboxFolder), id), unfinishedPath(sandboxFolder, `gone-${id}`)];
   if (!idPattern.test(id)) throw new Fault('not_found', `no snapshot ${id}`);

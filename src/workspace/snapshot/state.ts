@@ -1,6 +1,6 @@
 /**
- * `state` in the folder of a sandbox: everything of it that persists and changes. `workspace` and `home` hold the layers of
- * an overlay or a whole tree, `data` is the agent's.
+ * `state` in the folder of a sandbox holds everything of the sandbox that persists and changes. `workspace` and `home`
+ * hold the layers of an overlay or a whole tree, `data` is the agent's.
  */
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function statePath(sandboxFolder: string): string {
   return join(sandboxFolder, 'state');
 }
 
-/** Ready to use, with or without a disk. */
+/** Makes the state ready to use, with or without a disk. */
 export async function openState(sandboxFolder: string): Promise<string> {
   const state = statePath(sandboxFolder);
   mkdirSync(state, { recursive: true, mode: 0o711 });

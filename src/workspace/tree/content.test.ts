@@ -103,7 +103,7 @@ describe('contents', () => {
     for (const { fd } of [sparse, dense]) closeSync(fd);
   });
 
-  it('with many short holes are hashed without the zeros', () => {
+  it('with more zeros than the limit are hashed without them', () => {
     const part = hole('short', 3 * 1024 ** 2);
     expect(hashOf(part).sha256).toMatch(/^sparse:/);
     closeSync(part.fd);

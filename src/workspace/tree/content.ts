@@ -1,4 +1,6 @@
-/** The content of files in trees that others may be changing, and in logs. No link is followed, no FIFO blocks. */
+/**
+ * Reads the content of files in logs, and in trees that others may be changing. No link is followed, no FIFO blocks.
+ */
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
@@ -46,7 +48,7 @@ export interface Part {
   readonly fd: number;
   readonly offset: number;
   readonly lengthBytes: number;
-  /** It may have holes. */
+  /** True: it may have holes. */
   readonly isSparse?: boolean;
 }
 
@@ -65,7 +67,7 @@ export function openRegular(folder: Anchor, name: BytePath): Part | null {
   return null;
 }
 
-/** The same below a root, opened name by name. */
+/** Like `openRegular`, for a path below a root, opened name by name. */
 export function openBelow(root: string, path: BytePath): Part | null {
   const names = path.split('/');
   const last = names.pop()!;
@@ -107,7 +109,7 @@ export function using<T>(part: Part | null, work: (part: Part) => T | null): T |
   }
 }
 
-/** Whether most of it is a hole, too large to be written out in a patch or a commit. */
+/** Whether most of a file is a hole, too large to be written out in a patch or a commit. */
 export function isHollow(content: Content, path: BytePath): boolean {
   return (
     using(openContent(content, path), ({ fd, lengthBytes, isSparse = false }) => {
@@ -136,12 +138,12 @@ function openKept(content: Content & { at: 'log' }, file: string): Part | null {
   return null;
 }
 
-/** The log before it was rewritten, for its readers. */
+/** The name under which a log stays for its readers after it was rewritten. */
 export function earlierLog(file: string): string {
   return `${file}.old`;
 }
 
-/** The same of an open file, whole. */
+/** Reads the whole of a recorded content from an open log, and checks its hash. */
 export function readKept(fd: number, content: Content & { at: 'log' }): Buffer {
   const bytes = Buffer.allocUnsafe(content.lengthBytes);
   const length = readChunk({ ...content, fd }, 0, bytes);
@@ -244,7 +246,7 @@ export function writeFully(fd: number, bytes: Buffer, position: number): void {
   }
 }
 
-/** By the rule of git: a NUL in the first 8000 bytes. */
+/** Follows the rule of git: a NUL in the first 8000 bytes. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).includes(0);
 }

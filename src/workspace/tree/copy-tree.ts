@@ -1,7 +1,8 @@
 /**
- * Copies a tree: files with their holes, folders, links, and their modes, owners and times. Others may be changing the source
- * meanwhile; it is walked by open folders, so nothing leads out of it. What vanishes meanwhile is left out, and so are FIFOs,
- * sockets and devices. Hard links stay hard links. Blocks are shared if the filesystem can. Blocks the thread it runs in.
+ * Copies a tree: files with their holes, folders, links, and their modes, owners and times. Others may be changing the
+ * source meanwhile; it is walked by open folders, so nothing leads out of it. Entries that vanish meanwhile are left
+ * out, and so are FIFOs, sockets and devices. Hard links stay hard links. Blocks are shared if the filesystem can.
+ * Blocks the thread it runs in.
  */
 import {
   closeSync,
@@ -80,7 +81,7 @@ class TreeCopy {
     this.#stack = [{ name: '', stat, names: from.here!.list(), next: 0 }];
   }
 
-  /** Where it is. */
+  /** The path that is being copied. */
   get path(): BytePath {
     const folders = this.#stack.slice(1).map(({ name }) => name);
     const top = this.#stack.at(-1);
@@ -172,7 +173,10 @@ class TreeCopy {
     }
   }
 
-  /** All or nothing. Node's `copyFile` never returns if the file shrinks meanwhile. */
+  /**
+   * Shares all blocks or copies nothing: without sharing, Node's `copyFile` never returns if the file shrinks
+   * meanwhile.
+   */
   #share(name: BytePath, { fd }: Part): boolean {
     if (!this.#sharesBlocks) return false;
     try {
@@ -201,7 +205,10 @@ const cannotShare = ['EOPNOTSUPP', 'ENOTSUP', 'ENOTTY', 'ENOSYS', 'EXDEV', 'EINV
 
 const chunk = Buffer.alloc(1024 * 1024);
 
-/** With the length that it had when it was opened, and the same holes; what it lost since is a hole too. */
+/**
+ * Copies a file with the length that it had when it was opened, and with its holes; what was cut off since is a hole
+ * too.
+ */
 function copyData(part: Part, toFd: number): void {
   const { lengthBytes } = part;
   for (let at = nextData(part.fd, 0); at !== null && at.start < lengthBytes; at = nextData(part.fd, at.end)) {

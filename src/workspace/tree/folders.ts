@@ -62,7 +62,7 @@ export class Folders {
   }
 }
 
-/** For system calls that take a folder and a name. */
+/** The form of a location for system calls that take a folder and a name. */
 export function folderEntry({ folder, name }: EntryLocation): NamedEntry {
   return { folderFd: folder.fd, name };
 }

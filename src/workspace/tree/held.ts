@@ -1,6 +1,6 @@
 /**
- * Entries in folders that an agent may write to too, each held open while it is changed. If something else takes its name
- * meanwhile, above all a link, that is not touched.
+ * Changes entries in folders that an agent may write to, too. Each entry is held open meanwhile, so that another entry
+ * that takes its name, above all a link, is not touched.
  */
 import { chmodSync, chownSync, closeSync, constants, openSync, readdirSync } from 'node:fs';
 import { O_PATH } from '../../lib/anchor.ts';
@@ -12,7 +12,7 @@ import { Fault } from '../../model/fault.ts';
 import { type EntryLocation, pathOf } from './folders.ts';
 import { typeOf } from './tree.ts';
 
-/** Null: there is nothing. */
+/** Null: there is no entry. */
 export function holding<T>(location: EntryLocation, work: (fd: number) => T): T | null {
   const fd = tryOpen(location);
   if (fd === null) return null;
@@ -24,8 +24,9 @@ export function holding<T>(location: EntryLocation, work: (fd: number) => T): T 
 }
 
 /**
- * An entry that was made just before. `conflict`: it is of another type by now, or a folder with entries, whose owner must
- * not change. Its present owner proves nothing: some filesystems give every file to one account.
+ * Like `holding`, for an entry that was made just before. `conflict`: it is of another type by now, or a folder with
+ * entries, whose owner must not change. Its present owner proves nothing: some filesystems give every file to one
+ * account.
  */
 export function holdingNew<T>(location: EntryLocation, type: EntryType, work: (fd: number) => T): T {
   const done = holding(location, (fd) => {
@@ -56,7 +57,7 @@ export function give(fd: number, owner: Owner): void {
   given(fd, owner);
 }
 
-/** The same, and returns what it is then. */
+/** Like `give`; returns the stat afterwards. */
 export function given(fd: number, { uid, gid }: Owner): Stat {
   const stats = statOf(fd);
   if (Number(stats.uid) === uid && Number(stats.gid) === gid) return stats;
@@ -68,7 +69,7 @@ export function given(fd: number, { uid, gid }: Owner): Stat {
   return statOf(fd);
 }
 
-/** Not for a link, which has no mode. */
+/** The entry must not be a link, which has no mode. */
 export function setMode(fd: number, mode: number): void {
   chmodSync(byDescriptor(fd), mode);
 }

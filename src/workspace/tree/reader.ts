@@ -60,7 +60,7 @@ export class Reader {
     return copied;
   }
 
-  /** What `copy` read from there, if it was small. */
+  /** The content that `copy` read from this source, if it was small. */
   remembered(source: Elsewhere): Remembered | null {
     return this.#copied.get(keyOf(source)) ?? null;
   }

@@ -24,7 +24,7 @@ export class Cursor {
   readonly #levels: Level[] = [];
   /** The last levels, in order. Null: the folder was gone when it was opened again. */
   readonly #opened: (Anchor | null)[] = [];
-  /** An entry was gone when it was opened. */
+  /** True: an entry was gone when it was opened. */
   lostTrack = false;
 
   constructor(path: string) {
