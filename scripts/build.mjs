@@ -1,5 +1,6 @@
-// Compiles src/ into dist/, removes what dist/ holds of sources that are gone, and puts each program together into one file:
-// Node takes more time to find and open a file than to read it. Those that start often also get what V8 compiles of them (decision 85).
+// Compiles src/ into dist/, removes outputs in dist/ whose sources are gone, and bundles each program into one file:
+// Node takes more time to find and open a file than to read it. Programs that start often also get a code cache of V8
+// (decision 85).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,13 +14,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
 
-/** They have parts that are no JavaScript, or are seldom loaded. */
+/** Not bundled: these packages have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
 const commandLine = 'cli/main';
 const daemon = 'daemon/main';
 const jobThread = 'job/job-thread';
 const deferredZod = join(dist, 'lib/deferred-zod.js');
-/** Decision 86. The messages of zod in other languages, which the bundler cannot tell to be unused, are left out. */
+/** Decision 86. Leaves out the messages of zod in other languages; the bundler cannot tell that they are unused. */
 const deferringSchemas = {
   name: 'deferring-schemas',
   resolveId: (specifier, importer) => {
@@ -28,13 +29,17 @@ const deferringSchemas = {
     return specifier === 'zod' && !isOfZod && importer !== deferredZod ? deferredZod : null;
   },
 };
-/** With a code cache. The programs inside sandboxes have none: they are single files, and another Node may run them there. */
+/**
+ * Programs with a code cache. Those inside sandboxes have none: they are single files, and another Node may run them
+ * there.
+ */
 const cached = [
   ...[commandLine, daemon, jobThread, 'room/room-thread', 'memory/memory-thread'],
   ...['network/proxy/main', 'network/proxy/namespace-thread'],
 ];
 
-// Not incremental: a full build takes about a second, and a remembered one misses outputs that were deleted by hand. `npm run check` looks at the types.
+// Not incremental: a full build takes about a second, and the incremental state misses outputs that were deleted by
+// hand. `npm run check` checks the types.
 const compile = ['-p', 'tsconfig.build.json', '--incremental', 'false', '--noCheck'];
 const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), compile, { cwd: root, stdio: 'inherit' });
 if (tsc.error)
@@ -54,7 +59,10 @@ const made = { build: buildId(), builtAt: new Date().toISOString(), v8: process.
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify(made)}\n`);
 await makeCaches();
 
-/** By which a command knows whether the daemon that answers is of the same build. The command line itself does not count. */
+/**
+ * The id by which a command knows whether the running daemon is of the same build. The command line itself does not
+ * count.
+ */
 function buildId() {
   const hash = createHash('sha256');
   for (const program of programs) {
@@ -77,7 +85,7 @@ function scriptOf(program) {
 
 async function bundle(program, options) {
   const input = { [program]: outputOf(program) };
-  // Of a package with two forms the ES modules: the other one of jsonc-parser cannot be bundled.
+  // Prefers the ES modules of packages with two forms: the other form of jsonc-parser cannot be bundled.
   const resolve = { mainFields: ['module', 'main'] };
   const plugins = program === daemon ? [deferringSchemas] : [];
   const build = await rolldown({ input, external, resolve, plugins, platform: 'node', logLevel: 'warn' });
@@ -86,14 +94,14 @@ async function bundle(program, options) {
   return { code: output[0].code, files: output[0].moduleIds };
 }
 
-/** In the place of what was compiled. Answers with the files that went into it. */
+/** Replaces the compiled module by its bundle. Returns the files that are part of it. */
 async function bundleModule(program) {
   const { code, files } = await bundle(program, { format: 'esm' });
   writeFileSync(outputOf(program), code);
   return files;
 }
 
-/** A function expression after a line with its checksum, as `program.mjs` runs it. */
+/** Writes a function expression after a line with its checksum, as `program.mjs` runs it. */
 async function bundleScript(program) {
   const { code, files } = await bundle(program, { format: 'cjs', strict: true, charset: 'ascii' });
   const text = `(function (exports, require, module, __filename, __dirname, importPackage) {${asciiOf(loading(code))}\n})\n`;
@@ -102,17 +110,17 @@ async function bundleScript(program) {
   return files;
 }
 
-/** `import()` in a script is an experiment of Node; packages that are loaded when they are needed come through `program.mjs`. */
+/** `import()` in a script is experimental in Node; `program.mjs` imports packages that are loaded on demand. */
 function loading(code) {
   return code.replace(/\bimport\((?=["'][\w@])/g, 'importPackage(');
 }
 
-/** The bundler escapes characters of texts and leaves those of comments. */
+/** Replaces other characters than ASCII: the bundler escapes those of strings, but not those of comments. */
 function asciiOf(text) {
   return text.replace(/[^\0-\x7f]/g, '?');
 }
 
-/** The daemon answers commands meanwhile, so both run what their usual starts need. */
+/** The daemon answers commands while both run, so both caches have the code of a usual start. */
 async function makeCaches() {
   const home = mkdtempSync(join(tmpdir(), 'carrel-build-'));
   const { namespaceArgs } = await import(join(dist, 'lib/namespace.js'));
@@ -124,7 +132,7 @@ async function makeCaches() {
       makeCache(own, { CARREL_HOME: home }, namespaceArgs(process.getuid())),
       ...others.map((path) => makeCache(path === scriptOf(jobThread) ? [path, 'jobs'] : [path])),
     ]);
-    // Where no namespaces can be made, by loading alone.
+    // If no namespace can be made, the caches come from loading the programs alone.
     for (const path of own) if (!existsSync(`${path}.cache`)) await makeCache([path]);
   } finally {
     rmSync(home, { recursive: true, force: true });
@@ -138,7 +146,7 @@ async function makeCache(args, extra = {}, namespaces = []) {
   await new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
 }
 
-/** Of the packages whose files are now part of ours. */
+/** The licenses of the packages whose files are part of the bundles. */
 function licensesOf(files) {
   const packages = new Set(files.flatMap((file) => file.match(/.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/)?.[0] ?? []));
   const license = (folder) => readdirSync(folder).find((name) => /^licen[sc]e/i.test(name));

@@ -1,9 +1,11 @@
-// `code-cache.mjs SCRIPT [COMMAND_LINE | jobs]`: runs a program that the build made, so that V8 compiles what a start needs, and writes the result
-// beside the script when the program ends. Functions that did not run are compiled when they are called, as without a cache.
+// `code-cache.mjs SCRIPT [COMMAND_LINE | jobs]`: runs a bundled program, so that V8 compiles what a start needs, and
+// writes the result beside the script when the program ends. Functions that did not run are compiled when they are
+// called, as without a cache.
 //
-// A daemon, in the home that CARREL_HOME names, answers a few commands of COMMAND_LINE, which gets its cache that way, and ends.
-// Where none can start, the cache has what V8 compiled until then. The program of the threads for jobs gets a thread and reviews, applies and
-// undoes a few changes; that of another thread ends for want of its thread.
+// A daemon in the home that CARREL_HOME names answers a few commands of COMMAND_LINE, which gets its cache that way,
+// and ends. If no daemon can start, the cache has what V8 compiled until then. The program of the job threads gets a
+// thread, and reviews, applies and undoes a few changes; the programs of other threads end at once, because they run in
+// no thread.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,10 +16,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
 
-/** The first ones need a daemon; a command starts one where none answers. */
+/** These commands need a daemon; a command starts one if none answers. */
 const asking = [['ls'], ['status', '--json'], ['logs', 'none']];
 const plain = [['--help'], ['run', '--help'], ['exec', '--help']];
-/** Of a command line that is started by the daemon. */
+/** Argument of a command line that the process of the daemon started. */
 const answered = 'answered';
 const waitMs = 10_000;
 const pollMs = 5;
@@ -73,7 +75,7 @@ async function doJobs(script) {
   }
 }
 
-/** On a working copy with a changed and a new file. Where there is no git, on a project without a repository. */
+/** Makes jobs on a working copy with a changed and a new file. Without git, the project has no repository. */
 function jobsIn(folder) {
   const [project, upper] = [join(folder, 'project'), join(folder, 'upper')];
   for (const at of [project, upper]) mkdirSync(join(at, 'src'), { recursive: true });
@@ -102,17 +104,17 @@ function jobsIn(folder) {
 
 async function answerCommands(commandLine) {
   const deadline = Date.now() + waitMs;
-  // A daemon listens for it as soon as it answers.
+  // A daemon listens for SIGTERM as soon as it answers.
   while (process.listenerCount('SIGTERM') === 0 && Date.now() < deadline) await sleep(pollMs);
   if (process.listenerCount('SIGTERM') === 0) return;
   const child = spawn(process.execPath, [import.meta.filename, commandLine, answered], { stdio: 'ignore' });
   await once(child, 'exit');
   process.kill(process.pid, 'SIGTERM');
-  // It exits by itself when it has ended.
+  // The daemon exits by itself when it has ended.
   await sleep(waitMs);
 }
 
-/** Each ends the process, which here goes on. */
+/** Each command would end the process, so exit is replaced. */
 async function runCommands(main) {
   const exit = process.exit;
   for (const argv of [...(second === answered ? asking : []), ...plain]) {

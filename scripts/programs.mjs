@@ -1,11 +1,11 @@
-// The programs that the build puts together, each into one file: every `main.ts` and thread of src, and a few with names of their own.
-// The adapter has to be one file: it is mounted into sandboxes, where there is no other file of ours.
+// The programs that the build bundles, each into one file: every `main.ts` and thread of src, and a few with names of
+// their own. The adapter has to be one file: it is mounted into sandboxes without any other file of Carrel.
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const src = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src');
-/** The CLI is no part of it: commands load their files when they run. */
+/** The CLI is left out here: commands load their files when they run. */
 const found = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
   (path) => /(^|\/)(main|[a-z-]+-thread)\.ts$/.test(path) && path !== 'cli/main.ts',
 );

@@ -1,5 +1,5 @@
-// npm run test:node -- [VERSION] [vitest arguments]: the unit and conformance projects on another Node. In a mount namespace
-// of the run it takes the place of the one in /usr, and better-sqlite3 compiled for it the place of the one in node_modules.
+// npm run test:node -- [VERSION] [vitest arguments]: runs the unit and conformance projects on another Node. In a mount
+// namespace of the run, that Node replaces the one in /usr, and better-sqlite3 compiled for it the one in node_modules.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -17,18 +17,18 @@ if (process.execPath !== join(home, 'bin/node')) {
   install();
   run([...namespaceArgs(process.getuid()), join(home, 'bin/node'), import.meta.filename, version, ...args], env);
 } else {
-  // Already on that Node, in the namespace of the run.
+  // This process runs on that Node already, in the namespace of the run.
   run(['mount', '--bind', compiled, resolve('node_modules/better-sqlite3')]);
   run([placed('/usr/bin/node'), 'node_modules/vitest/vitest.mjs', 'run', ...args]);
 }
 
-/** The one that ./setup installs for the test clients, if it is the right one. */
+/** The Node that ./setup installs for the test clients, or, if it has another version, the one that is downloaded. */
 function findNode() {
   const found = resolve('test/clients/node_modules', distribution);
   return manifest(found)?.version.startsWith(`${version}.`) ? found : join(folder, 'node_modules', distribution);
 }
 
-/** Sandboxes and containers find Node in /usr. */
+/** Mounts that Node over the one in /usr, where sandboxes and containers find it. */
 function placed(usual) {
   if (!existsSync(usual)) return process.execPath;
   run(['mount', '--bind', process.execPath, realpathSync(usual)]);
@@ -55,7 +55,7 @@ function download() {
   run(['npm', 'install', ...options, `${distribution}@${version}`]);
 }
 
-/** Where ./setup compiled it, SQLite itself is there: only the part that knows Node has to be compiled. */
+/** After a compilation by ./setup, SQLite itself is there: only the addon has to be compiled. */
 function compile() {
   console.log(`test:node: compiling better-sqlite3 for Node ${version}`);
   cpSync('node_modules/better-sqlite3', compiled, { recursive: true });
@@ -64,7 +64,7 @@ function compile() {
   run(['npm', 'rebuild', '--build-from-source', `--nodedir=${home}`, '--loglevel=error', '--prefix', folder], quick);
 }
 
-/** As binding.gyp of better-sqlite3 does, without optimisation, which is most of what a compiler does here. */
+/** Compiles as binding.gyp of better-sqlite3 does, but without optimisation, which takes most of the time. */
 function compileAddon(release) {
   const headers = [join(home, 'include/node'), join(release, 'obj/gen/sqlite3')].map((path) => `-I${path}`);
   const options = ['-std=c++20', '-O0', '-fPIC', '-pthread', '-fno-rtti', '-DNODE_GYP_MODULE_NAME=better_sqlite3'];

@@ -1,6 +1,6 @@
-// Runs test/vm in a virtual machine: a kernel of Debian's with the unified hierarchy of control groups alone, systemd, three
-// filesystems, and resets at the worst moments. Nothing is downloaded or installed: the machine sees this one's /usr and the
-// checkout read-only, and its disks are files that go when this ends.
+// Runs test/vm in a virtual machine: a Debian kernel with only the unified hierarchy of control groups, systemd, three
+// filesystems, and resets at the worst moments. Nothing is downloaded or installed: the machine sees this one's /usr
+// and the checkout read-only, and its disks are files that are removed at the end.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
@@ -20,16 +20,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
-// Without a word for so long it hangs. Every test says how it ended.
+// A machine that prints nothing for so long hangs. Every test prints how it ended.
 const silentMs = 30 * 60_000;
 const memory = '3G';
-// Each is a boot, and a file of test/vm. `cut` ends by a reset, and `after-cut` looks at what is left.
+// Each phase is a boot and a file of test/vm. `cut` ends by a reset, and `after-cut` checks the result.
 const phases = ['limits', 'frozen', 'cut', 'after-cut'];
-// Instead of a phase: a shell inside, for looking around.
+// Instead of a phase: a shell in the machine, to look around.
 const shell = 'shell';
 const running = new Set();
 
-// What proves that it is there, and its Debian package.
+// Files that must exist, each with its Debian package.
 const needs = [
   ['/usr/bin/qemu-system-x86_64', 'qemu-system-x86'],
   ['/usr/lib/qemu/virtiofsd', 'qemu-system-common'],
@@ -46,7 +46,7 @@ const kernelFolder = process.env.CARREL_VM_KERNEL ?? '/';
 const modules =
   'virtio_pci virtio_blk virtiofs overlay loop xfs btrfs crc32c_generic xxhash_generic blake2b_generic sha256_generic';
 const disks = { ext4: ['mkfs.ext4', '-q'], xfs: ['mkfs.xfs', '-q'], btrfs: ['mkfs.btrfs', '-q'], swap: ['mkswap'] };
-// Of the host's /etc, what programs of its /usr cannot do without.
+// Files of the host's /etc that programs of its /usr need.
 const settings =
   'alternatives ca-certificates.conf dbus-1 ld.so.cache login.defs mke2fs.conf nsswitch.conf os-release pam.d security ssl/certs';
 
@@ -86,7 +86,7 @@ const nameOf = (path) =>
     .replace(/\.ko(\.xz)?$/, '')
     .replaceAll('-', '_');
 
-/** The modules in the order in which they can be loaded. Those that are part of the kernel have no file. */
+/** The modules in the order in which they can be loaded. Modules that are built into the kernel have no file. */
 function loadOrder(version) {
   const tree = modulesOf(version);
   const files = readdirSync(tree, { recursive: true }).filter((path) => /\.ko(\.xz)?$/.test(path));
@@ -147,7 +147,7 @@ function makeDisks(folder) {
   }
 }
 
-/** A program that ends with us. */
+/** Starts a program that ends with this one. */
 function begin(program, args, stdio) {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], { stdio });
   running.add(child);
@@ -155,13 +155,13 @@ function begin(program, args, stdio) {
   return child;
 }
 
-/** The next machine's servers have the same sockets. */
+/** Kills the program and waits for its end: the servers of the next machine use the same sockets. */
 function ended(child) {
   child.kill('SIGKILL');
   return new Promise((resolve) => child.once('exit', resolve));
 }
 
-/** A server of files ends with the machine it serves. */
+/** Starts a file server, which ends with the machine that it serves. */
 async function share(folder, tag, source) {
   const socket = join(folder, `${tag}.socket`);
   rmSync(socket, { force: true });
@@ -200,7 +200,7 @@ function qemuArgs(folder, version, phase) {
   ];
 }
 
-/** Boots the machine for one phase; true when that ended as it should. */
+/** Boots the machine for one phase; true: the phase succeeded. */
 async function run(folder, version, phase) {
   console.log(`test:vm: ${phase}`);
   await Promise.all([share(folder, 'usr', '/usr'), share(folder, 'checkout', checkout)]);

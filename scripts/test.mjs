@@ -1,6 +1,6 @@
-// Runs vitest in a mount namespace of its own, as the daemon is: engines mount things, and the host must not see them.
-// An ordinary user gets a user namespace too, and with it the rootless half of everything.
-// In CI the unit and conformance projects run on a newer Node first.
+// Runs vitest in a mount namespace of its own, as the daemon is: engines mount folders, and the host must not see them.
+// An ordinary user also gets a user namespace, and the rootless half of the tests. In CI the unit and conformance
+// projects run on a newer Node first.
 import { spawnSync } from 'node:child_process';
 import { namespaceArgs } from '../dist/lib/namespace.js';
 

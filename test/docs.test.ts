@@ -1,4 +1,4 @@
-/** The pages of docs/ that are made from code are current, and their examples are accepted. `npm run docs` writes the pages. */
+/** The generated pages of docs/ are current, and their examples are valid. `npm run docs` writes the pages. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ it.each(Object.entries(pages))('docs/%s is current; if not, run: npm run docs', 
 it('the examples of config.yaml are valid together', () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  // Files of authorities are read, and the one in the example is on another machine.
+  // readConfig reads files of authorities, and the one of the example does not exist here.
   const { authorities, ...rest } = exampleOf(configJsonSchema(), 'name') as Record<string, unknown>;
   writeFileSync(join(folder, 'config.yaml'), stringify(rest));
   expect(authorities).toEqual([expect.any(String)]);

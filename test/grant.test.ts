@@ -1,4 +1,4 @@
-/** A kind of grant is declared once: everything that is the same for all kinds goes over the table. */
+/** A kind of grant is declared once: all code that is the same for all kinds uses the table. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const clocks: GrantKind<Clock, Clock, 'clocks', 'clock'> = {
 };
 const kitchen = { clock: 'kitchen', readonly: true };
 
-/** The modules as they are with one more line in `model/noun-table.ts`; other tests have their own. */
+/** Loads the modules with one more entry in the tables; other tests load modules of their own. */
 async function withClocks() {
   vi.resetModules();
   const table = await import('../src/model/grant-table.ts');
@@ -61,7 +61,7 @@ async function withClocks() {
   };
 }
 
-describe('one more kind in the table', () => {
+describe('another kind of grant in the table', () => {
   let code: Awaited<ReturnType<typeof withClocks>>;
   beforeAll(async () => {
     code = await withClocks();
@@ -95,7 +95,7 @@ describe('one more kind in the table', () => {
     expect(view?.safeParse([kitchen]).success).toBe(false);
   });
 
-  it('is a key of carrel.yaml: declared, trusted, asked for, and noticed when it changes', () => {
+  it('is a key of carrel.yaml: validated, trusted, requested, and a change replaces the sandbox', () => {
     const content = (...names: string[]) => ({ name: 'f', sandboxes: { a: { clocks: names } as object } });
     expect(code.grantsOf(content('kitchen:ro'), { folder: '/', leadsOut: () => null })).toEqual([
       'a: clock kitchen:ro',

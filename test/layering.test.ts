@@ -17,7 +17,7 @@ function made(files: Record<string, string>): string[] {
   return breaches(new Map(Object.entries(files)));
 }
 
-test('the source keeps to the arrows', () => {
+test('the source keeps to the import rules', () => {
   const tree = treeOf('src');
   expect(tree.size).toBeGreaterThan(10);
   expect(breaches(tree)).toEqual([]);

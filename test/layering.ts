@@ -3,10 +3,10 @@
  *
  *   model ← lib ← parts ← launch ← reconcile ← job ← app ← server ← daemon        model ← api ← {cli job app server}
  *
- * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. Nouns, the folders of `app`,
- * import only types of each other. `launch` and `reconcile` import the
- * contract of a part (`store/store.ts`) or its types; the layers above them import any of its code. One arrow goes up: the types of
- * routes in `api/routes.ts` come from the declarations in `app/app.ts`. Tests beside the source may import what they like.
+ * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. Nouns,
+ * the folders of `app`, import only types of each other. `launch` and `reconcile` import the contract of a part
+ * (`store/store.ts`) or its types; the layers above them import any of its code. One arrow goes up: the types of routes in
+ * `api/routes.ts` come from the declarations in `app/app.ts`. Tests beside the source may import any file.
  */
 import { dirname, join } from 'node:path/posix';
 
@@ -103,7 +103,9 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
   return byCode.includes(source) || (byContract.includes(source) && (typeOnly || isContract(to)));
 }
 
-/** A noun gets the objects of another one from the wiring, so that it imports only types of it. `app.ts` lists all nouns. */
+/**
+ * The wiring gives a noun the objects of other nouns, so the noun imports only their types. `app.ts` lists all nouns.
+ */
 function isSameNoun(from: string, to: string): boolean {
   const [source, destination] = [nounOf(from), nounOf(to)];
   return source === null || destination === null || source === destination;
@@ -146,7 +148,7 @@ function wrongOwner(path: string, source: string): string[] {
     .map((name) => `${path}: only ${owners[name]?.join(' and ')} may import ${name}`);
 }
 
-/** The command line and the adapter start quickly because nothing they can load is heavy. */
+/** The command line and the adapter start quickly because they can load no heavy package. */
 function heavyReach(path: string, tree: Tree): string[] {
   if (!light.test(path)) return [];
   return [...reached(path, tree)]
@@ -173,7 +175,7 @@ function valueImports(source: string): string[] {
     .map(({ specifier }) => specifier);
 }
 
-/** Commands are argv arrays: no `exec`, no `shell` option, and no way to reach them unseen. */
+/** Commands are argv arrays: no `exec`, no `shell` option, and no import that would hide them from this check. */
 function shells(path: string, source: string): string[] {
   const clause = /^import\s+([\w$*{},\s]+?)\sfrom\s+['"](?:node:)?child_process['"]/m.exec(source)?.[1];
   const found = [

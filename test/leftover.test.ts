@@ -38,7 +38,7 @@ describe('a process belongs to the run', () => {
   });
 });
 
-describe('a process of a second run or of another user is not judged', () => {
+describe('a process of a second run or of another user is not a leftover', () => {
   test.each<[string, Partial<SeenProcess>]>([
     ['a daemon', { argv: ['node', '/x/dist/daemon/main.js'], environment: 'CARREL_HOME=/home/ada/.carrel\0' }],
     ['a daemon of a second run', { environment: 'CARREL_TEST_RUN=ffffff\0TMPDIR=/tmp/carrel-ffffff\0' }],
@@ -49,7 +49,7 @@ describe('a process of a second run or of another user is not judged', () => {
     expect(left({ processes: [process(7, overrides)] })).toEqual([]);
   });
 
-  test('that sees a mount which the run left on the host; the mount is judged', () => {
+  test('that sees a mount which the run left on the host; only the mount is a leftover', () => {
     const mount = bind('/tmp/carrel-1a2b3c/carrel-test-x/home');
     expect(left({ processes: [process(7, { mounts: [mount] })], mounts: [mount] })).toEqual([
       'mount /tmp/carrel-1a2b3c/carrel-test-x/home/sandboxes/a/state on /run/carrel',
@@ -57,14 +57,14 @@ describe('a process of a second run or of another user is not judged', () => {
   });
 });
 
-test('the process that judges, its ancestors and its children are spared, a grandchild is not', () => {
+test('the checking process, its ancestors and its children are no leftovers, a grandchild is', () => {
   const environment = 'CARREL_TEST_RUN=1a2b3c\0';
   const lineage = [process(40, { environment }), process(self, { parent: 40, environment })];
   const below = [process(60, { parent: self, environment }), process(70, { parent: 60, environment })];
   expect(left({ processes: [...lineage, ...below] })).toEqual([expect.stringMatching(/^process 70: /)]);
 });
 
-test('groups and folders are judged by their names', () => {
+test('groups and folders are recognized by their names', () => {
   const groups = ['carrel-0123456789ab', 'carrel-1a2b3c-delegated', 'carrel-1a2b3c9f8e7d6c', 'carrel-ba9876543210'];
   const folders = ['/tmp/carrel-1a2b3c/carrel-test-x', '/dev/shm/carrel-0123456789ab', '/dev/shm/carrel-ba9876543210'];
   expect(left({ groups: groups.map((name) => `/sys/fs/cgroup/pids/${name}`), folders })).toEqual([

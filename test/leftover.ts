@@ -1,7 +1,8 @@
 /**
- * What of a machine belongs to one run of the tests. Other runs, and other users of Carrel, work on the same machine.
+ * The processes, mounts, groups and folders that belong to one run of the tests. Other runs, and other users of Carrel,
+ * work on the same machine.
  *
- * A process belongs to the run when its arguments, its environment, its control groups or its mounts name the run. A
+ * A process belongs to the run if its arguments, its environment, its control groups or its mounts name the run. A
  * sandbox has a clean environment, but its mounts name the home behind them and its group the installation.
  */
 
@@ -41,7 +42,7 @@ export function leftovers(run: Run, machine: Machine, self: number): string[] {
   ];
 }
 
-/** `self`: the process that judges. It, those it came from and its own children go on after the judgement. */
+/** `self`: the process that checks. This process, its ancestors and its own children continue after the check. */
 export function partOf(run: Run, machine: Machine, self: number): Machine {
   const spared = sparedBy(machine.processes, self);
   const onHost = new Set(machine.mounts.map(pathsOf));
@@ -60,7 +61,7 @@ function sparedBy(processes: readonly SeenProcess[], self: number): ReadonlySet<
   return spared;
 }
 
-/** A mount of the host tells nothing about a process: everything on the machine sees it. */
+/** A mount of the host does not identify a process: every process on the machine sees it. */
 function isOfRun(run: Run, process: SeenProcess, onHost: ReadonlySet<string>): boolean {
   const { argv, environment, groups, mounts } = process;
   if (argv.length === 0) return false;
@@ -68,13 +69,13 @@ function isOfRun(run: Run, process: SeenProcess, onHost: ReadonlySet<string>): b
   return [...argv, environment, groups, ...own].some((text) => names(run, text));
 }
 
-/** The run's folder, and the groups of its tests, begin with its mark. */
+/** The names of the run's folder, and of the groups of its tests, begin with its mark. */
 function names({ id, installations }: Run, text: string): boolean {
   if (text.includes(`carrel-${id}`) || text.includes(`CARREL_TEST_RUN=${id}`)) return true;
   return installations.some((installation) => text.includes(`carrel-${installation}`));
 }
 
-/** Of a line of `mountinfo`: what is mounted, and where. */
+/** From a line of `mountinfo`: what is mounted, and where. */
 function pathsOf(line: string): string {
   return line.split(' ').slice(3, 5).join(' on ');
 }

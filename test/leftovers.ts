@@ -1,18 +1,19 @@
 /**
  * A run must leave nothing of its own on the machine: no process, mount or control group, no folder in its temporary
- * folder or in /dev/shm. What is left fails the run with a list. Its folder stays to be looked at, with CARREL_TEST_DISK=0.
+ * folder or in /dev/shm. Leftovers fail the run with a list. With CARREL_TEST_DISK=0 the folder of the run stays for
+ * inspection.
  */
 import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { currentRun, removeRunFolder } from './harness/run.ts';
 import { leftovers, type Machine, type Run, type SeenProcess } from './leftover.ts';
 
-/** Less than vitest gives a teardown. */
+/** Shorter than vitest's time-out of a teardown. */
 const settleMs = 20_000;
-/** Podman never removes the group that it keeps its containers' groups in. */
+/** Podman never removes the parent group of its containers. */
 const podmanGroup = 'libpod_parent';
 
-/** Vitest sets up each project by itself; the first one checks for all. */
+/** Vitest calls the setup for each project; the first call checks for all of them. */
 const shared = globalThis as { carrelLeftovers?: true };
 
 export default function setup(): (() => Promise<void>) | undefined {
@@ -21,7 +22,7 @@ export default function setup(): (() => Promise<void>) | undefined {
   return check;
 }
 
-/** What ends by itself gets a moment to do so. */
+/** Processes that are about to end get some time to do so. */
 async function check(): Promise<void> {
   const run = currentRun();
   const deadline = Date.now() + settleMs;
@@ -32,7 +33,7 @@ async function check(): Promise<void> {
   }
   for (const group of cgroups((name) => name === podmanGroup)) removeEmpty(group);
   if (left.length === 0) return removeRunFolder(run);
-  // Vitest prints an error of a teardown but exits 0.
+  // Vitest prints an error of a teardown but would exit with 0.
   process.exitCode = 1;
   throw new Error(`the run left behind:\n  ${left.join('\n  ')}`);
 }
@@ -73,7 +74,7 @@ function cgroups(isWanted: (name: string) => boolean): string[] {
   );
 }
 
-/** One that is in use stays. */
+/** A group in use stays. */
 function removeEmpty(group: string): void {
   for (const path of [`${group}/conmon`, group]) attempt(() => rmdirSync(path), undefined);
 }
@@ -84,7 +85,7 @@ function folders(parent: string): string[] {
     .map((name) => `${parent}/${name}`);
 }
 
-/** What vanishes while it is looked at, and what is not a folder, is empty. */
+/** A folder that vanishes meanwhile, and a path that is no folder, count as empty. */
 function list(path: string): string[] {
   return attempt(() => readdirSync(path), []);
 }

@@ -1,7 +1,7 @@
 /**
- * The order of test files. A few run at a time, so a long one that begins last runs alone. Vitest remembers durations from
- * the last run; in a fresh clone it knows none, and these files go first. One project follows another, the unit tests last,
- * because a worker goes on with a file of the same project only.
+ * The order of test files. A few run at the same time, so a long one that begins last would run alone. Vitest remembers
+ * durations of the last run; in a fresh clone it knows none, and these files run first. Projects follow each other,
+ * unit tests last, because a worker runs only files of one project.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,4 +1,4 @@
-/** How many files a noun touches besides its own, counted by what imports it. */
+/** How many files outside of a noun import that noun. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 /** The files that a noun with a grant registers itself in, as CONTRIBUTING says under "A noun". */
 const registered = ['app/app.ts', 'cli/commands.ts', 'daemon/noun-wiring.ts', 'model/noun-table.ts'];
 
-/** By its folders, and the files of shared folders that have its name. */
+/** The files that import a noun. Its own files are those of its folders, and files of shared folders with its name. */
 function importers(noun: string, also: readonly string[] = []): string[] {
   const names = [noun, ...also].join('|');
   const own = new RegExp(
@@ -26,12 +26,12 @@ function importers(noun: string, also: readonly string[] = []): string[] {
     .sort();
 }
 
-describe('a noun that sandboxes are granted', () => {
-  it('is named by four existing files, as shares are', () => {
+describe('a noun with grants for sandboxes', () => {
+  it('is imported by four files outside of it, as shares are', () => {
     expect(importers('share')).toEqual(registered);
   });
 
-  it('is besides named by features about two nouns: for rooms, those of fleets, the hub, the disk and notes', () => {
+  it('is also imported by features about two nouns: for rooms, those of fleets, the hub, the disk and notes', () => {
     expect(importers('room', ['mention', 'webhook'])).toEqual(
       [
         ...registered,
@@ -42,13 +42,13 @@ describe('a noun that sandboxes are granted', () => {
     );
   });
 
-  it('is besides named by features about two nouns: for the memory, those of the hub, the bank and Chroma', () => {
+  it('is also imported by features about two nouns: for the memory, those of the hub, the bank and Chroma', () => {
     expect(importers('memory', ['chroma'])).toEqual(
       [
         ...registered,
         ...['app/hub/hub-memory.ts', 'app/hub/tool/memory.ts', 'daemon/environment-wiring.ts'],
         ...['agent/bank/main.ts', 'app/bank/sandbox-bank.ts', 'launch/compose.ts'],
-        // A volume has the files of Chroma.
+        // A volume contains the files of Chroma.
         'daemon/wiring.ts',
       ].sort(),
     );

@@ -1,9 +1,9 @@
 /**
- * Vitest's forks, each in a mount namespace of its own as each daemon is: engines mount over one and the same folder, so two
- * files at a time would cover what the other put there.
+ * Vitest's forks, each in a mount namespace of its own as each daemon is: engines mount over the same folder, so two
+ * files that run at the same time would cover each other's mounts.
  *
- * A fork runs one file after the other: starting it and loading what most tests need takes half a second of processor time. A
- * file that replaces modules has a fork of its own, since others would find the replaced ones loaded.
+ * A fork runs one file after the other: starting it and loading what most tests need takes half a second of processor
+ * time. A file that replaces modules has a fork of its own, since later files would get the replaced ones.
  */
 import { readFileSync } from 'node:fs';
 import { ForksPoolWorker, type PoolRunnerInitializer, type PoolTask, type WorkerRequest } from 'vitest/node';
@@ -15,7 +15,7 @@ class Worker extends ForksPoolWorker {
   override readonly name = poolName;
   #hasReplaced = false;
 
-  /** A fork is what this process is, unless it says otherwise. */
+  /** A fork runs the program of `process.execPath`, unless told otherwise. */
   override start(): Promise<void> {
     const node = process.execPath;
     process.execPath = inNamespace;

@@ -1,4 +1,4 @@
-/** What `scripts/build.mjs` puts together: every file that a program has to open costs each of its starts time. */
+/** The programs that `scripts/build.mjs` bundles: each file that a program opens costs time at every start. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ function imported(file: string): string[] {
   return [...found].map(([, specifier]) => specifier!).filter((specifier) => !isBuiltin(specifier));
 }
 
-/** The files that are read before the first line of the program runs, and the packages. */
+/** The files that Node reads before it runs the first line of the program, and the packages. */
 function loaded(file: string, found: string[] = []): string[] {
   found.push(file);
   for (const specifier of imported(file)) {
@@ -31,7 +31,7 @@ test.each(programs)('%s is one file', (program) => {
   expect(others.filter((one) => !['koffi', 'better-sqlite3'].includes(one))).toEqual([]);
 });
 
-// Without the bench, which has a link to `dist` in its own folder there: newer Node would follow it.
+// The bench is left out: it has a link to `dist` in its own folder there, which newer Node would follow.
 const cached = readdirSync('dist')
   .filter((folder) => folder !== 'bench' && statSync(join('dist', folder)).isDirectory())
   .flatMap((folder) =>
@@ -47,7 +47,7 @@ test('the command line, the daemon, its threads and the proxy have a code cache'
   expect(cached.sort()).toEqual(names.map((name) => `${name}.script.js`));
 });
 
-/** Another Node than that of the build refuses the caches, and compiles. */
+/** A Node with another V8 than that of the build refuses the caches, and compiles. */
 const { v8 } = JSON.parse(readFileSync('dist/build.json', 'utf8')) as { v8: string };
 const isRefused = v8 !== process.versions.v8;
 
@@ -59,7 +59,7 @@ test.each(cached)('V8 accepts the code cache of %s, another V8 does not, and oth
   expect(checksum).toBe(`// ${createHash('sha256').update(rest.join('\n')).digest('hex')}`);
   expect(cache.toString('latin1', 0, checksum!.length + 1)).toBe(`${checksum}\n`);
   expect(source).not.toMatch(/[^\0-\x7f]|\bimport\(["'][\w@]/);
-  // In a process with the flags that programs have: V8 compares them.
+  // The check runs in a process with the flags that programs have: V8 compares them.
   const check = `const {readFileSync} = require('node:fs');
     const source = readFileSync(process.argv[1], 'latin1');
     const cachedData = readFileSync(process.argv[1] + '.cache').subarray(source.indexOf('\\n') + 1);

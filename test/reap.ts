@@ -1,4 +1,4 @@
-/** Removes what is left of a run: its processes, mounts, control groups and folders. */
+/** Removes the leftovers of a run: its processes, mounts, control groups and folders. */
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { look } from './leftovers.ts';
 
 const reapMs = 30_000;
 
-/** `self` and its relatives stay. */
+/** Removes everything except `self`, its ancestors and its children. */
 export async function reap(run: Run, self: number): Promise<void> {
   const deadline = Date.now() + reapMs;
   let left = partOf(run, look(run), self);
@@ -24,7 +24,7 @@ export async function reap(run: Run, self: number): Promise<void> {
   for (const folder of [...left.folders, run.folder]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A group is busy until the kernel has let go of its last process. */
+/** A group is busy until the kernel has released its last process. */
 async function removeGroup(path: string, deadline: number): Promise<void> {
   for (const entry of readdirSync(path, { withFileTypes: true }))
     if (entry.isDirectory()) await removeGroup(join(path, entry.name), deadline);

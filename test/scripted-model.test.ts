@@ -17,7 +17,7 @@ function post(body: object, headers: Record<string, string> = {}): Promise<Respo
   return fetch(`http://127.0.0.1:${model.port}/v1/messages`, { method: 'POST', body: JSON.stringify(body), headers });
 }
 
-it('answers by how far the conversation is, and questions beside the work with a word', async () => {
+it('answers with the turn that the conversation has reached, and a request without tools with a word', async () => {
   await open([[{ tool: 'Bash', input: { command: 'ls' } }], [{ text: 'done' }]]);
   const answers = await Promise.all(
     [answered, ask, { ...ask, tools: [] }].map(async (body) => (await post(body)).json()),
@@ -30,7 +30,7 @@ it('answers by how far the conversation is, and questions beside the work with a
   expect(model.questions).toHaveLength(3);
 });
 
-it('streams blocks in pieces that make up the whole', async () => {
+it('streams blocks in pieces that add up to the whole', async () => {
   const said = 'a text — longer than one piece 👋 of it';
   await open(() => [{ text: said }, { tool: 'Write', input: { content: said } }]);
   const lines = (await (await post({ ...ask, stream: true })).text())

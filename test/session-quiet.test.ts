@@ -1,4 +1,4 @@
-/** When a campaign against sessions stops waiting for events. */
+/** `isQuiet` says when a campaign against sessions stops waiting for events. */
 import { describe, expect, test } from 'vitest';
 import type { SessionEvent } from '../src/model/session.ts';
 import { SessionFold } from '../src/model/session-fold.ts';
@@ -17,21 +17,21 @@ function foldOf(...steps: readonly Step[]): SessionFold {
   return fold;
 }
 
-describe('a session without further events', () => {
-  test('has no turn', () => {
+describe('a session is quiet', () => {
+  test('if it has no turn', () => {
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1'))).toBe(false);
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'turn.ended 1'))).toBe(true);
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'turn.ended 1', 'session.note'))).toBe(true);
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'turn.ended 1', 'prompt 2'))).toBe(false);
   });
 
-  test('waits for a person, also when another prompt came after the question', () => {
+  test('if it waits for a person, even if another prompt came after the question', () => {
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'question 1'))).toBe(true);
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'question 1', 'prompt 2'))).toBe(true);
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'question 1', 'prompt 2', 'answer 1'))).toBe(false);
   });
 
-  test('goes on with the next prompt, whatever a turn that has ended asked', () => {
+  test('unless a turn with a question has ended and a prompt follows', () => {
     expect(isQuiet(foldOf('prompt 1', 'turn.started 1', 'question 1', 'prompt 2', 'turn.ended 1'))).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ const own = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', '
 const files = [...own, ...guides, ...decisions];
 const read = (file: string) => readFileSync(file, 'utf8');
 
-/** What is wrong with a command line; null: nothing. */
+/** Returns what is wrong with a command line; null: it is valid. */
 async function problemOf(argv: readonly string[]): Promise<string | null> {
   try {
     let entry: CommandEntry | null = null;
@@ -26,7 +26,7 @@ async function problemOf(argv: readonly string[]): Promise<string | null> {
   }
 }
 
-/** Commands in prose leave arguments out, so only the words of the command and its options are compared. */
+/** Commands in prose omit arguments, so only the words of the command and its options are compared. */
 function problemOfInline(text: string): string | null {
   const shown = text.replace(/ --(home|user) \S+| --json| …/g, '');
   const words = carrelCommands(shown)[0]!;
@@ -57,7 +57,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-/** Decisions also name commands that were decided against. */
+/** Decisions are left out: they also name commands that were rejected. */
 describe.each([...own, ...guides])('%s', (file) => {
   it('has only commands and options in backticks that exist', () => {
     const problems = inlineCommands(read(file)).map((text) => [text, problemOfInline(text)]);

@@ -31,7 +31,9 @@ export function carrelCommands(script: string): string[][] {
 const token =
   /(?<blank>[ \t]+|\\\n)|(?<comment>#[^\n]*)|(?<redirect>\d?[<>]+&?[ \t]*[^\s;|&]*)|(?<end>[\n;&|(){}]+)|(?<word>(?:'[^']*'|"(?:\\.|[^"])*"|\\.|[^\s;&|<>(){}'"\\])+)/gs;
 
-/** Words between `;`, `|`, `&` and ends of lines, without quotes, comments and redirections. */
+/**
+ * Splits a script at `;`, `|`, `&` and ends of lines into commands: words without quotes, comments and redirections.
+ */
 function simpleCommands(script: string): string[][] {
   const commands: string[][] = [[]];
   for (const { groups } of script.matchAll(token)) {

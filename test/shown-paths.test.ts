@@ -1,4 +1,4 @@
-/** Files that the documents name exist, so a walk through the code leads somewhere. */
+/** Files that the documents name exist, so that readers can follow the code. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -14,7 +14,7 @@ it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md', 
       ([, path]) => path!,
     );
     const isKnown = (path: string) => existsSync(path) || files.some((file) => file.endsWith(`/${path}`));
-    // Of a checklist, such as `src/app/NOUN/NOUN.ts`.
+    // A checklist has patterns such as `src/app/NOUN/NOUN.ts`.
     const isPattern = (path: string) => /[A-Z]{4}/.test(path);
     expect(named.filter((path) => !isPattern(path) && !isKnown(path))).toEqual([]);
   },

@@ -1,6 +1,6 @@
 /**
- * The last line of a run: `N passed, N failed`. In CI a test that was skipped or left to do fails the run: what is not
- * run there is not tested anywhere.
+ * Prints the last line of a run: `N passed, N failed`. In CI a skipped or pending test fails the run: it would never
+ * run anywhere else.
  */
 import type { TestModule, TestRunEndReason } from 'vitest/node';
 import type { Reporter } from 'vitest/reporters';
@@ -23,7 +23,7 @@ export default class Tally implements Reporter {
       this.#refuse(skipped.map((test) => `${test.module.moduleId}: ${test.fullName}`));
   }
 
-  /** A run that fails for something that is no test, leftovers say, has one failure. */
+  /** A run that fails without a failed test, by leftovers for example, has one failure. */
   #failures(): number {
     return this.#failed || (process.exitCode ? 1 : 0);
   }

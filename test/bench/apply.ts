@@ -1,4 +1,4 @@
-/** How long it takes to take changes over and back, beside git with the same patch in a plain copy. */
+/** Times of apply and undo, beside git with the same patch in a plain copy. */
 import { change, cleanly, heavyMs, onHost } from './inside.ts';
 import { output } from './program.ts';
 import { type Row, row, timesPeer } from './report.ts';
@@ -10,7 +10,9 @@ interface ThereAndBack {
   readonly backMs: number;
 }
 
-/** Enough for a median. Each round has a new sandbox: an apply that was taken back leaves records that another one would read. */
+/**
+ * Enough rounds for a median. Each has a new sandbox: an undone apply leaves records, which the next apply would read.
+ */
 const rounds = 9;
 const changes = 2000;
 const appliedProject = 10_000;
@@ -47,7 +49,7 @@ async function applyOnce({ carrel, projects }: Bench): Promise<ThereAndBack> {
   return times;
 }
 
-/** Git with the same changes as a patch, in a plain copy that has none of them. */
+/** Runs git with the same changes as a patch, in a plain copy that has none of them. */
 async function gitApply({ projects }: Bench): Promise<(...options: string[]) => Promise<string>> {
   const { path: copy } = await projects.copy(appliedProject);
   const patch = projects.path('changes.patch');

@@ -8,7 +8,7 @@ import { type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
-/** Of four fifths of the speed. */
+/** A backup has to reach four fifths of the speed of its peer. */
 const promised = 1 / 0.8;
 const type = 'memory-bank';
 

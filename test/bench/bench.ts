@@ -60,7 +60,7 @@ async function main(options: Options): Promise<void> {
   } finally {
     say('cleaning up');
     if (!(await cleanup.run())) process.exitCode = 1;
-    // A measurement that was given up may still be under way; what it has started since, the reaper removes.
+    // The cancelled measurement may still run; the reaper removes what it starts from now on.
     if (signal.aborted) process.exit(interruptedExit);
   }
 }

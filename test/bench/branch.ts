@@ -1,4 +1,4 @@
-/** How long it takes to commit large new files to a branch, beside `git add` of files of the same size. */
+/** The time to commit large new files to a branch, beside `git add` of files of the same size. */
 import { cleanly, heavyMs, onHost, type Place } from './inside.ts';
 import { output } from './program.ts';
 import { type Row, row, timesPeer } from './report.ts';
@@ -7,7 +7,7 @@ import type { Bench } from './sections.ts';
 
 const files = 10;
 
-/** Once: git does not compress again what its repository has. */
+/** Measured once: git does not compress again what its repository already has. */
 export async function measureBranch({ options, carrel, projects }: Bench): Promise<Row[]> {
   const { smallProject, largeFileMb } = options;
   const name = await carrel.idleOn(await projects.project(smallProject));

@@ -7,7 +7,7 @@ const argv = [
   ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--', 'echo', 'ready'],
 ];
 
-/** Null where it is not installed. */
+/** Null: bwrap is not installed. */
 export function openBwrap(): Measure | null {
   return isInstalled('bwrap') ? () => timeProgram(argv) : null;
 }

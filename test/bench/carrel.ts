@@ -1,4 +1,4 @@
-/** Carrel as its users meet it: the built daemon of a fresh home, its API and its command. */
+/** Carrel as users run it: the built daemon of a new home, its API and its command. */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Client, readFrames } from '../../src/api/client.ts';
@@ -15,7 +15,7 @@ const concurrent = 8;
 export class Carrel {
   readonly #installation: Installation;
   readonly #client: Client;
-  /** What every sandbox is asked for with. */
+  /** Fields of every request for a sandbox. */
   readonly #engine: { engine?: 'docker'; image?: string };
 
   private constructor(dockerd: Dockerd | null) {
@@ -24,7 +24,7 @@ export class Carrel {
     this.#engine = dockerd ? { engine: 'docker', image } : {};
   }
 
-  /** With sandboxes on the embedded engine, or on that dockerd. */
+  /** Opens an installation with sandboxes on the embedded engine, or on this dockerd. */
   static async open(cleanup: Cleanup, dockerd: Dockerd | null = null): Promise<Carrel> {
     const carrel = new Carrel(dockerd);
     cleanup.add('carrel', () => carrel.#close());
@@ -40,7 +40,7 @@ export class Carrel {
     return this.#installation.daemonPid;
   }
 
-  /** Create a sandbox whose command prints something, attach, and read until it ends. Removing it is not timed. */
+  /** Creates a sandbox whose command prints something, attaches, and reads until it ends. The removal is not timed. */
   async run(): Promise<Timing> {
     const from = performance.now();
     const body = { ...this.#engine, command: ['echo', 'ready'], console: true };
@@ -57,7 +57,7 @@ export class Carrel {
     return readTimed(socket, from);
   }
 
-  /** `carrel run -- true`, the whole command. What it leaves behind is removed later. */
+  /** Times the whole command `carrel run -- true`. Its sandbox is removed later. */
   async command(): Promise<Timing> {
     const wholeMs = await elapsed(() => this.#installation.ok('run', '--', 'true'));
     return { firstMs: wholeMs, wholeMs };
@@ -75,7 +75,7 @@ export class Carrel {
     return this.#client.call('POST /v1/hub/call', { body: { tool, input } });
   }
 
-  /** The next call of a tool starts it. */
+  /** Stops the spoke; the next call of a tool starts it. */
   async stopSpoke(project: string): Promise<void> {
     await this.#installation.ok('stop', '--grace', '0', `hub-${project}`).catch(() => {});
   }
@@ -84,12 +84,12 @@ export class Carrel {
     return elapsed(() => this.#client.call('GET /v1/sandboxes'));
   }
 
-  /** A sandbox that idles. */
+  /** Creates an idle sandbox. */
   async idle(): Promise<string> {
     return (await this.#client.call('POST /v1/sandboxes', { body: this.#engine })).name;
   }
 
-  /** A sandbox that idles on a project. */
+  /** Creates an idle sandbox on a project. */
   async idleOn(project: string): Promise<string> {
     const { name, state, workspace } = await this.#client.call('POST /v1/sandboxes', { body: { project } });
     if (state !== 'running') throw new Error(`${name} is ${state}`);
@@ -97,13 +97,13 @@ export class Carrel {
     return name;
   }
 
-  /** In a sandbox that may reach what these rules say. */
+  /** Creates a sandbox that may reach what these rules allow, as a place to run programs in. */
   async online(network: string[]): Promise<Place> {
     const { name } = await this.#client.call('POST /v1/sandboxes', { body: { ...this.#engine, network } });
     return (argv) => this.#output(name, argv);
   }
 
-  /** Its working copy, as a place to run something in. */
+  /** The working copy of a sandbox, as a place to run programs in. */
   workspace(name: string): Place {
     return (argv) => this.#output(name, argv);
   }
@@ -127,12 +127,12 @@ export class Carrel {
     return (await this.#client.call('POST /v1/sandboxes/{name}/fork', { path: { name }, body: {} }))[0]!.name;
   }
 
-  /** How many there are. */
+  /** Returns the number of changes. */
   async changes(name: string): Promise<number> {
     return (await this.#client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {} })).changes.length;
   }
 
-  /** `carrel diff`, the whole command, its output discarded. */
+  /** Times the whole command `carrel diff`, whose output is discarded. */
   async diff(name: string): Promise<void> {
     const child = this.#installation.spawn(['diff', name]);
     child.stdin!.end();
@@ -142,7 +142,7 @@ export class Carrel {
     if (code !== 0) throw new Error(`carrel diff ${name} exited with ${code}`);
   }
 
-  /** Takes over everything; how much that was. */
+  /** Applies all changes and returns how many there were. */
   async apply(name: string): Promise<number> {
     const { apply, blocked, paths } = await this.#client.call('POST /v1/apply', { body: { names: [name] } });
     if (apply === null) throw new Error(`nothing of ${name} was applied: ${blocked}`);
@@ -158,12 +158,12 @@ export class Carrel {
     await this.#client.call('POST /v1/sandboxes/{name}/undo', { path: { name } });
   }
 
-  /** Idle sandboxes, all asked for at once. */
+  /** Creates idle sandboxes, all at once. */
   burst(count: number): Promise<string[]> {
     return Promise.all(Array.from({ length: count }, () => this.idle()));
   }
 
-  /** Idle sandboxes, a few at a time. */
+  /** Creates idle sandboxes, a few at a time. */
   async fill(count: number, signal: AbortSignal): Promise<string[]> {
     return some(Array.from({ length: count }), async () => {
       signal.throwIfAborted();
@@ -181,13 +181,13 @@ export class Carrel {
     await this.remove((await this.#client.call('GET /v1/sandboxes')).map(({ name }) => name));
   }
 
-  /** Where the content of a volume is. */
+  /** The folder with the content of a volume. */
   async volumeFolder(type: string): Promise<string> {
     const volumes = await this.#installation.json<{ name: string; type: string }[]>('volume', 'init');
     return join(this.home, 'volumes', volumes.find((volume) => volume.type === type)!.name);
   }
 
-  /** Returns the file. */
+  /** Returns the path of the backup. */
   async backup(volume: string): Promise<string> {
     return (await this.#client.call('POST /v1/volumes/{name}/backup', { path: { name: volume } })).file;
   }
@@ -213,7 +213,7 @@ async function readTimed(socket: Parameters<typeof readFrames>[0], from: number)
   return { firstMs, wholeMs: performance.now() - from };
 }
 
-/** The results in order, with a few under way at any time. After a failure nothing new begins. */
+/** Returns the results in order, with a few calls under way at any time. After a failure no new call begins. */
 async function some<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

@@ -1,6 +1,6 @@
 /**
- * Code intelligence of the hub beside cclsp, both with pyright: cclsp leaves requests of a language server without an answer, for which
- * TypeScript's server waits.
+ * Code intelligence of the hub beside cclsp, both with pyright: cclsp does not answer requests of a language server,
+ * and TypeScript's server waits for such answers.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

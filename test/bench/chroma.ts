@@ -1,4 +1,7 @@
-/** What the broker adds to a query of the real Chroma server: the same query to the server and through the broker, in turn. */
+/**
+ * The time that the broker adds to a query of the real Chroma server: the same query to the server and through the
+ * broker, in turn.
+ */
 import http from 'node:http';
 import { ChromaBench, startElsewhere } from '../harness/chroma.ts';
 import { atMost, type Row, row } from './report.ts';

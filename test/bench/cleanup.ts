@@ -1,4 +1,4 @@
-/** What has to be undone at the end, however the end comes. */
+/** Tasks that undo at the end what the bench did, even after an error or an interruption. */
 
 export class Cleanup {
   readonly #tasks: { readonly what: string; readonly undo: () => Promise<void> }[] = [];
@@ -7,7 +7,7 @@ export class Cleanup {
     this.#tasks.push({ what, undo });
   }
 
-  /** The last made goes first. One that fails does not keep the others from being tried; false when any did. */
+  /** Runs the tasks, the last one added first. A failed task does not stop the others; false: a task failed. */
   async run(): Promise<boolean> {
     let clean = true;
     for (let task = this.#tasks.pop(); task; task = this.#tasks.pop()) {
@@ -22,7 +22,10 @@ export class Cleanup {
   }
 }
 
-/** Aborted by the first Ctrl-C: the measurement under way is given up and everything is cleaned up. The second does not wait. */
+/**
+ * The first Ctrl-C aborts the signal: the current measurement is cancelled and everything is cleaned up. The second one
+ * exits at once.
+ */
 export function interruption(): AbortSignal {
   const abort = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -42,7 +45,7 @@ export function untilInterrupted<T>(signal: AbortSignal, work: Promise<T>): Prom
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
-  // What it says after it was given up is of no interest, ignoring.
+  // Errors of a cancelled measurement are not reported, ignoring.
   work.catch(() => {});
   return Promise.race([work, interrupted]);
 }

@@ -53,7 +53,7 @@ function textOf(number: number): string {
   ].join('\n');
 }
 
-/** With the start of the sandbox, of the spoke and of the server. */
+/** Includes the start of the sandbox, of the spoke and of the language server. */
 async function coldDefinition({ carrel }: Bench, id: string, position: Record<string, unknown>): Promise<number> {
   await carrel.stopSpoke(id);
   return elapsed(() => carrel.callTool('find_definition', position));

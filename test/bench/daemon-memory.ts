@@ -1,4 +1,4 @@
-/** The memory of a daemon without garbage, which its inspector collects first. */
+/** The memory of a daemon without garbage: its inspector runs a garbage collection first. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
@@ -16,7 +16,7 @@ const address = 'http://127.0.0.1:9229/json/list';
 const openMs = 5000;
 const mb = 1024 * 1024;
 
-/** Fails where another process has the port of inspectors. */
+/** Fails if another process listens on the inspector's port. */
 export async function openInspector(pid: number): Promise<Inspector> {
   process.kill(pid, 'SIGUSR1');
   const socket = new WebSocket(await urlOf());

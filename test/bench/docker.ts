@@ -1,4 +1,4 @@
-/** A dockerd of our own, and what it takes to run something on it. */
+/** A dockerd of the bench's own, and the time to run a program on it. */
 import { Dockerd, image } from '../harness/dockerd.ts';
 import type { Cleanup } from './cleanup.ts';
 import { isInstalled, timeProgram } from './program.ts';
@@ -13,7 +13,7 @@ export interface Docker {
 const liveName = 'bench-live';
 const withoutNetwork = ['--network', 'none'];
 
-/** Or why there is none. When it should work and does not, that is an error. */
+/** Returns the reason if Docker is missing. A Docker that should work and does not is an error. */
 export async function openDocker(cleanup: Cleanup): Promise<Docker | string> {
   if (!['docker', 'dockerd', 'busybox'].every(isInstalled)) return 'not installed';
   if (process.getuid?.() !== 0) return 'only root can start dockerd';

@@ -14,10 +14,10 @@ type Where = (typeof wheres)[number];
 type Places = Readonly<Record<Where, Place | null>>;
 
 interface Work {
-  /** The times it takes in a place, by name. */
+  /** Runs the work in a place and returns its times by name. */
   readonly times: (place: Place) => Promise<Times>;
   readonly rounds: number;
-  /** How many times native it may take. */
+  /** The largest allowed multiple of the native time. */
   readonly target: number | null;
   readonly warmUp?: boolean;
 }
@@ -34,7 +34,7 @@ export async function measureFiles(bench: Bench): Promise<Row[]> {
   if (withNpm) await addProgram(bench, [project, copy]);
   const fuse = await openFuse(cleanup, project, projects.path('fuse'));
   const places = { native: onHost(copy), 'fuse-overlayfs': typeof fuse === 'string' ? null : fuse, carrel: inside };
-  // As in any copy: git has yet to look at the files.
+  // As in any new copy, git has not looked at the files yet.
   await places.native(['git', 'read-tree', 'HEAD']);
   const rows: Row[] = [];
   for (const work of worksOf(bench, withNpm)) rows.push(...(await measureWork(work, places, signal)));
@@ -105,7 +105,7 @@ async function hasNpm(inside: Place): Promise<boolean> {
   }
 }
 
-/** The same to each. */
+/** Adds the same program to each tree. */
 async function addProgram({ options, projects }: Bench, trees: readonly string[]): Promise<void> {
   const [program, scratch] = [projects.path('program'), projects.path('tarballs')];
   await addPackages(program, scratch, options.packages);

@@ -1,4 +1,4 @@
-/** How long a fork takes: as much as there are changes, whatever the project. */
+/** The time of a fork: it depends on the number of changes, not on the size of the project. */
 import { change } from './inside.ts';
 import { type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, summarize } from './sample.ts';
@@ -14,7 +14,7 @@ export async function measureFork(bench: Bench): Promise<Row[]> {
   ];
 }
 
-/** The forks are removed together at the end: files are made slowly where many were just deleted. */
+/** All forks are removed together at the end: ext4 is slow to make files where many were just deleted. */
 async function forkRows({ options, carrel, projects, signal }: Bench, changes: number, rounds: number): Promise<Row[]> {
   const { smallProject, largeProject } = options;
   const names: string[] = [];

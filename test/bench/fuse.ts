@@ -1,4 +1,7 @@
-/** The same copy-on-write by FUSE: fuse-overlayfs, mounted where only its own process and ours inside it see it. */
+/**
+ * The same copy-on-write by FUSE: fuse-overlayfs, mounted where only its own process and the bench's process inside see
+ * it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
@@ -12,7 +15,7 @@ import { isInstalled, output } from './program.ts';
 
 const mountMs = 5000;
 
-/** Or why there is none. Beside the lower folder, on the same filesystem, a new folder holds the rest. */
+/** Returns the reason if FUSE is unavailable. The upper folder is new and lies on the filesystem of the lower one. */
 export async function openFuse(cleanup: Cleanup, lower: string, folder: string): Promise<Place | string> {
   if (!isInstalled('fuse-overlayfs')) return 'not installed';
   if (!canUseFuse()) return '/dev/fuse is missing or not for us';
@@ -55,7 +58,7 @@ function mountsOf({ pid }: ChildProcess): string {
   }
 }
 
-/** It unmounts when told to end, and its namespace goes with it. */
+/** The process unmounts when it gets SIGTERM, and its namespace ends with it. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

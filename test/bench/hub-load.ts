@@ -1,4 +1,4 @@
-/** Many calls of the hub: at once, and in a row until memory would show a leak. */
+/** Many calls of the hub: at once, and one after the other until a leak of memory would show. */
 import { openInspector } from './daemon-memory.ts';
 import type { HubPort, Read } from './hub-port.ts';
 import { atMost, missing, type Row, row } from './report.ts';
@@ -9,7 +9,7 @@ const atOnce = 1000;
 /** Memory is compared after this share of the calls: the first ones load programs and fill caches. */
 const warmShare = 0.1;
 const growthMb = 20;
-/** Of all calls; fewer are made on a machine that is too slow for them. */
+/** Limit for all calls together; a machine that is too slow makes fewer calls. */
 const longestMs = 240_000;
 
 export async function measureLoad({ options, signal, cleanup }: Bench, hub: HubPort): Promise<Row[]> {
@@ -57,7 +57,7 @@ async function measureMemory(
   ];
 }
 
-/** Answers with how many were made in time. */
+/** Returns the number of calls that were made in time. */
 async function many(read: Read, calls: number, signal: AbortSignal): Promise<number> {
   const from = performance.now();
   let made = 0;

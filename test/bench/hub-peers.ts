@@ -1,4 +1,4 @@
-/** Servers of MCP beside the hub: the official one for files, and one with nothing but the MCP package. */
+/** MCP servers beside the hub: the official one for files, and one with nothing but the MCP package. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ export interface Peer {
 const filesystemServer = resolve('test/clients/node_modules/.bin/mcp-server-filesystem');
 const packageServer = resolve('dist/bench/test/bench/mcp-server.js');
 
-/** The official filesystem server on stdio. */
+/** Starts the official filesystem server on stdio. */
 export async function openFilesystemServer(folder: string, cleanup: Cleanup): Promise<Peer> {
   const stdio = new StdioClientTransport({
     command: process.execPath,
@@ -26,7 +26,7 @@ export async function openFilesystemServer(folder: string, cleanup: Cleanup): Pr
   return { read, pid: stdio.pid! };
 }
 
-/** Over HTTP, called by the official client. */
+/** Starts the server with the MCP package alone; the official client calls it over HTTP. */
 export async function openPackageServer(folder: string, cleanup: Cleanup): Promise<Peer> {
   const child = spawn(process.execPath, [packageServer], { stdio: ['pipe', 'pipe', 'inherit'] });
   cleanup.add('a server of the MCP package', async () => void child.kill());

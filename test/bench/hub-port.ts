@@ -13,7 +13,7 @@ export type Read = () => Promise<unknown>;
 
 export interface HubPort {
   readonly daemonPid: number;
-  /** The project. */
+  /** The folder of the project. */
   readonly folder: string;
   /** `read_file` of a short file: by the official client over HTTP and over WebSocket, and by a plain HTTP request. */
   readonly http: Read;
@@ -57,7 +57,7 @@ export async function openCall(transport: Transport, cleanup: Cleanup, name: str
   return call;
 }
 
-/** The message that the official client sends. */
+/** Makes the message that the official client sends. */
 function messageOf(id: number, name: string, given: object): string {
   const meta = { protocolVersion: revision, clientInfo: { name: 'bench', version: '1' }, clientCapabilities: {} };
   const _meta = Object.fromEntries(
@@ -95,7 +95,7 @@ export async function plainSocket(mcp: string, token: string, cleanup: Cleanup):
   };
 }
 
-/** What the official client sends, without the client and without fetch. */
+/** Sends what the official client sends, without that client and without fetch. */
 function plainCall(mcp: string, token: string, cleanup: Cleanup): Read {
   const agent = new http.Agent({ keepAlive: true });
   cleanup.add('HTTP connections', async () => agent.destroy());

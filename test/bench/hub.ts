@@ -1,4 +1,7 @@
-/** The hub over its port, beside the official filesystem server of MCP on stdio, and a server with nothing but the MCP package. */
+/**
+ * The hub over its port, beside the official filesystem server of MCP on stdio, and a server with nothing but the MCP
+ * package.
+ */
 import { measureLoad } from './hub-load.ts';
 import { openFilesystemServer, openPackageServer, type Peer } from './hub-peers.ts';
 import { type HubPort, openHubPort, type Read } from './hub-port.ts';
@@ -16,7 +19,7 @@ export async function measureHub(bench: Bench): Promise<Row[]> {
 
 interface Cost {
   readonly ms: number;
-  /** Of the server. */
+  /** Processor time of the server. */
   readonly processor: number;
 }
 

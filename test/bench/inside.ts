@@ -1,17 +1,17 @@
-/** Work that is the same wherever it is done: `inside.py`, in some folder. */
+/** Work that is the same in each place: `inside.py`, run in some folder. */
 import { readFileSync } from 'node:fs';
 import { output } from './program.ts';
 
-/** A place to work in. Returns what was printed. */
+/** Runs a program in one place. Returns its output. */
 export type Place = (argv: readonly string[]) => Promise<string>;
 
-/** What every sandbox has, and so everybody gets. */
+/** The PATH of every sandbox, which all places get. */
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Long enough for a hundred thousand files on a busy machine. */
+/** Enough time for a hundred thousand files on a busy machine. */
 export const heavyMs = 180_000;
 
-/** Nothing of this machine's settings: a sandbox has none of them either. */
+/** The argv to run a program without settings of this machine, as in a sandbox. */
 export const cleanly = (...argv: string[]): string[] => [
   ...['env', '-i', path, 'HOME=/nonexistent', 'LANG=C.UTF-8'],
   ...argv,
@@ -43,7 +43,7 @@ export async function timeSmall(place: Place, count: number): Promise<Times> {
   return JSON.parse(await place(insideArgv('small', String(count)))) as Times;
 }
 
-/** As often as small files were made before. */
+/** Measured as often as small files were made before. */
 export async function timeUnlink(place: Place): Promise<Times> {
   return JSON.parse(await place(insideArgv('unlink'))) as Times;
 }

@@ -10,7 +10,7 @@ import { currentBootId } from '../../src/room/views.ts';
 
 const batch = 10_000;
 
-/** Its files say that they are complete; those in processed/ are not there, and opening does not look at them. */
+/** The room's files say that they are complete; messages in processed/ are missing, which opening does not check. */
 export async function fillRoom(folder: string, about: RoomAbout, count: number): Promise<void> {
   const rooms = openRooms();
   await rooms.open(folder, about);

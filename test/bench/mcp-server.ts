@@ -1,6 +1,6 @@
 /**
- * A server with nothing but the MCP package and one tool, `read_file`, as a process of its own: what the official client and the package take
- * by themselves. Says its port, and ends when its input does.
+ * A server with nothing but the MCP package and one tool, `read_file`, as a process of its own: it shows the time that
+ * the official client and the package take by themselves. Prints its port, and ends when its input ends.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

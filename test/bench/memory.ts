@@ -1,11 +1,11 @@
-/** What an idle sandbox costs besides the command it runs: its keeper and its init. */
+/** The memory of an idle sandbox besides the command it runs: its keeper and its init. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openHome } from '../../src/app/home.ts';
 
 export interface Resident {
   readonly rssMb: number;
-  /** Pages that several processes share, counted by share. */
+  /** Shared pages are divided among the processes that share them. */
   readonly pssMb: number;
 }
 
@@ -14,7 +14,7 @@ export function residentOf(pid: number): Resident {
   return { rssMb: field(rollup, 'Rss') / 1024, pssMb: field(rollup, 'Pss') / 1024 };
 }
 
-/** Of each sandbox of a home. */
+/** The cost of each sandbox of a home. */
 export function idleCosts(home: string): Resident[] {
   const runs = join(openHome(home, false).engine, 'run');
   return readdirSync(runs).map((id) => {
@@ -25,7 +25,7 @@ export function idleCosts(home: string): Resident[] {
   });
 }
 
-/** What the whole machine could still give to programs. */
+/** The memory that the machine can still give to programs. */
 export function availableMb(): number {
   return field(readFileSync('/proc/meminfo', 'utf8'), 'MemAvailable') / 1024;
 }

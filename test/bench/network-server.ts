@@ -1,4 +1,4 @@
-/** The servers of `network.ts`, as a process of its own: says their ports, and ends when its input does. */
+/** The servers of `network.ts`, as a process of its own: it prints their ports, and ends when its input ends. */
 import { once } from 'node:events';
 import { createServer as createPlain, type RequestListener } from 'node:http';
 import { createServer } from 'node:https';
@@ -7,7 +7,7 @@ import { TestAuthority } from '../fixtures/service.ts';
 
 const [name, address] = process.argv.slice(2) as [string, string];
 const chunk = Buffer.alloc(256 * 1024, 'x');
-/** Events of a stream, and the time between them. */
+/** The number of events in a stream, and the time between them. */
 const [eventCount, everyMs] = [10, 100];
 
 const answer: RequestListener = (request, response) => {

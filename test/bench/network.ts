@@ -1,6 +1,7 @@
 /**
- * The way through the proxy beside the direct one and beside mitmproxy. Everything is on loopback, with the same client, and
- * over TLS unless it says otherwise; the direct one and mitmproxy's are on the host, ours is in a sandbox.
+ * Requests through the proxy beside direct ones and ones through mitmproxy. Everything is on loopback, with the same
+ * client, and over TLS unless stated otherwise; direct requests and those through mitmproxy run on the host, those
+ * through the proxy in a sandbox.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
@@ -18,7 +19,7 @@ import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { interleave, type Summary, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
-/** Loopback by its own name is refused in a rule: inside it is the sandbox itself. */
+/** The host name, as rules refuse the name of loopback: inside, that is the sandbox itself. */
 const name = hostname();
 const downloadBytes = 512 * 1024 * 1024;
 const megabytes = `${downloadBytes / 1024 ** 2} MiB`;
@@ -67,7 +68,7 @@ export async function measureNetwork(bench: Bench): Promise<Row[]> {
 
 type Taken = (way: 'direct' | 'carrel' | 'mitmproxy') => number[] | null;
 
-/** What the way through the proxy takes longer. */
+/** The time that a proxy adds to a direct request. */
 function added(what: string, taken: Taken, targetMs: number): Row[] {
   const direct = summarize(taken('direct')!);
   const more = (samples: number[]): Summary => summarize(samples.map((ms) => ms - direct.p50));
@@ -104,7 +105,7 @@ function wayTo(address: string, [port, plainPort]: Ports): (place: Place, proxyP
     };
 }
 
-/** Over TLS, and plain. */
+/** The ports of the server with TLS and of the plain one. */
 type Ports = readonly [number, number];
 
 async function openServer(cleanup: Cleanup, address: string): Promise<Ports> {

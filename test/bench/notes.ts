@@ -1,4 +1,7 @@
-/** The memory of agents: durable saves and searches through the daemon, a search of many notes, and what many calls leave in the daemon. */
+/**
+ * The memory of agents: durable saves and searches through the daemon, a search among many notes, and the growth of the
+ * daemon after many calls.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +43,9 @@ export async function measureNotes({ options, cleanup, signal }: Bench): Promise
 
 const save = (client: Client) => client.call('POST /v1/memory/notes', { body: { text: noteText() } });
 
-/** Words as often as in a language: the second half as often as the first, and so on. */
+/**
+ * Words are as frequent as in a language: the second half as often as the first, the third a third as often, and so on.
+ */
 const sums = Float64Array.from({ length: words });
 let sum = 0;
 for (let rank = 0; rank < words; rank++) {
@@ -104,7 +109,7 @@ async function fill(memory: Memory, count: number): Promise<void> {
   }
 }
 
-/** What the daemon has more after many calls, without garbage. Each tenth call saves a note, the others search. */
+/** The growth of the daemon after many calls, without garbage. Each tenth call saves a note, the others search. */
 async function measureGrowth({ client, daemonPid }: Installation, calls: number): Promise<Row[]> {
   const inspector = await openInspector(daemonPid);
   try {

@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
 
-/** What makes files comes before what deletes many: ext4 is slow to make them where it freed some minutes ago. */
+/**
+ * Sections that make files come before those that delete many: ext4 is slow to make files where it freed some minutes
+ * ago.
+ */
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
   ...(['prepare', 'files', 'review', 'apply', 'branch', 'stall', 'fork', 'backup'] as const),
@@ -13,7 +16,7 @@ export interface Options {
   readonly rounds: number;
   readonly bursts: number;
   readonly burstSize: number;
-  /** How many sandboxes live while starts are measured among few and among many. */
+  /** How many sandboxes run while starts are measured among few and among many. */
   readonly few: number;
   readonly many: number;
   readonly records: number;
@@ -25,17 +28,17 @@ export interface Options {
   readonly manyChanges: number;
   /** The size of files that are committed to a branch. */
   readonly largeFileMb: number;
-  /** Of what takes seconds. */
+  /** Rounds of measurements that take seconds. */
   readonly heavyRounds: number;
-  /** Of packages that npm installs, and of small files. */
+  /** The number of packages that npm installs, and of small files. */
   readonly packages: number;
   readonly smallFiles: number;
-  /** Of a tool of the hub. */
+  /** Calls of a tool of the hub. */
   readonly calls: number;
-  /** Of many writers to a room, and in a room that is opened. */
+  /** Messages that many writers post to a room, and messages in a room that is opened. */
   readonly posts: number;
   readonly roomMessages: number;
-  /** Notes that are searched, and calls after which the daemon is looked at. */
+  /** Notes that are searched, and calls after which the memory of the daemon is measured. */
   readonly notes: number;
   readonly noteCalls: number;
 }

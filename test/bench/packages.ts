@@ -1,6 +1,6 @@
 /**
- * A program of many packages, and npm's cache that holds them all: `npm ci --offline` needs nothing else. The packages
- * are made up, tarballs and lock file as npm would have written them.
+ * Makes a program of many packages, and npm's cache with all of them: `npm ci --offline` needs nothing else. The
+ * packages are made up; tarballs and lock file have npm's format.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ interface Locked {
   readonly integrity: string;
 }
 
-/** Into a folder; what is made in the scratch folder is of no use afterwards. */
+/** Writes the program into a folder; nothing reads the scratch folder afterwards. */
 export async function addPackages(folder: string, scratch: string, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, index) => `made-up-${index}`);
   const locked: [string, Locked][] = [];
@@ -42,7 +42,7 @@ async function addPackage(folder: string, scratch: string, name: string): Promis
   return { version, resolved, integrity: `sha512-${digest.toString('base64')}` };
 }
 
-/** Where the cache keeps what has this digest. */
+/** The path in the cache for content with this digest. */
 function contentPath(hex: string): string {
   return join('_cacache/content-v2/sha512', hex.slice(0, 2), hex.slice(2, 4), hex.slice(4));
 }

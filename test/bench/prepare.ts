@@ -1,4 +1,4 @@
-/** How long a new working copy takes, and that this does not depend on the size of the project. */
+/** The time to prepare a new working copy, which must not depend on the size of the project. */
 import { heavyMs } from './inside.ts';
 import { output } from './program.ts';
 import type { Projects } from './projects.ts';
@@ -6,7 +6,7 @@ import { type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
-/** How many times as long it may take on the large project as on the small one. */
+/** The largest allowed ratio of the times on the large and on the small project. */
 const flat = 1.5;
 
 export async function measurePrepare(bench: Bench): Promise<Row[]> {
@@ -51,7 +51,7 @@ async function peerRows(bench: Bench, files: number): Promise<Row[]> {
   const copy = () => timeMade(projects, (target) => ['cp', '-a', '--', project, target]);
   const worktree = () =>
     timeMade(projects, (target) => ['git', '-C', project, 'worktree', 'add', '--quiet', '--detach', target]);
-  // Once is enough for what takes so long.
+  // One round is enough for a copy, which takes long.
   const rounds = copies.length > 0 ? 1 : Math.ceil(options.rounds / 4);
   const measures = { copy: copies.length > 0 ? null : copy, worktree };
   const taken = await interleave<keyof typeof measures, number>(rounds, measures, signal, false);

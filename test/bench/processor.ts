@@ -1,7 +1,7 @@
-/** Processor time of a process, which a loaded machine changes far less than the time that passes. */
+/** Processor time of a process: the load of the machine changes it far less than elapsed time. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of all its threads. */
+/** The sum over all threads. */
 export function processorMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}/schedstat`);
   return threads.reduce((sum, path) => sum + ranNs(path), 0) / 1e6;

@@ -6,7 +6,7 @@ import type { Timing } from './sample.ts';
 
 const timeoutMs = 30_000;
 
-/** It must print something and exit with 0. */
+/** The program must print something and exit with 0. */
 export function timeProgram(argv: readonly string[]): Promise<Timing> {
   const [file, ...args] = argv;
   return new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ export function timeProgram(argv: readonly string[]): Promise<Timing> {
     let stderr = '';
     const from = performance.now();
     const child = spawn(file!, args, { stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' });
-    // Never /dev/null: crun would make it the sandbox's.
+    // Stdin is never /dev/null: crun would change its owner to the sandbox's.
     child.stdin.end();
     child.stdout.on('data', () => {
       firstMs ??= performance.now() - from;
@@ -31,14 +31,14 @@ export function timeProgram(argv: readonly string[]): Promise<Timing> {
   });
 }
 
-/** What it printed; an error when it did not succeed. */
+/** Returns the output; throws if the program fails. */
 export async function output(argv: readonly [string, ...string[]], withinMs = timeoutMs): Promise<string> {
   const { exitCode, stdout, stderr } = await run(argv, withinMs);
   if (exitCode !== 0) throw new Error(`${named(argv)} exited with ${exitCode}: ${stderr.trim()}`);
   return stdout.trim();
 }
 
-/** Without a script among its arguments. */
+/** The command line, with scripts replaced by an ellipsis. */
 function named(argv: readonly string[]): string {
   return argv.map((word) => (word.includes('\n') ? '…' : word)).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * Generated repositories to work on, each made once a run and gone with it. Nothing is removed before the end: ext4 is slow
- * to make files where it freed many in the last minutes.
+ * Generated repositories for the bench, each made once a run and removed at its end. Nothing is removed before: ext4 is
+ * slow to make files where it freed many in the last minutes.
  */
 import { spawn } from 'node:child_process';
 import { once as next } from 'node:events';
@@ -12,10 +12,10 @@ import { heavyMs } from './inside.ts';
 import { output } from './program.ts';
 import { elapsed } from './sample.ts';
 
-/** Git looks away from what is put here later. */
+/** Git ignores files that are put into this folder later. */
 export const ignoredFolder = 'ignored';
 
-/** In a few of the files of each project. */
+/** A word in a few files of each project. */
 export const rareWord = 'heliotrope';
 
 /** A plain copy of a project, and how long it took. */
@@ -32,7 +32,7 @@ export class Projects {
   readonly #copies = new Map<number, Promise<Copy>>();
   #count = 0;
 
-  /** To be opened before what works on them, so that they go after it. */
+  /** Opened before the objects that work on projects, so that the cleanup removes the projects last. */
   static open(cleanup: Cleanup): Projects {
     const projects = new Projects();
     chmodSync(projects.#folder, 0o755);
@@ -56,7 +56,7 @@ export class Projects {
     });
   }
 
-  /** Where nothing is yet. */
+  /** A new path, at which no file exists yet. */
   path(name: string): string {
     this.#count += 1;
     return join(this.#folder, `${name}-${this.#count}`);
@@ -73,7 +73,7 @@ async function remove(path: string): Promise<void> {
   await output(['rm', '-rf', '--', path], removeMs);
 }
 
-/** Git writes the files, and so knows them all when it has. */
+/** Git itself writes the files, so its index is current afterwards. */
 async function makeProject(folder: string, files: number): Promise<void> {
   mkdirSync(folder);
   const git = ['git', '-C', folder, '-c', 'core.compression=0', '-c', 'checkout.workers=0'] as const;

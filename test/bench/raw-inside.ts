@@ -1,7 +1,7 @@
 /**
- * The bare runtime beside Carrel: the same bundle, with the same namespaces, mounts, control groups and seccomp profile,
- * run by the runtime alone. Lives in namespaces like the daemon's, where such a bundle can be put together, and takes
- * orders from the bench over its channel: `run` and `exec` answer with a Timing.
+ * The bare runtime beside Carrel: the same bundle, with the same namespaces, mounts, control groups and seccomp
+ * profile, run by the runtime alone. The process lives in namespaces like the daemon's, where such a bundle can be
+ * made, and takes orders from the bench over its channel: `run` and `exec` answer with a Timing.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const context = openContext({ folder: join(folder, 'engine'), installation: base
 const runtime = chooseRuntime(null);
 const runtimeCommand = [runtime.path, ...runtimeArgs(context, runtime.name)] as [string, ...string[]];
 
-/** A bundle whose sources stay staged until we end. */
+/** Makes a bundle whose sources stay staged until this process ends. */
 async function makeBundle(id: string, args: readonly string[]): Promise<string> {
   const bundle = context.layout.run(id);
   const { parent, byGroup } = context.cgroups;
@@ -60,7 +60,7 @@ const live = await makeBundle('live', []);
 startLive();
 
 function startLive(): void {
-  // Never /dev/null: crun would make it the sandbox's.
+  // Stdin is never /dev/null: crun would change its owner to the sandbox's.
   const output = openSync(join(live, 'output'), 'w');
   const [file, ...args] = [...runtimeCommand, 'run', '--detach', '--bundle', live, 'live'];
   const { status } = spawnSync(file!, args, { stdio: ['pipe', output, output] });
@@ -89,7 +89,7 @@ process.on('message', (order: RawOrder) => {
     (error: Error) => answer({ error: error.message }),
   );
 });
-// Ctrl-C reaches the whole group; the bench decides when we end.
+// Ctrl-C reaches the whole process group; the bench decides when this process ends.
 process.on('SIGINT', () => {});
 process.on('disconnect', () => void close());
 answer({ runtime: runtime.name });

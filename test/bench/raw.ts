@@ -10,7 +10,7 @@ import type { RawAnswer, RawOrder } from './raw-inside.ts';
 import type { Measure, Timing } from './sample.ts';
 
 export interface Raw {
-  /** Of the runtime: `crun`, or what this machine has instead. */
+  /** The name of the runtime: `crun`, or what this machine has instead. */
   readonly name: string;
   readonly run: Measure;
   readonly exec: Measure;
@@ -22,7 +22,9 @@ export function insideArgv(file: string, ...args: readonly string[]): [string, .
   return [...namespaceArgs(process.getuid?.() ?? 0), process.execPath, compiled, ...args];
 }
 
-/** Parts that mount something of the build look for it two folders above theirs, in `dist`. */
+/**
+ * Makes a link to `dist` two folders above the compiled bench, where parts that mount files of the build look for it.
+ */
 function showBuild(): void {
   const link = resolve('dist/bench/dist');
   if (!existsSync(link)) symlinkSync('..', link);

@@ -9,7 +9,7 @@ import { reap } from '../reap.ts';
 
 const self = fileURLToPath(import.meta.url);
 
-/** Opens the run, too. */
+/** Also opens the run. */
 export function startReaper(): void {
   openRun();
   const child = spawn(process.execPath, [self], { stdio: ['pipe', 'ignore', 'inherit'], detached: true });

@@ -1,6 +1,7 @@
 /**
- * `find_references` in a real project, the sources of this repository, beside the language server alone. Both are called by plain messages, and
- * have answered some calls before: V8 compiles what runs often, and a daemon that has just started would be measured otherwise.
+ * `find_references` in a real project, the sources of this repository, beside the language server alone. Plain messages
+ * call both, after some calls that warm them up: V8 compiles code that runs often, so a daemon that has just started
+ * would be slower.
  */
 import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -18,10 +19,10 @@ const symbols = [
   { path: 'src/model/name.ts', text: 'function ', name: 'printable' },
   { path: 'src/model/shape.ts', text: 'function ', name: 'whole' },
 ] as const;
-/** By default, and at most. */
+/** The default limit, and the largest one. */
 const limits = [200, 1000];
 const warmingCalls = 100;
-/** The server takes twice the time now and then, when it collects garbage: few calls would have another median each time. */
+/** Garbage collection doubles a time of the server now and then: with few calls, the median would vary. */
 const times = 4;
 
 interface Symbol {

@@ -1,10 +1,10 @@
-/** What was measured, against what was promised: as data and as a table. */
+/** Results against their targets: as data and as a table. */
 import { table } from '../../src/cli/output/table.ts';
 import type { Summary } from './sample.ts';
 
-/** A promise of DESIGN's table of speeds, or a comparison that nothing was promised about. */
+/** A target of DESIGN's table of speeds, or a comparison without a target. */
 export interface Check {
-  /** What is compared with, or null: the value itself is bounded. */
+  /** The program to compare with; null: the value itself has a limit. */
   readonly peer: string | null;
   readonly value: number;
   /** Null: for information. */

@@ -1,4 +1,4 @@
-/** How long it takes to see what an agent changed, beside git in a plain copy with the same changes. */
+/** The time to show what an agent changed, beside git in a plain copy with the same changes. */
 import { change, cleanly, onHost } from './inside.ts';
 import { output, timeProgram } from './program.ts';
 import { atMost, type Row, row, timesPeer } from './report.ts';
@@ -11,7 +11,7 @@ export async function measureReview(bench: Bench): Promise<Row[]> {
   return [...(await measureChanges(bench)), ...(await measureIgnored(bench))];
 }
 
-/** As many as a large `node_modules` has; git does not enter it. */
+/** As many files as a large `node_modules` has; git does not read that folder. */
 const ignoredFiles = 35_000;
 
 async function measureIgnored({ options, carrel, projects, signal }: Bench): Promise<Row[]> {
@@ -46,7 +46,7 @@ async function measureChanges({ options, carrel, projects, signal }: Bench): Pro
   const { path: copy } = await projects.copy(largeProject);
   const git = (...args: string[]) => cleanly('git', '-C', copy, ...args);
   await change(onHost(copy), 'change', manyChanges);
-  // Git shows what is new only when told of it.
+  // Git shows new files only if it was told to add them.
   await output(asArgv(git('add', '--intent-to-add', '--all')));
   const timeGit = (...args: string[]) => timeProgram(git(...args)).then(({ wholeMs }) => wholeMs);
   const measures = {

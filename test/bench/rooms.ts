@@ -1,6 +1,7 @@
 /**
- * Rooms: from a durable post to a follower, through the daemon, beside a reader that polls a folder every second and beside one JSON
- * array that is locked, read and rewritten whole. Then many writers at once, and a room of many messages.
+ * Rooms: the time from a durable post to a follower through the daemon, beside a reader that polls a folder every
+ * second and beside one JSON array that is locked, read and rewritten whole. Then many writers at once, and a room with
+ * many messages.
  */
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,7 @@ export async function measureRooms({ options, cleanup, signal }: Bench): Promise
   ];
 }
 
-/** Without limits on the rate of one participant, which all writers are here. */
+/** Starts a daemon without rate limits for a participant, as all writers are one participant. */
 async function openDaemon(cleanup: Cleanup): Promise<Client> {
   const installation = new Installation();
   cleanup.add('the daemon with rooms', () => installation.dispose());
@@ -44,7 +45,7 @@ async function openDaemon(cleanup: Cleanup): Promise<Client> {
 const post = (client: Client, body: string) =>
   client.call('POST /v1/rooms/{name}/messages', { path: { name: 'bench' }, body: { body } });
 
-/** Calls back with each message. */
+/** Calls `seen` with each message. */
 async function following(client: Client, seen: (body: string) => void, signal: AbortSignal): Promise<void> {
   const { id: after } = await post(client, 'first');
   const input = { path: { name: 'bench' }, query: { after }, signal };
@@ -94,7 +95,7 @@ async function measureDelivery(client: Client, rounds: number, signal: AbortSign
 
 const only = (ms: number): Summary => ({ count: 1, min: ms, p50: ms, p95: ms });
 
-/** From a file that is renamed into a folder until a reader that looks every second has seen it. */
+/** Returns the time from renaming a file into a folder until a reader that polls every second sees it. */
 function pollFolder(folder: string, signal: AbortSignal): () => Promise<number> {
   mkdirSync(folder);
   let seen = (_names: readonly string[]) => {};
@@ -102,7 +103,7 @@ function pollFolder(folder: string, signal: AbortSignal): () => Promise<number> 
   signal.addEventListener('abort', () => clearInterval(look));
   let turn = 0;
   return async () => {
-    // At another moment of the second each time.
+    // The file arrives at another moment of the second each time.
     await pause(Math.random() * polled.everyMs);
     const name = `m${turn++}`;
     const arrival = new Promise<void>((resolve) => {
@@ -133,7 +134,7 @@ function jsonArray(path: string): () => Promise<number> {
     });
 }
 
-/** As the time of a thousand. */
+/** Reported as the time for a thousand messages. */
 async function measureMany(client: Client, count: number): Promise<Row> {
   let left = count;
   const write = async () => {
@@ -144,7 +145,7 @@ async function measureMany(client: Client, count: number): Promise<Row> {
   return row(`room: 1,000 durable messages of ${writers} writers`, summary, [atMost(summary, target.thousandMs)]);
 }
 
-/** Without the daemon: its API takes the same time whatever the room has. */
+/** Without the daemon: its API takes the same time for any size of the room. */
 async function measureLarge(count: number, rounds: number, cleanup: Cleanup, signal: AbortSignal): Promise<Row[]> {
   const top = mkdtempSync(join(tmpdir(), 'carrel-bench-rooms-'));
   const rooms = openRooms();
@@ -205,7 +206,7 @@ async function measureLarge(count: number, rounds: number, cleanup: Cleanup, sig
 
 type OpenRoom = Awaited<ReturnType<ReturnType<typeof openRooms>['open']>>;
 
-/** What `room show` and `room read --unread` ask the room. */
+/** Does the same as `room show` and `room read --unread`. */
 async function shown(room: OpenRoom): Promise<void> {
   await room.check();
   await room.status();

@@ -1,6 +1,6 @@
-/** Taking times and summing them up. */
+/** Takes times and summarizes them. */
 
-/** From the request to the first byte it printed, and to its end. */
+/** The time from the request to the first byte of output, and to the end. */
 export interface Timing {
   readonly firstMs: number;
   readonly wholeMs: number;
@@ -20,7 +20,7 @@ export function summarize(samples: readonly number[]): Summary {
   return { count: sorted.length, min: sorted[0]!, p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
 }
 
-/** Between two samples, as far along as asked. */
+/** Interpolates between two samples; 0.5 is the median. */
 function quantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const below = sorted[Math.floor(place)]!;
@@ -37,8 +37,8 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first,
- * unless that would take too long. Null stands for a program that is not there and gets no times.
+ * Runs each measure once a round, each round beginning with another one, so that noise affects all equally. All are
+ * warmed up once, unless that would take too long. Null: the program is missing and gets no times.
  */
 export async function interleave<K extends string, T = Timing>(
   rounds: number,

@@ -1,4 +1,4 @@
-/** Search in a large project through the hub, beside plain ripgrep on the host. */
+/** A search in a large project through the hub, beside plain ripgrep on the host. */
 import { run } from '../../src/lib/run.ts';
 import { isInstalled } from './program.ts';
 import { rareWord } from './projects.ts';

@@ -1,4 +1,4 @@
-/** What is measured, part by part. Each returns rows of the report. */
+/** The sections of the bench. Each returns rows of the report. */
 import { measureApply } from './apply.ts';
 import { measureBackup } from './backup.ts';
 import { measureBranch } from './branch.ts';
@@ -33,10 +33,10 @@ export interface Bench {
   readonly carrel: Carrel;
   readonly raw: Raw;
   readonly bwrap: Measure | null;
-  /** Or why there is none. */
+  /** The reason if Docker is missing. */
   readonly docker: Docker | string;
   readonly projects: Projects;
-  /** For what a section opens by itself. */
+  /** For resources that a section opens itself. */
   readonly cleanup: Cleanup;
   readonly signal: AbortSignal;
 }

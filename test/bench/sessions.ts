@@ -1,4 +1,7 @@
-/** Sessions through the daemon: what Carrel adds to an agent, from a prompt to its first event and from an event to a client that follows. */
+/**
+ * Sessions through the daemon: the time that Carrel adds to an agent, from a prompt to its first event and from an
+ * event to a client that follows.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -18,7 +21,7 @@ const replayed = 10_000;
 const stamps = { count: 400, everyMs: 5 };
 const idleSessions = 100;
 
-/** Small, so that a hundred of them fit: it opens a session and waits. */
+/** A small agent, so that a hundred of them fit: it opens a session and waits. */
 const idleAgent = [
   'n=0; while read -r line; do n=$((n+1))',
   'printf \'{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"sessionId":"s"}}\\n\' $n; done',
@@ -106,7 +109,7 @@ async function measureReplay({ options }: Bench, talk: Talk): Promise<Row> {
   return row(`replay of ${replayed} events`, summary, [atMost(summary, target.replayMs)]);
 }
 
-/** Of the daemon and of the agent API together; the agents are not counted. */
+/** The memory of the daemon and the agent API together, without the agents. */
 async function measureIdle(carrel: Installation): Promise<Row[]> {
   const { sandbox } = await create(carrel, 'idle', 'idle');
   const before = await residentMb(carrel, sandbox);
@@ -125,7 +128,9 @@ async function residentMb(carrel: Installation, sandbox: string): Promise<number
   return Number(/^Pss: +(\d+) kB$/m.exec(rollup)![1]) / 1024 + residentOf(carrel.daemonPid).pssMb;
 }
 
-/** From a prompt to its first event there are four: the prompt, the start of the turn, the event, and its copy. */
+/**
+ * The time of one flush. Between a prompt and its first event are four: prompt, start of the turn, event, and its copy.
+ */
 async function flushMs(folder: string): Promise<number> {
   const file = await open(join(folder, 'flushed'), 'a');
   try {
@@ -154,7 +159,7 @@ class LoneAgent {
     }
   }
 
-  /** Until the first update of the turn; the response is read after that. */
+  /** Waits for the first update of the turn; the response is read later. */
   async first(text: string): Promise<void> {
     this.#ask('session/prompt', { sessionId: 'mine', prompt: [{ type: 'text', text }] });
     await this.#lines.next();
@@ -180,7 +185,7 @@ class Followed {
     void this.#follow(talk).catch(() => {});
   }
 
-  /** Resolves with the first event that is asked for. */
+  /** Resolves with the first event that matches. */
   next(isIt: (event: SessionEvent) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#look = (event) => {

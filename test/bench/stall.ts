@@ -1,4 +1,7 @@
-/** How long the daemon answers no request while one user works with a huge tree: the longest of small requests from another thread. */
+/**
+ * How long the daemon does not answer while one user works with a huge tree: the longest wait of small requests from
+ * another thread.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { change } from './inside.ts';
@@ -8,7 +11,7 @@ import type { Bench } from './sections.ts';
 
 const promisedMs = 50;
 
-/** Asks again and again, and prints the longest wait when it is asked to end. */
+/** A thread that sends requests in a loop, and reports the longest wait when it is told to end. */
 const asking = `
 const { request } = require('node:http');
 const { parentPort, workerData } = require('node:worker_threads');

@@ -1,6 +1,6 @@
 /**
- * A story's state written down: as a worker does it, in the store, beside one JSON file of all containers that is locked, read
- * and rewritten whole. Each as durable as the one it is compared with: left to the kernel, or on disk before it goes on.
+ * Saving the state of a story: by a worker in the store, beside one JSON file of all containers that is locked, read
+ * and rewritten whole. Both are equally durable: either left to the kernel, or on disk before work continues.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { elapsed, interleave, summarize } from './sample.ts';
 
 const target = 1 / 50;
 const storyIds = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005'];
-/** Updates one after another, of which each sample is the mean. */
+/** The number of updates in a row; a sample is their mean. */
 const updates = 20;
 
 export function entry(n: number) {
@@ -76,7 +76,7 @@ export async function stateRows(count: number, rounds: number, signal: AbortSign
   }
 }
 
-/** What a worker does with what its adapter tells. */
+/** Saves messages of an adapter as a worker does. */
 class Worker {
   readonly #state: SwarmState;
   #container: SwarmContainer;
@@ -101,7 +101,7 @@ class Worker {
   }
 }
 
-/** Whole, as everybody else sees it; after a power cut perhaps not. */
+/** Other processes see the complete file or the old one; after a power cut it may be incomplete. */
 function replace(file: string, text: string): void {
   writeFileSync(`${file}.tmp`, text);
   renameSync(`${file}.tmp`, file);

@@ -1,4 +1,4 @@
-/** Swarms: what our path adds to a story, how quickly an adapter answers, and what keeping the state costs. */
+/** Swarms: the time that Carrel adds to a story, how quickly an adapter answers, and the cost of saving the state. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ export async function measureSwarm({ options, cleanup, signal }: Bench): Promise
   ];
 }
 
-/** One task file of stories, each after the one before, with an agent that does nothing. */
+/** Runs a task file of stories, each after the one before, with an agent that does nothing. */
 async function storyRows(carrel: Installation, rounds: number): Promise<Row[]> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -56,7 +56,10 @@ function projectOf(carrel: Installation, name: string, count: number): string {
   return path;
 }
 
-/** The request said again, until the adapter has told how everything stands. Our own way to the daemon is included. */
+/**
+ * Each round repeats the request and waits until the adapter answers with the status of its stories. The time includes
+ * the client's way to the daemon.
+ */
 async function tripRows(carrel: Installation, rounds: number): Promise<Row[]> {
   const { client } = carrel;
   const project = projectOf(carrel, 'trip', 1);

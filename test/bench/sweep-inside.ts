@@ -1,7 +1,7 @@
 /**
- * Reconciles records that need nothing, with the real reconciler, a store on disk and the real engine looking at the live
- * sandboxes of a home. When there are fewer sandboxes than records, several records look at one sandbox. Prints the
- * times as JSON. Only looks: whatever would change a sandbox is refused.
+ * Reconciles records that need no step, with the real reconciler, a store on disk and the real engine, which observes
+ * the running sandboxes of a home. If there are more records than sandboxes, several records share a sandbox. Prints
+ * the times as JSON. Steps that would change a sandbox are refused.
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

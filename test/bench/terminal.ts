@@ -1,4 +1,7 @@
-/** Agents in terminals: how long until the program's first words are on the screen, beside the same program on the same terminal. */
+/**
+ * Agents in terminals: the time until the program's first words are on the screen, beside the same program on the same
+ * terminal.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
@@ -52,7 +55,7 @@ export async function measureTerminal({ options, cleanup, signal }: Parts): Prom
   ];
 }
 
-/** From the start of a program on a terminal; then it is left. */
+/** The time from the start of a program on a terminal to its first words; then the program is left. */
 async function firstWords(argv: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<number> {
   const from = performance.now();
   const child = spawn('/usr/bin/python3', [resolve('test/fixtures/terminal.py'), '24', '80', ...argv], { env, cwd });

@@ -13,7 +13,7 @@ export interface BankClock {
 
 export interface TestedBank {
   readonly bank: Bank;
-  /** What an agent does to the folder by itself. */
+  /** Plain access of an agent to the folder, without the bank. */
   plainWrite(path: string, content: string): void;
   plainRemove(path: string): void;
   plainRead(path: string): string | null;

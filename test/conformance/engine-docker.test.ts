@@ -19,7 +19,7 @@ afterAll(() => dockerd.dispose());
 engineConformance('docker', () => dockerSetup(dockerd));
 mountConformance('docker', () => dockerSetup(dockerd));
 
-/** An engine that does something else before it takes requests that have this in them. */
+/** A proxy of the engine that calls `first` before it passes on a request with `text` in it. */
 function behind(dockerd: Dockerd, text: string, first: () => Promise<unknown>): Server {
   return createServer((client) => {
     const delayed = new Transform({

@@ -19,7 +19,7 @@ engineConformance('podman', () => dockerSetup(podman), isRepeated ? everyPart : 
 if (isRepeated) mountConformance('podman', () => dockerSetup(podman));
 
 // Podman sets the size of an exec's terminal shortly after its command has started, until a version that takes `ConsoleSize`.
-it('gives a terminal its size, and calls the network hook before the command starts', async () => {
+it('an exec gets a terminal of its size, and start calls the network hook before the command starts', async () => {
   const { engine, launch, shared, commands, cleanup } = await dockerSetup(podman);
   const one = launch({ command: commands.countAndWait('runs') });
   let runsBefore = -1;
@@ -38,11 +38,11 @@ it('gives a terminal its size, and calls the network hook before the command sta
   await cleanup();
 });
 
-it('builds no images', async () => {
+it('a build on Podman is refused as unsupported', async () => {
   expect(await codeOf(new DockerImages(podman.socketPath).requireBuilder())).toBe('unsupported');
 });
 
-it('takes no runtime but its own', async () => {
+it('a start with another runtime than that of Podman is refused as unsupported', async () => {
   const { engine, launch, cleanup } = await dockerSetup(podman);
   expect(await codeOf(engine.start(launch({ runtime: 'crun' })))).toBe('unsupported');
   await engine.dispose();

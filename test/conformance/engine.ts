@@ -1,6 +1,6 @@
 /**
  * What every engine promises, sentence by sentence of `src/engine/engine.ts`. Each case gets an engine of its own from
- * `setup`; the suite removes what it launched, sees that nothing is left, and disposes of every instance.
+ * `setup`; the suite removes what it launched, checks that nothing is left, and disposes of every instance.
  */
 import { describe, test } from 'vitest';
 import { attachment } from './engine/attach.ts';
@@ -19,7 +19,7 @@ import { type Case, Trial } from './engine/trial.ts';
 
 type Part = (it: Case) => void;
 
-/** What an engine does with the life of a sandbox: enough for one that is reached in the same way as another one. */
+/** The life cycle of a sandbox: enough for an engine that shares its code with another one, which is tested in full. */
 export const coreParts: readonly Part[] = [lifeCycle, endings];
 export const everyPart: readonly Part[] = [
   ...coreParts,

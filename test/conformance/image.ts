@@ -6,11 +6,11 @@ import { isFault } from '../../src/model/fault.ts';
 
 export interface ImageSetup {
   readonly engine: ImageEngine;
-  /** The id of one that can be built on. */
+  /** The id of an image that can be built on. */
   readonly parent: string;
   /** A RUN that prints a line, one that ends with a code, and one that does not end. */
   readonly commands: { echo(text: string): string; exit(code: number): string; readonly hang: string };
-  /** What builds left running. */
+  /** The number of containers that builds left running. */
   readonly running: () => Promise<number>;
   readonly cleanup: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       await made.engine.remove(`sha256:${'0'.repeat(64)}`);
     });
 
-    test('a build says its steps and what they print, and its image has the name and the labels', async () => {
+    test('a build reports its steps and their output, and its image has the name and the labels', async () => {
       const messages = await build('carrel-made:1', [made.commands.echo('printed'), 'LABEL carrel.test=yes']);
       const text = messages.map((message) => (message.kind === 'output' ? message.text : '')).join('');
       expect(text).toMatch(/^Step 1\/3 : FROM [\s\S]*^Step 2\/3 : RUN [\s\S]*^printed$[\s\S]*^Step 3\/3 : LABEL /m);
@@ -59,7 +59,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       expect(await made.engine.find('carrel-failed:1')).toBeNull();
     });
 
-    test('a signal ends the build with all that it began', async () => {
+    test('an aborted signal ends the build and everything that it started', async () => {
       const abort = new AbortController();
       const messages = made.engine.build(order('carrel-hung:1', [made.commands.hang]), abort.signal);
       const outcome = (async () => {

@@ -1,6 +1,7 @@
 /**
- * The official conformance suite of MCP on the hub's own code for HTTP, in both generations of the protocol. Only the tools are not the hub's: the suite
- * wants tools of its own. `mcp-expected.yaml` lists the scenarios for features that the hub does not have.
+ * Runs the official conformance suite of MCP on the hub's own code for HTTP, in both generations of the protocol. Only
+ * the tools are not the hub's: the suite needs tools of its own. `mcp-expected.yaml` lists the scenarios for features
+ * that the hub does not have.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -83,7 +84,7 @@ function conformance(...args: string[]): Promise<{ exitCode: number; output: str
 }
 
 it.each(['2025-11-25', '2026-07-28'])(
-  'the hub passes what revision %s requires',
+  'the hub passes the requirements of revision %s',
   { timeout: 60_000 },
   async (revision) => {
     const { exitCode, output } = await conformance('--requirements', revision, '--expected-failures', expected);

@@ -146,7 +146,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
       });
     });
 
-    it('S13 show all clients what one of them did', async () => {
+    it('S13 show the changes of one client to all clients', async () => {
       const id = await created();
       const others = [0, 1, 2].map(() => client().first(`/sessions/${id}/events`, lastOf('session.titled')));
       await client().post(`/sessions/${id}/mode`, { title: 'new' });
@@ -154,7 +154,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
         expect(JSON.parse(seen.at(-1)!.data).data).toEqual({ title: 'new' });
     });
 
-    it('S14 fork: the events up to there, then apart', async () => {
+    it('S14 fork with the events up to there, and are independent from then on', async () => {
       const id = await created();
       await turnOf(id, harness().words.say('hello'));
       const { status, body } = await client().post(`/sessions/${id}/fork`, { title: 'other way' });
@@ -174,7 +174,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
       expect(await client().post(`/sessions/${id}/prompt`, { text: 'x' })).toMatchObject({ status: 409 });
     });
 
-    it('refuse what does not exist', async () => {
+    it('answer 404 for an unknown session or question', async () => {
       for (const path of [missing, `${missing}/events`, `${missing}/messages`, `${missing}/pending`])
         expect(await client().get(`/sessions/${path}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
       const id = await created();
@@ -219,7 +219,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
       expect(again.map(({ data }) => data)).toEqual(lines);
     });
 
-    it('cannot put lines there that are no events', async () => {
+    it('is refused if its lines are no events', async () => {
       const id = await created();
       const { status, body } = await client().post(`/sessions/${id}/restore`, '{"seq":1}\n');
       expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid' });

@@ -82,7 +82,7 @@ function overwrite(path: string, offset: number, bytes: Buffer): void {
 storeConformance('the SQLite store', (options) => openSqliteStore(freshPath(), options));
 
 describe('a new SQLite store', () => {
-  it('is for its owner alone, and so is its log, whose space it keeps when it is closed', () => {
+  it('can be read by its owner only, with its log, and keeps the space of the log after a close', () => {
     const path = freshPath();
     const store = openSqliteStore(path);
     store.insert(userRow('a'), event('a'));
@@ -99,14 +99,14 @@ describe('a new SQLite store', () => {
     copy.close();
   });
 
-  it('shows what it is in its header', () => {
+  it('has its application id and its schema version in its header', () => {
     const path = filledStore(0);
     const header = readFileSync(path);
     expect(header.readUInt32BE(68)).toBe(applicationId);
     expect(header.readUInt32BE(60)).toBe(schemaVersion);
   });
 
-  it('needs its folder', () => {
+  it('is refused if its folder does not exist', () => {
     const path = join(root, 'absent', 'carrel.db');
     const fault = faultOf(() => openSqliteStore(path));
     expect(fault.code).toBe('not_found');
@@ -143,7 +143,7 @@ describe('a reopened SQLite store', () => {
 });
 
 describe('durability', () => {
-  it('is set again only when it changes', () => {
+  it('is set only when it changes', () => {
     const store = openSqliteStore(freshPath());
     const exec = vi.spyOn(Database.prototype, 'exec');
     const write = (id: string, lazy: boolean) => store.insert(userRow(id), event(id), { lazy });
@@ -156,7 +156,7 @@ describe('durability', () => {
     expect(said).toEqual(['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL']);
   });
 
-  it('loses no acknowledged write to kill -9', async () => {
+  it('is such that kill -9 loses no acknowledged write', async () => {
     const path = freshPath();
     const expected = new Map<string, boolean>();
     for (const [round, count] of [1, 50, 400].entries()) {
@@ -174,7 +174,7 @@ describe('durability', () => {
 });
 
 describe('a full or read-only disk', () => {
-  it.runIf(isRealRoot)('is reported as such, keeps what was acknowledged, and recovers', () => {
+  it.runIf(isRealRoot)('is reported, loses no acknowledged write, and later writes succeed again', () => {
     const folder = dirname(freshPath());
     const said = JSON.parse(
       run(['unshare', '--map-root-user', '--mount', process.execPath, join(fixtures, 'store-full.mjs'), folder]),
@@ -305,7 +305,7 @@ describe('migrations', () => {
     raw(path, (db) => migrate(db, [...Array(schemaVersion).fill(''), 'DELETE FROM rows']));
     expect(before).toHaveLength(2);
     expect(users(`${path}.v${schemaVersion}`)).toEqual(before);
-    // A home that is new, or as new as the program, has none.
+    // A store that is new, or has the version of the program, has no copy.
     expect(existsSync(`${path}.v0`)).toBe(false);
     expect(existsSync(`${path}.v${schemaVersion}.v${schemaVersion}`)).toBe(false);
   });
@@ -383,7 +383,7 @@ function run([command, ...args]: string[]): string {
   return execFileSync(command!, args, { encoding: 'utf8', timeout: 60_000 });
 }
 
-/** What the writer acknowledged until it was killed, at the moment it had acknowledged `count`. */
+/** The lines that the writer acknowledged until it was killed, which is done after `count` lines. */
 async function linesUntilKilled(path: string, prefix: string, count: number): Promise<string[]> {
   const child: ChildProcess = spawn(process.execPath, [join(fixtures, 'store-writer.mjs'), path, prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],

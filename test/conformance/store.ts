@@ -48,7 +48,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
     const add = (id: string, change: Partial<NewRow<'user'>> = {}) => store.insert(userRow(id, change), event(id));
     const ids = () => store.list('user').map(({ id }) => id);
 
-    /** What a refused write must leave as it was. */
+    /** The state that a refused write must not change. */
     const snapshot = () => JSON.stringify([store.list('user'), store.events(0, 1000), store.lastSeq()]);
     function refused(work: () => unknown): Fault {
       const before = snapshot();
@@ -62,7 +62,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
     }
 
     describe('the rows of a kind', () => {
-      it('is empty at first', () => {
+      it('are none at first', () => {
         expect(store.list('user')).toEqual([]);
         expect(store.get('user', 'a')).toBeNull();
         expect(store.find('user', 'root', 'name-a')).toBeNull();
@@ -70,7 +70,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(store.lastSeq()).toBe(0);
       });
 
-      it('gives back what was inserted, by id, by name and in the list', () => {
+      it('are found after an insert, by id, by name and in the list', () => {
         const row = add('a');
         expect(row).toEqual({ ...userRow('a'), revision: expect.any(Number) });
         expect(store.get('user', 'a')).toEqual(row);
@@ -79,7 +79,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect([store.count('user'), store.count('sandbox')]).toEqual([1, 0]);
       });
 
-      it('updates the value and nothing else, and the revision grows', () => {
+      it('get a new value and a greater revision by an update, and nothing else', () => {
         const first = add('a');
         const second = store.update(first, user({ slot: 2 }), event('a'));
         const third = store.update(second, user({ slot: 3 }), event('a'));
@@ -89,14 +89,14 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(store.get('user', 'a')).toEqual(third);
       });
 
-      it('takes owner and name from the stored row, whatever the caller holds', () => {
+      it('keep the stored owner and name in an update, whatever the caller passes', () => {
         const row = add('a');
         const updated = store.update({ ...row, owner: 'eve', name: 'other' }, user({ slot: 2 }), event('a'));
         expect(updated).toMatchObject({ owner: 'root', name: 'name-a' });
         expect(store.get('user', 'a')).toEqual(updated);
       });
 
-      it('forgets a removed row, and its id and name are free again', () => {
+      it('are gone after a removal, and their id and name are free again', () => {
         store.remove(add('a'), event('a'));
         expect(store.get('user', 'a')).toBeNull();
         expect(store.find('user', 'root', 'name-a')).toBeNull();
@@ -104,7 +104,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(add('a')).toEqual(store.get('user', 'a'));
       });
 
-      it('lists in the order of insertion, whatever is updated or removed', () => {
+      it('are listed in the order of insertion, whatever is updated or removed', () => {
         const [c, a] = ['c', 'a', 'd', 'b'].map((id) => add(id));
         store.update(c!, user({ slot: 9 }), event('c'));
         expect(ids()).toEqual(['c', 'a', 'd', 'b']);
@@ -113,7 +113,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(ids()).toEqual(['c', 'd', 'b', 'a']);
       });
 
-      it('lists and counts those of one owner, in the same order', () => {
+      it('are listed and counted by owner, in the same order', () => {
         add('c', { owner: 'eve' });
         add('b');
         add('a', { owner: 'eve' });
@@ -122,7 +122,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect([store.list('sandbox', 'eve'), store.count('sandbox', 'eve')]).toEqual([[], 0]);
       });
 
-      it('keeps kinds apart', () => {
+      it('are separate from those of other kinds', () => {
         add('a');
         expect(store.get('sandbox', 'a')).toBeNull();
         expect(store.find('sandbox', 'root', 'name-a')).toBeNull();
@@ -198,7 +198,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         refused(() => store.remove(row, event('a', circle)));
       });
 
-      it('works on after a refusal', () => {
+      it('accepts a write after a refusal', () => {
         add('a');
         refused(() => add('a'));
         expect(add('b').id).toBe('b');
@@ -242,7 +242,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(store.lastSeq()).toBeGreaterThan(last);
       });
 
-      it('are kept in a number that is bounded, the newest of them, and it is known where they begin', () => {
+      it('are kept up to a limit, the newest of them, and firstSeq says where they begin', () => {
         expect(store.firstSeq()).toBe(1);
         const small = open({ maxEvents: 1000 });
         try {
@@ -453,7 +453,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
   });
 }
 
-/** What a careless caller does to an object that it was given. */
+/** Changes an object as a careless caller would. */
 function scribble(target: unknown): void {
   const object = target as Record<string, unknown>;
   for (const value of Object.values(object)) if (typeof value === 'object' && value !== null) scribble(value);

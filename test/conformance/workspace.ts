@@ -1,6 +1,6 @@
 /**
- * What every kind of working copy promises, sentence by sentence of `src/workspace/workspace.ts`. The same is done to a
- * working copy and to a plain copy of its base; a plain comparison then says what must be listed.
+ * What every kind of working copy promises, sentence by sentence of `src/workspace/workspace.ts`. The suite makes the
+ * same changes to a working copy and to a plain copy of its base; a plain comparison then says what must be listed.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -37,7 +37,7 @@ export interface Workspace {
 
 export interface WorkspaceKindUnderTest {
   readonly name: string;
-  /** What is one file in the base stays one, whichever name it is changed by. */
+  /** True: hard links of the base stay one file, whichever name it is changed by. */
   readonly keepsLinks: boolean;
   /** A mounted working copy of what `fill` makes. */
   open(fill: (base: Tree) => void): Workspace;
@@ -80,7 +80,7 @@ export function changedAlike(
 }
 
 function hugeCase(kind: WorkspaceKindUnderTest): void {
-  it('a huge file that differs in one byte, and one that is the same', () => {
+  it('a huge file that differs in one byte, and not one that is equal', () => {
     const hugeBytes = 256 * 1024 ** 2;
     const { place, inside, scratch } = kind.open((base) => {
       for (const name of ['changed', 'same']) {
@@ -127,7 +127,7 @@ function contentCase(kind: WorkspaceKindUnderTest): void {
 }
 
 function gitCase(kind: WorkspaceKindUnderTest): void {
-  it('of .git only what can run something', () => {
+  it('of .git only paths that can run something', () => {
     const { place, inside } = kind.open((base) => {
       mkdirSync(base('.git/hooks'), { recursive: true });
       mkdirSync(base('.git/objects/aa'), { recursive: true });
@@ -166,7 +166,7 @@ function writeNew(path: string): void {
 }
 
 function settleCases(kind: WorkspaceKindUnderTest): void {
-  it('what the project has taken over is no change, until it is changed again', () => {
+  it('an applied path is no change, until the agent changes it again', () => {
     const { place, inside } = kind.open((base) => {
       for (const name of ['modified', 'deleted', 'other']) writeFileSync(base(name), 'before');
     });

@@ -1,4 +1,4 @@
-/** The adapter as the command of real sandboxes: daemons come and go, it is stopped, killed and attacked. */
+/** The adapter as the command of real sandboxes: it outlives daemons, and is stopped, killed and attacked. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,13 +21,13 @@ beforeAll(() => {
 afterAll(() => carrel.dispose());
 
 const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
-/** Where the Node is that we run on: the host's programs are there, another is brought along. */
+/** Path of Node in a sandbox: programs in /usr are the host's, a Node from elsewhere is mounted at this path. */
 const node = process.execPath.startsWith('/usr/') ? process.execPath : '/opt/carrel/node';
 const settings = {
   agent: { kind: 'command', command: [node, '/workspace/tools/agent.mjs'] },
 } as const;
 
-/** Its agent is among the files that git ignores. */
+/** Creates a project in which git ignores the agent's program. */
 function project(stories: readonly StoryPlan[]): string {
   const files = { a: 'a\n', '.gitignore': 'tools\n.carrel\n', 'tools/agent.mjs': script };
   return new Repository(projects, { ...files, [taskFilePath]: taskFile(stories) }).path;
@@ -57,7 +57,7 @@ class Visit {
     this.exited = new Promise((done) => this.child.on('close', done));
   }
 
-  /** After an empty line, which ends what an earlier client may have left. */
+  /** Sends the request after an empty line, which ends an incomplete line of an earlier client. */
   ask(): this {
     this.child.stdin!.write(Buffer.concat([Buffer.from('\n'), encodeMessage(request)]));
     return this;
@@ -75,7 +75,7 @@ class Visit {
   }
 }
 
-/** Read without a daemon. */
+/** Reads the files without a daemon. */
 function outcomes(): Outcome[] {
   const sandboxes = join(carrel.home, 'sandboxes');
   const paths = readdirSync(sandboxes).map((id) => join(sandboxes, id, 'state/data/carrel/outcome.json'));
@@ -85,7 +85,7 @@ function outcomes(): Outcome[] {
 const waits = 'append b 1\nwait /tmp/go\nappend b 2';
 const two = [{ does: 'append a x' }, { does: waits, after: ['US-001'] }];
 
-/** Started again, it has the first story and does the second from its beginning. */
+/** Starts the sandbox again: the first story stays completed, and the second runs from its beginning. */
 async function goesOn(name: string): Promise<void> {
   await carrel.ok('start', name);
   const visit = new Visit(name).ask();
@@ -124,7 +124,7 @@ it('an adapter keeps working without a daemon, and reports the status of all sto
   cut.child.kill('SIGKILL');
   await cut.exited;
   const next = new Visit('alone').ask();
-  // The state of a story in progress is repeated now and then, perhaps before the answer.
+  // The adapter repeats the state of a story in progress now and then, perhaps before it answers.
   for (const change of ['US-001 completed', 'US-002 in_progress']) await next.until(change);
   expect(next.changes).toHaveLength(2);
   await carrel.killDaemon();

@@ -1,4 +1,7 @@
-/** Logins of the machine: the real programs with the token of an account, which is added outside; the model says what the test scripts. */
+/**
+ * Logins of the machine: the real agents use the token of an account, which the proxy adds outside; the model is
+ * scripted.
+ */
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +37,7 @@ function keep(file: string, content: unknown): void {
   carrel.write(`home/${file}`, JSON.stringify(content));
 }
 
-/** As OpenAI makes them, with a mark that tells one from another. */
+/** Makes a token in the format of OpenAI; tokens differ in their mark. */
 function chatgptToken(mark: string): string {
   const auth = { chatgpt_account_id: 'account-1', chatgpt_plan_type: 'plus' };
   const claims = { exp: expires / 1000, jti: mark, 'https://api.openai.com/auth': auth };
@@ -73,7 +76,7 @@ describe.each(['codex', 'gemini'] as const)('%s with an account', (agent) => {
   let model: TextModel;
 
   const bearer = (mark: string) => `Bearer ${token(mark)}`;
-  /** The request for an answer to a prompt, with this token. */
+  /** The request with this prompt and this token that the model received. */
   const received = (words: string, mark: string) =>
     model.asked
       .filter(({ path, body }) => path === asked.path && body.includes(words))
@@ -86,7 +89,7 @@ describe.each(['codex', 'gemini'] as const)('%s with an account', (agent) => {
   afterAll(() => model.dispose());
   afterEach(() => rmSync(join(carrel.home, dirname(file)), { recursive: true, force: true }));
 
-  it('offers the login where this machine has one, before anything starts', async () => {
+  it('offers the login if this machine has one, before a sandbox is created', async () => {
     const without = on(agent);
     expect(await without.ended).toBe(5);
     expect(without.text).toMatch(/cannot start yet without its key/);
@@ -103,7 +106,7 @@ describe.each(['codex', 'gemini'] as const)('%s with an account', (agent) => {
     expect(await carrel.ok('ls', '-q')).toBe('');
   });
 
-  it('works with the token, which is added outside, and goes on with a renewed one', async () => {
+  it('works with the token, which the proxy adds outside, and continues with a renewed one', async () => {
     keep(file, content(token('first')));
     const { stdout } = await login(agent);
     expect(stdout).toMatch(new RegExp(`^kept as the secret ${secret}; it is added to requests outside of sandboxes`));
@@ -134,7 +137,7 @@ describe.each(['codex', 'gemini'] as const)('%s with an account', (agent) => {
   }, 120_000);
 });
 
-/** The rest of the account stays closed. */
+/** The credential opens only the path of codex, no other path of the account. */
 async function onlyCodex(): Promise<void> {
   const others = 'curl -sS $' + '{CHATGPT_BASE_URL%/codex}/conversations';
   expect(await carrel.ok('exec', '-T', 'project-codex', '--', 'sh', '-c', others)).toContain(
@@ -146,7 +149,7 @@ async function onlyCodex(): Promise<void> {
 const everything =
   'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; find ~ /run /tmp /.data /workspace -type f -exec cat {} + 2>/dev/null; true';
 
-it('takes over a key of codex', async () => {
+it('agent login keeps the API key of codex as a secret', async () => {
   keep('.codex/auth.json', { OPENAI_API_KEY: 'sk-real', tokens: { access_token: 'no' } });
   expect(await login('codex')).toMatchObject({
     exitCode: 0,
@@ -155,7 +158,7 @@ it('takes over a key of codex', async () => {
   await carrel.ok('secret', 'rm', 'OPENAI_API_KEY');
 });
 
-it('refuses what cannot be added outside, and a login that has expired, and keeps nothing of them', async () => {
+it('agent login refuses a login that has expired or that cannot be added outside, and keeps no secret', async () => {
   keep('.codex/auth.json', { OPENAI_API_KEY: null, tokens: null });
   keep('.gemini/oauth_creds.json', {
     access_token: 'ya29.old',

@@ -1,4 +1,4 @@
-/** The real codex, gemini and opencode in a terminal; the model says what the test scripts. */
+/** The real codex, gemini and opencode in a terminal; the model is scripted. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,18 +9,18 @@ import type { Terminal } from '../harness/terminal.ts';
 
 const clients = resolve('test/clients/node_modules');
 
-/** By npm as its own package of this architecture. */
+/** npm installs opencode as one package per architecture. */
 const opencodeBin = [`opencode-linux-${process.arch}-baseline`, `opencode-linux-${process.arch}`]
   .map((name) => join(clients, name, 'bin'))
   .find((path) => existsSync(path));
 
-/** The programs that this checkout has beside those of the machine. */
+/** The PATH with the programs of this checkout before those of the machine. */
 export const programsPath = [resolve('node_modules/.bin'), join(clients, '.bin'), opencodeBin, process.env.PATH].join(
   ':',
 );
 
 export interface Surroundings {
-  /** Its settings name the authority. */
+  /** Its settings trust the authority. */
   readonly carrel: Installation;
   readonly authority: TestAuthority;
   /** Opens the agent of this name in the folder `project`. */
@@ -30,7 +30,7 @@ export interface Surroundings {
 const value = 'sk-real-0123456789';
 const bearer = { header: 'authorization', value: `Bearer ${value}` };
 
-/** With the presets of the services that they use, and the words of a prompt that waits. */
+/** Tests each agent with the preset of its service, the header of its key and the text of its waiting prompt. */
 export function describeAgentPrograms(surroundings: () => Surroundings): void {
   describe.each([
     ['codex', 'openai', bearer, /OpenAI Codex/],
@@ -49,7 +49,7 @@ export function describeAgentPrograms(surroundings: () => Surroundings): void {
       await terminal.shows(/It is well/);
       terminal.type('\x10\x11');
       expect(await terminal.ended).toBe(0);
-      // The shell goes on below, or on the screen from before.
+      // The shell continues below the agent's output, or on the screen from before.
       expect(terminal.shown).toMatch(
         new RegExp(`detached; project-${agent} goes on; come back with: carrel ${agent} \\.`),
       );

@@ -1,4 +1,7 @@
-/** The MCP servers that agents find in a real sandbox: those of base plugins, home and project in the formats of all agents, and the hub. */
+/**
+ * The MCP servers that agents find in a real sandbox: those of base plugins, home and project in the formats of all
+ * agents, and the hub.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { McpView } from '../../src/api/mcp.ts';
 import { Installation } from '../harness/installation.ts';
 
-/** As claude writes a variable. */
+/** A variable in the syntax of claude. */
 const variable = '$' + '{HOST}';
 const secret = 'sk-of-the-plugin-0123456789';
 let carrel: Installation;
@@ -15,7 +18,7 @@ let plugins: string;
 
 type Named = Record<string, Record<string, unknown>>;
 
-/** What a person wrote before there was any server of Carrel: comments, other keys, servers. */
+/** Settings that a person wrote before Carrel added a server: comments, other keys, servers. */
 const written: Readonly<Record<string, string>> = {
   '.claude.json': '{"theme":"dark","mcpServers":{"own":{"type":"stdio","command":"own"}}}\n',
   '.codex/config.toml': '# mine\nmodel = "x"\n\n[mcp_servers.own]\ncommand = "own"\n',
@@ -96,7 +99,7 @@ it('a server with a secret is left out, and a project replaces none of the owner
   expect(files).not.toContain(secret);
 });
 
-it('after other plugins what the user and the agent wrote is still there, and what the agent changed is not touched', async () => {
+it('a change of plugins keeps what the user and the agent wrote, and does not touch what the agent changed', async () => {
   const agent = ['codex/config.toml', 'gemini/settings.json'].map(
     (path) => `sed -i 's|/p/tools|/agent/tools|' ~/.${path}`,
   );
@@ -117,7 +120,7 @@ it('after other plugins what the user and the agent wrote is still there, and wh
     expect([path, await inside(`cat ~/${path}`)]).toEqual([path, expect.stringContaining('mine')]);
 });
 
-/** Calls a tool of the hub as an agent's client does, with the address that its file has. */
+/** A program that calls a tool of the hub as an agent's MCP client does. */
 const client = `
 const url = process.env.CARREL_HUB_URL;
 const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...JSON.parse(process.argv[2] ?? '{}') };
@@ -169,7 +172,7 @@ it('an agent uses the hub on the project of its sandbox, and on no other one, wi
   expect(names.filter((name) => /environment|swarm|room|memory|apply_changes/.test(name))).toEqual([]);
 }, 60_000);
 
-it('what an agent writes by the hub stays in the working copy of the spoke, and the audit log names the sandbox', async () => {
+it('a file that an agent writes through the hub stays in the working copy of the spoke, and the audit log names the sandbox', async () => {
   const written = await callHub('box', tool('write_file', { project: 'shop', path: 'made', content: 'x' }));
   expect(written.isError).toBeUndefined();
   expect(existsSync(join(shop, 'made'))).toBe(false);
@@ -177,7 +180,7 @@ it('what an agent writes by the hub stays in the working copy of the spoke, and 
   expect(JSON.parse(lines.findLast((line) => line.includes('hub.write_file'))!)).toMatchObject({
     detail: { sandbox: 'box' },
   });
-  // A spoke in mode bind would write to the host, which this sandbox may not.
+  // A spoke in mode bind would write to the host, and this sandbox has no permission to do so.
   await carrel.ok('project', 'rm', 'shop', '--force');
   await carrel.ok('project', 'add', shop, '--mode', 'bind');
   const refused = await callHub('box', tool('write_file', { project: 'shop', path: 'made', content: 'x' }));
@@ -185,7 +188,7 @@ it('what an agent writes by the hub stays in the working copy of the spoke, and 
   expect(existsSync(join(shop, 'made'))).toBe(false);
 }, 60_000);
 
-it('a sandbox without the grant finds no hub, and no port for it', async () => {
+it('a sandbox without the grant has no hub server, no variable and no port of the hub', async () => {
   await carrel.ok('create', '--name', 'bare', '--memory-scope', 'user', shop);
   const { servers } = await carrel.json<McpView>('mcp', 'ls', 'bare');
   expect(servers.map(({ name }) => name)).not.toContain('hub');

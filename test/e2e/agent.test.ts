@@ -1,4 +1,4 @@
-/** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model says what the test scripts. */
+/** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model is scripted. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ describe('claude', () => {
     const terminal = on(['claude']);
     await terminal.shows(/bypass permissions on/s);
     expect(terminal.text.match(/Ctrl-P Ctrl-Q detaches/g)).toHaveLength(1);
-    // In its colours, of which the sandbox offers 256.
+    // Claude uses its colours, as the terminal of the sandbox offers 256.
     expect(terminal.text).toMatch(/\x1b\[38;5;\d+m/);
     terminal.type('Write a file.');
     await terminal.shows(/Write a file/);
@@ -70,7 +70,7 @@ describe('claude', () => {
     expect(inside).not.toContain(value);
   }, 60_000);
 
-  it('is there again with its screen, for several viewers at once, after a terminal was closed', async () => {
+  it('shows its screen again, to several viewers at once, after a terminal was closed', async () => {
     const first = on(['claude', project]);
     await first.shows(/Write a file.*It is written.*bypass permissions on/s);
     const second = on(['attach', 'project-claude']);
@@ -85,7 +85,7 @@ describe('claude', () => {
     expect((await carrel.show('project-claude')).state).toBe('running');
     const third = on(['agent', 'claude']);
     await third.shows(/It is written.*seen by both.*bypass permissions on/s);
-    // Its rules are as wide as the window.
+    // The lines that claude draws are as wide as the window.
     expect(third.text).not.toMatch(/─{85}/);
     third.resize(30, 100);
     await third.has(/─{95}/);
@@ -128,7 +128,7 @@ describe('claude', () => {
 
 describeAgentPrograms(() => ({ carrel, authority, open: (agent) => on([agent]) }));
 
-it('installs an agent from npm for all sandboxes, which cannot change it', async () => {
+it('agent install installs an agent from npm for all sandboxes, which cannot change it', async () => {
   const qwen = { name: '@qwen-code/qwen-code', program: 'qwen', version: '1.2.3' };
   const registry = await NpmRegistry.open(authority.tls('127.0.0.1'), qwen);
   await carrel.run(['secret', 'set', 'KEY'], { input: value });
@@ -149,7 +149,7 @@ it('installs an agent from npm for all sandboxes, which cannot change it', async
   expect(await carrel.ok('ls', '-q')).toMatch(
     /^project-qwen$[\s\S]*^project-qwen-2$|^project-qwen-2$[\s\S]*^project-qwen$/m,
   );
-  // A new version comes by command only, for sandboxes that are created after it.
+  // Only the command installs a new version, and only sandboxes that are created later use it.
   registry.publish('1.3.0');
   const third = on(['qwen', '.', '--new', ...env]);
   await third.shows(/qwen 1\.2\.3 at /);
@@ -194,7 +194,7 @@ it('copilot without program and key prints both commands and starts nothing; wit
   const terminal = carrelOn(carrel.home, ['copilot'], { cwd: project, env });
   await terminal.shows(/copilot with/);
   expect(terminal.shown).toMatch(/^copilot with --allow-all-tools and \S*placeholder\.$/m);
-  // Its service by the credential that comes with the agent, and no other host.
+  // The agent reaches its service by the credential that comes with it, and no other host.
   expect((await carrel.show('project-copilot')).network.allow).toEqual([]);
   const services = (await carrel.json<{ services: { host: string }[] }[]>('credential', 'ls')).flatMap(
     (one) => one.services,

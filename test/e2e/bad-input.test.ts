@@ -66,7 +66,7 @@ describe('a request', () => {
     expect(readdirSync(join(carrel.home, 'sandboxes'))).toHaveLength(1);
   });
 
-  it('is refused as JSON when JSON was asked for', async () => {
+  it('is refused in JSON with --json', async () => {
     const { exitCode, stdout, stderr } = await carrel.run(['--json', 'show', 'nosuch']);
     expect([exitCode, stdout]).toEqual([5, '']);
     expect(JSON.parse(stderr)).toMatchObject({ code: 'not_found', message: 'no sandbox nosuch' });
@@ -150,12 +150,12 @@ describe('a home', () => {
   it('has one daemon: a second one is refused', async () => {
     await carrel.ok('up', '-d');
     const { exitCode, stderr } = await carrel.run(['up']);
-    // The one that is there may be too busy to answer, and still has the home.
+    // The running daemon may be too busy to answer, and still holds the home.
     expect(stderr).toMatch(/already running|is running for .* already/);
     expect(exitCode).toBe(6);
   });
 
-  it('may have a path longer than a socket may have', async () => {
+  it('may have a path that is too long for a socket', async () => {
     const deep = join(carrel.folder('deep'), 'x'.repeat(120));
     const options = { env: { CARREL_HOME: deep } };
     expect(await carrel.run(['run', '--rm', '--', 'echo', 'works'], options)).toMatchObject({

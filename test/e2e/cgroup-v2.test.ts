@@ -8,7 +8,10 @@ import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 import { markedName } from '../harness/run.ts';
 
-/** The unified hierarchy, mounted for this file: on a hybrid machine an engine of this run may have covered its usual place. */
+/**
+ * The unified hierarchy, mounted for this file: on a hybrid machine an engine of this run may have covered its usual
+ * place.
+ */
 const unified = mkdtempSync(join(tmpdir(), 'carrel-groups-'));
 
 beforeAll(() => {
@@ -54,7 +57,7 @@ describe('a group that was delegated to an ordinary user', () => {
     account.dispose();
     const inside = readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const path of [...inside.map(({ name }) => join(group, name)), group]) {
-      // A command may still be on its way out.
+      // A command may still be exiting.
       await until(
         () => /^populated 0$/m.test(readFileSync(join(path, 'cgroup.events'), 'utf8')),
         `${path} to be empty`,
@@ -74,7 +77,7 @@ describe('a group that was delegated to an ordinary user', () => {
     expect(existsSync(join(group, parent!, id))).toBe(false);
   });
 
-  it('is where the next daemon finds them, and moves to itself', async () => {
+  it('is where the next daemon finds the sandboxes, and where it runs itself', async () => {
     await carrel.ok('create', '--name', 'b');
     const { id } = await carrel.json<View>('show', 'b');
     const parent = readdirSync(group).find((name) => existsSync(join(group, name, id)))!;
@@ -104,7 +107,7 @@ describe('on the unified hierarchy', () => {
       .map((parent) => join(unified, parent, name));
   };
 
-  it('puts a sandbox and what is executed in it into a group of its own, and removes that', async () => {
+  it('a sandbox and its execs share a group of their own, which is removed with the sandbox', async () => {
     await carrel.ok('create', '--name', 'a');
     const { id } = await carrel.json<View>('show', 'a');
     const [group] = groups(id);
@@ -116,7 +119,7 @@ describe('on the unified hierarchy', () => {
     expect(groups(id)).toEqual([]);
   });
 
-  it('enforces what there are controllers for, and refuses the rest with --strict', async () => {
+  it('limits with a controller are enforced, and --strict refuses the others', async () => {
     const controllers = readFileSync(join(unified, 'cgroup.controllers'), 'utf8').trim().split(' ');
     await carrel.ok('create', '--name', 'b');
     const { limits } = await carrel.json<View>('show', 'b');
@@ -126,13 +129,13 @@ describe('on the unified hierarchy', () => {
     expect(asked.exitCode).toBe(controllers.includes('memory') ? 0 : 3);
   });
 
-  it('ends a fork bomb at its limit', async () => {
+  it('a fork bomb ends at the limit of processes', async () => {
     const script = 'i=0; while [ $i -lt 200 ]; do sleep 5 & i=$((i+1)); done; wait';
     const { stderr } = await carrel.run(['run', '--rm', '--pids', '32', '--', 'sh', '-c', script]);
     expect(stderr).toMatch(/fork/i);
   });
 
-  it('shows a sandbox that another program froze as stopped', async () => {
+  it('a sandbox that another program froze is shown as stopped', async () => {
     await carrel.ok('create', '--name', 'c');
     const { id } = await carrel.json<View>('show', 'c');
     writeFileSync(join(groups(id)[0]!, 'cgroup.freeze'), '1');

@@ -1,4 +1,7 @@
-/** Chroma through the real CLI: the JavaScript client in sandboxes of two users, kills, backups, and vectors of an endpoint. */
+/**
+ * Chroma through the real CLI: the JavaScript client in sandboxes of two users, kills, backups, and vectors of an
+ * endpoint.
+ */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +50,7 @@ afterAll(async () => {
   await carrel.dispose();
 }, 60_000);
 
-/** With the JavaScript client, and a program that calls it. */
+/** Writes the JavaScript client, and a program that calls it, into a project. */
 function clientProject(folder: string): string {
   mkdirSync(join(folder, 'node_modules'));
   for (const name of ['chromadb', 'semver'])
@@ -84,7 +87,7 @@ for (let writer = 0; writer < Number(process.argv[3]); writer++) void write(writ
   return folder;
 }
 
-/** Speaks the embeddings API: texts about fruit are alike. */
+/** Starts a server of the embeddings API, which gives texts about fruit similar vectors. */
 async function startModel(): Promise<number> {
   model = http.createServer(async (request, response) => {
     const { input } = JSON.parse(await readText(request)) as { input: string };
@@ -106,7 +109,7 @@ it('the JavaScript client saves in one sandbox and finds it in another one', asy
   expect(await client('gone')).toEqual([]);
 });
 
-it('what a sandbox says about itself is not used, and another user has none of it', async () => {
+it('a forged caller header is ignored, and another user reaches no collection', async () => {
   const forged = ['-H', 'x-carrel-caller: {"id":"x"}', '-H', 'X-Carrel-Caller: {"id":"y"}'];
   const url = 'http://127.0.0.1:8000/api/v2/tenants/carrel-root/databases/user/collections';
   const curl = (name: string) => ['exec', name, '--', 'curl', '-s', '--path-as-is', ...forged, url];
@@ -184,12 +187,12 @@ it('memory rm --chroma removes what the user has in Chroma, and nothing of anoth
   expect([count('embeddings'), count('embedding_metadata'), count('collections')]).toEqual([0, 0, 1]);
   opened.close();
   expect((await asBob('exec', 'bobs', '--', 'busybox', 'wget', '-q', '-O', '-', url)).stdout).toContain('bobs-notes');
-  // A sandbox that runs goes on with a new database.
+  // A running sandbox continues with a new database.
   expect(await client('builder', 'add', 'c', 'after it')).toEqual(['after it']);
   expect(await client('reviewer')).toEqual(['after it']);
 });
 
-it('stats show the server, and install names what it cannot do', async () => {
+it('memory stats shows the server, and memory install says what it cannot install', async () => {
   expect(await carrel.json<StatsView>('memory', 'stats')).toMatchObject({
     chroma: { state: 'ready', version: '1.0.0' },
   });

@@ -54,7 +54,7 @@ export function chromaInSandboxes(way: (typeof ways)[number]): void {
     account?.dispose();
   }, 60_000);
 
-  it('what one sandbox adds, another one with the same scope finds, and no other one', async () => {
+  it('a sandbox with the same scope finds what another one adds, and no other sandbox does', async () => {
     const made = (await ask(carrel, 'one', '/collections', { name: 'notes' })) as { id: string; tenant: string };
     const record = { ids: ['a'], embeddings: [[1, 2]], documents: ['the port is 5433'] };
     expect(await ask(carrel, 'one', `/collections/${made.id}/add`, record)).toEqual({});

@@ -71,7 +71,7 @@ it('finds definitions of Python, and answers with the error of a server that is 
   });
 });
 
-it('uses servers of config.yaml, and of these the ones that --lang names', async () => {
+it('the hub uses language servers of config.yaml, and with --lang only those of the named languages', async () => {
   const fake = `import sys, json
 def read():
     length = 0

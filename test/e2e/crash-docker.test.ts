@@ -13,7 +13,7 @@ describe('a daemon that is killed, with the docker engine', () =>
     starved: 'oom',
   }));
 
-/** Where it is the engine that could make a difference. Podman 4.3 does not find what conmon noted of a lack of memory. */
+/** Only the points at which the engine matters. Podman 4.3 does not find conmon's note that memory ran out. */
 describe.each(isRepeated ? ['podman'] : [])('on %s', () =>
   crashes(podmanTestbed, { create: ['start:created'], remove: ['remove:container'], starved: 'killed by SIGKILL' }),
 );

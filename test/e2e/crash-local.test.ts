@@ -27,7 +27,7 @@ describe.runIf(isRealRoot)('the home was removed under a running sandbox', () =>
   });
   afterEach(() => carrel.dispose());
 
-  it('the next daemon there ends what its groups still hold', async () => {
+  it('the next daemon ends the processes that its groups still hold', async () => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();
@@ -38,20 +38,20 @@ describe.runIf(isRealRoot)('the home was removed under a running sandbox', () =>
   });
 });
 
-describe('two at once', () => {
+describe('commands at the same time', () => {
   beforeEach(() => {
     carrel = new Installation();
   });
   afterEach(() => carrel.dispose());
 
-  it('one name: one wins, one gets conflict', async () => {
+  it('create one sandbox for one name, and the others get conflict', async () => {
     await carrel.ok('up', '-d');
     const outcomes = await Promise.all([1, 2].map(() => carrel.run(['create', '--name', 'box'])));
     expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 6]);
     expect(await carrel.list()).toHaveLength(1);
   });
 
-  it('one sandbox is removed by several commands: it goes, and none is refused', async () => {
+  it('remove one sandbox together, and none gets conflict', async () => {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('stop', '--grace', '0', 'box');
     const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['rm', 'box'])));
@@ -59,7 +59,7 @@ describe('two at once', () => {
     expect(await carrel.list()).toEqual([]);
   });
 
-  it('two daemons: one wins, and both commands are answered by it', async () => {
+  it('start one daemon, which answers all of them', async () => {
     const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['ls'])));
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   });

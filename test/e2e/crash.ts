@@ -18,13 +18,16 @@ async function runsOf(name: string): Promise<string> {
   return readIfThere(join(carrel.home, 'sandboxes', id, 'state/data/count')) ?? '';
 }
 
-/** What the daemon is killed during, and at which points. */
+/** The points at which the daemon is killed, by the operation that it works on. */
 interface Points {
   readonly create?: readonly string[];
   readonly stop?: readonly string[];
   readonly startAgain?: readonly string[];
   readonly remove?: readonly string[];
-  /** Also what happens without a daemon: what is recorded then of a command that had too little memory. */
+  /**
+   * The recorded reason of a command that ran out of memory without a daemon. If given, tests without a daemon run,
+   * too.
+   */
   readonly starved?: string;
 }
 
@@ -53,7 +56,7 @@ function create(testbed: CrashTestbed, points: readonly string[]): void {
     await until(async () => (await runsOf('box')) !== '', 'the command to run');
     expect(await runsOf('box')).toBe('run\n');
     expect(await carrel.list()).toHaveLength(1);
-    // The keeper of what looked inside may still be on its way out.
+    // The keeper of the exec that read the count may still be exiting.
     await until(async () => (await testbed.running(carrel)) === 1, 'one to run');
   });
 }
@@ -62,7 +65,7 @@ function stop(testbed: CrashTestbed, points: readonly string[]): void {
   it.each(points)('stop survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
-    // Only root has groups to give without a delegated one.
+    // Without a delegated group, only root can make control groups.
     if (isRealRoot && testbed.groups) expect(groupsOf(id)).not.toEqual([]);
     await carrel.crashDuring(point, 'stop', '--grace', '1', 'box');
     await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
@@ -98,7 +101,7 @@ function remove(testbed: CrashTestbed, points: readonly string[]): void {
 function whileNoDaemonIsThere(testbed: CrashTestbed, starved: string): void {
   const ended = () => until(async () => (await testbed.running(carrel)) === 0, 'everything to end');
 
-  it('a sandbox goes on without a daemon, and its end is recorded with its code', async () => {
+  it('a sandbox keeps running without a daemon, and its exit code is recorded', async () => {
     await carrel.script('box', 'until [ -e /.data/go ]; do sleep 0.05; done; echo done; exit 7');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();

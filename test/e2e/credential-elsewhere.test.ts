@@ -1,4 +1,4 @@
-/** Credentials where sandboxes are made in other ways: without root, and by a Docker Engine. */
+/** Credentials of sandboxes without root, and on a Docker Engine. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ describe.each([
     await service.dispose();
   });
 
-  it('the key is added outside, at the base URL and by the real name', async () => {
+  it('the key is added outside, at the base URL and at the real name of the service', async () => {
     const { carrel, options } = testbed;
     await carrel.run(['secret', 'set', 'KEY'], { input: value });
     const host = `127.0.0.1:${service.port}`;

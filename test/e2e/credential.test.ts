@@ -15,7 +15,7 @@ import { killProxy, proxyPid } from '../harness/proxy.ts';
 
 const values = [`key-${randomBytes(20).toString('hex')}`, `key-${randomBytes(20).toString('hex')}`] as const;
 const authority = new TestAuthority('127.0.0.1');
-/** Rules that open a port of this machine: a loopback address counts behind a name only. */
+/** Rules that open a port of this machine: a rule for a loopback address applies only to names that resolve to it. */
 const near = (port: number) => `near.test:${port},127.0.0.1:${port}`;
 const claude = resolve('node_modules/@anthropic-ai/claude-code');
 
@@ -73,7 +73,7 @@ function shell(script: string): Promise<string> {
 const keysSeen = () => received.map(({ headers }) => headers['x-api-key']);
 
 describe('a gateway', () => {
-  it('without TLS gets the key at the base URL alone', async () => {
+  it('without TLS gets the key only at the base URL', async () => {
     const model = await ScriptedModel.open([], { wants: { header: 'x-api-key', value: values[0] } });
     const place = `127.0.0.1:${model.port}`;
     const added = await carrel.run([
@@ -122,7 +122,7 @@ describe('at the base URL', () => {
     expect(keysSeen()).toEqual([values[0]]);
   });
 
-  it('events come when they are sent', async () => {
+  it('events arrive as soon as they are sent', async () => {
     let stream!: ServerResponse;
     answer = (_, response) => {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -144,7 +144,7 @@ describe('at the base URL', () => {
       void response.writeHead(307, { location: `https://127.0.0.1:${other.port}/stolen` }).end();
     const follow =
       'curl -sSkL --noproxy "" --proxy "$HTTPS_PROXY" --location-trusted -H "x-api-key: $ANTHROPIC_API_KEY"';
-    // The proxy is for the second host; the first is here.
+    // The proxy is for the second host; the base URL needs none.
     const script = `url=$(curl -sS -o /dev/null -w '%{redirect_url}' "$ANTHROPIC_BASE_URL"); ${follow} "$url"`;
     expect(await shell(script)).toBe('from elsewhere');
     expect([keysSeen(), elsewhere[0]!.headers['x-api-key']]).toEqual([[values[0]], 'sk-ant-carrel-placeholder']);
@@ -263,7 +263,7 @@ describe('claude', () => {
 });
 
 describe('the key', () => {
-  /** Asks again and again, over one connection. */
+  /** Sends requests in a loop, over one connection. */
   const loop = `
     const { request, Agent } = require('node:http');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -274,7 +274,7 @@ describe('the key', () => {
     const again = () => setTimeout(ask, 50);
     ask();`;
 
-  /** The next request that comes from now on. */
+  /** The key of the next request that arrives. */
   async function next(): Promise<string | string[] | undefined> {
     const before = received.length;
     await until(() => received.length > before, 'a request');
@@ -290,7 +290,7 @@ describe('the key', () => {
     expect(await next()).toBe(values[0]);
     const { remotePort } = received.at(-1)!.socket;
     await keep(values[1]);
-    // One that was under way meanwhile may have either.
+    // A request that was under way meanwhile may have either value.
     await next();
     expect(await next()).toBe(values[1]);
     expect(received.at(-1)!.socket.remotePort).toBe(remotePort);

@@ -16,11 +16,11 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 
-describe('daemons that are killed while they start', () => {
+describe('daemons that end while they start', () => {
   let path: string;
   const log = () => join(carrel.home, 'daemon.log');
 
-  /** Instead of unshare: the first ones write what another daemon might write meanwhile, and are killed. */
+  /** The PATH with an unshare that `count` times writes the fault of another daemon and is killed, and then works. */
   function killing(count: number): { PATH: string } {
     const bin = join(path, String(count));
     mkdirSync(bin);
@@ -44,12 +44,12 @@ describe('daemons that are killed while they start', () => {
   });
   afterEach(() => carrel.run(['down']));
 
-  it('are started again, and the command succeeds', async () => {
+  it('are started again after a kill, and the command succeeds', async () => {
     const { exitCode, stderr, stdout } = await carrel.run(['--json', 'ls'], { env: killing(2) });
     expect([exitCode, stderr, stdout]).toEqual([0, '', '[]\n']);
   });
 
-  it('too often end the command with 75, and with a reason that is not that of another daemon', async () => {
+  it('end the command with 75 after too many kills, and without the reason of another daemon', async () => {
     const { exitCode, stderr } = await carrel.run(['ls'], { env: killing(1000) });
     expect(stderr).toContain('killed 5 times while it started');
     expect(exitCode).toBe(75);
@@ -65,7 +65,7 @@ describe('daemons that are killed while they start', () => {
 });
 
 describe('down --all after the daemon was killed', () => {
-  it('starts one, stops the sandboxes and says which', async () => {
+  it('starts a daemon, stops the sandboxes and names them', async () => {
     await carrel.ok('create', '--name', 'left', '--', 'sh', '-c', 'echo $$; exec sleep infinity');
     await carrel.killDaemon();
     const { exitCode, stdout } = await carrel.run(['down', '--all']);
@@ -75,7 +75,7 @@ describe('down --all after the daemon was killed', () => {
     expect(await carrel.show('left')).toMatchObject({ state: 'stopped' });
   });
 
-  it('starts none for a home without anything', async () => {
+  it('starts no daemon for an empty home', async () => {
     expect(await carrel.ok('--home', carrel.folder('empty'), 'down', '--all')).toBe('the daemon is not running\n');
   });
 });
@@ -91,7 +91,7 @@ it('a Docker Engine that does not answer keeps no sandbox of the embedded engine
   const socket = join(own.folder('engine'), 'socket');
   const silent = createServer(() => {}).listen(socket);
   try {
-    // As an earlier daemon leaves it that had sandboxes on Docker.
+    // An earlier daemon that had sandboxes on Docker leaves this folder.
     mkdirSync(join(own.home, 'engine-docker'), { recursive: true });
     own.write('home/config.yaml', `docker: {socket: ${socket}}\n`);
     const from = performance.now();
@@ -132,7 +132,7 @@ describe('a config.yaml that is changed while the daemon runs', () => {
     await carrel.ok('rm', '--force', 'served');
   });
 
-  it('says which settings wait for the next start', async () => {
+  it('is reported with the settings that apply at the next start', async () => {
     write(`${service}share: {socket: ${join(carrel.home, 'shared.sock')}}\n`);
     expect((await create('again')).stderr).toContain('share.socket in config.yaml: used when the daemon starts again');
     expect(await carrel.ok('status')).toContain('share.socket: used from the next start');
@@ -149,13 +149,13 @@ describe('a config.yaml that is changed while the daemon runs', () => {
 describe('a command that is newer than the daemon', () => {
   const note = () => join(carrel.home, 'daemon.json');
 
-  /** As if the programs had been built again since the daemon was started. */
+  /** Makes the daemon look as if the programs had been built again since it was started. */
   function age(): void {
     const content = JSON.parse(readFileSync(note(), 'utf8')) as object;
     writeFileSync(note(), JSON.stringify({ ...content, build: 'before', builtAt: '2001-01-01T00:00:00.000Z' }));
   }
 
-  /** At a terminal, where the question is answered. */
+  /** Runs a command at a terminal and answers its question. */
   async function atTerminal(answer: string): Promise<string> {
     const env = { ...process.env, CARREL_HOME: carrel.home, NO_COLOR: '1' };
     const child = spawn('script', ['-qec', 'bin/carrel ls', '/dev/null'], { env });
@@ -180,7 +180,7 @@ describe('a command that is newer than the daemon', () => {
     expect(await carrel.ok('status')).toContain('older than this command');
   });
 
-  it('asks at a terminal, and restarts it while sandboxes go on', async () => {
+  it('asks at a terminal, and restarts the daemon while sandboxes keep running', async () => {
     age();
     const [pid, { startedAt }] = [carrel.daemonPid, await carrel.show('goes-on')];
     expect(await atTerminal('n')).toMatch(/goes-on +running/);

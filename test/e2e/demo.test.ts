@@ -13,8 +13,8 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 
-/** In a checkout without sources, so that nothing is installed or built. */
-it('as the README has it shows three agents at work, their commits, the merge and the tests', async () => {
+/** The checkout has no sources, so that setup installs and builds nothing. */
+it('the command of the README shows three agents at work, their commits, the merge and the tests', async () => {
   const checkout = carrel.folder('checkout');
   copyFileSync('setup', join(checkout, 'setup'));
   symlinkSync(resolve('bin'), join(checkout, 'bin'));
@@ -38,13 +38,13 @@ it('as the README has it shows three agents at work, their commits, the merge an
   const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
   expect(git('rev-list', '--count', '--no-merges', 'HEAD')).toBe('8');
   expect(git('status', '--porcelain')).toBe('');
-  // Also where the folder went first.
+  // swarm clean works after the folder was removed, too.
   rmSync(folder, { recursive: true });
   expect(JSON.parse(await carrel.ok('swarm', 'clean', '--project', folder))).toEqual({ removed: 3 });
   expect(await carrel.json('ls')).toEqual([]);
 });
 
-it('does not touch a folder that has something in it', async () => {
+it('the demo does not touch a folder that is not empty', async () => {
   const folder = carrel.folder('mine');
   mkdirSync(join(folder, 'src'));
   writeFileSync(join(folder, 'src/tally.js'), 'mine');

@@ -29,7 +29,7 @@ describe('a disk that a sandbox goes on filling', () => {
     ['bytes', 'the next daemon, after an orderly end', end],
     ['inodes', 'the next daemon, after a crash', crash],
     ['inodes', 'the next daemon, after an orderly end', end],
-  ] as const)('to 0 %s free is freed by stop and rm, by %s', async (what, _, meanwhile) => {
+  ] as const)('until 0 %s are free is freed by stop and rm, by %s', async (what, _, meanwhile) => {
     disk = new SmallDisk(64);
     carrel = new Installation(null, null, disk.place);
     carrel.write('home/config.yaml', 'disk: {keepFree: 0}\n');
@@ -82,7 +82,7 @@ describe('a disk that a sandbox goes on filling', () => {
     expect((await carrel.show('other')).state).toBe('running');
   });
 
-  it('while no daemon runs, has the sandbox that filled it stopped by the next one', async () => {
+  it('while no daemon runs makes the next daemon stop the sandbox that filled it', async () => {
     disk = new SmallDisk(64);
     carrel = new Installation(null, null, disk.place);
     await carrel.ok('create', '--name', 'other');

@@ -44,7 +44,7 @@ async function whileAway(run: ReturnType<typeof begin>, act: () => unknown = () 
 it('run reports the lost engine at once, connects again, and shows all output of a quiet command', async () => {
   const run = begin(`echo one; ${waiting('first')}; echo two`);
   await until(() => run.stdout() === 'one\n', 'its first line');
-  // Only of what is being written just then it is not known whether it arrived.
+  // Output that is written just when the engine goes away may be lost, so the command is quiet by then.
   const wroteAt = Date.now();
   await until(() => Date.now() - wroteAt > 1100, 'it to be quiet for a while');
   await whileAway(run);
@@ -66,7 +66,7 @@ it('run of a command that ends while the engine is away does not end with 0', as
   ]);
 });
 
-it('what an ended sandbox changed is shown, applied and taken back while the engine is away', async () => {
+it('changes of an ended sandbox are shown, applied and undone while the engine is away', async () => {
   await carrel.ok('create', '--name', 'done', '--image', image, project, '--', 'sh', '-c', 'echo two >> a.txt');
   await carrel.ok('wait', 'done');
   await carrel.ok('create', '--name', 'live', '--image', image, project);

@@ -18,7 +18,7 @@ afterEach(() => carrel.run(['rm', '--all', '--force', '--yes']));
 const list = async () => (await carrel.json<SandboxView[]>('ls')).map(({ name }) => name).sort();
 
 describe('run', () => {
-  it('takes variables from -e, from here and from a file, and -e comes last', async () => {
+  it('takes variables from -e, from the shell and from a file, and -e wins', async () => {
     const file = join(carrel.home, 'some.env');
     writeFileSync(file, '# colours\nONE=file\nTWO="two words"\nTHREE\n');
     const outcome = await carrel.run(
@@ -99,7 +99,7 @@ describe('network presets', () => {
       join(carrel.home, 'config.yaml'),
       'network: {presets: {npm: [npm.corp.example], corp: [git.corp.example]}}\n',
     );
-    // What a preset means later does not widen a sandbox.
+    // A later change of a preset does not widen the rules of a sandbox.
     expect(await allow()).not.toContain('npm.corp.example');
     await carrel.ok('net', 'allow', 'a', 'corp');
     expect(await allow()).toContain('git.corp.example');
@@ -121,12 +121,12 @@ describe('network presets', () => {
       mkdirSync(dirname(join(carrel.home, path)), { recursive: true });
       writeFileSync(join(carrel.home, path), content);
     }
-    // It reads them when it starts.
+    // The daemon reads these files when it starts.
     await carrel.ok('down');
     await carrel.ok('create', '--name', 'a', '--network', 'npm,pypi,crates');
     const hosts = ['npm.corp.example', 'pip.corp.example', 'crates.corp.example'];
     expect((await carrel.show('a')).network.allow).toEqual(expect.arrayContaining(hosts));
-    // By the file that named each.
+    // Each registry is listed with the file that named it.
     const presets = await carrel.json<{ found: { file: string }[] }[]>('net', 'presets');
     const named = presets.flatMap(({ found }) => found.map(({ file }) => file));
     expect(named).toEqual(expect.arrayContaining(Object.keys(files).map((path) => join(carrel.home, path))));
@@ -154,8 +154,8 @@ describe('exec', () => {
   });
 });
 
-describe('many', () => {
-  it('ls -q prints names, ps is ls, and logs -n the last lines', async () => {
+describe('several sandboxes', () => {
+  it('ls -q prints names, ps is an alias of ls, and logs -n prints the last lines', async () => {
     await carrel.ok('run', '--name', 'a', '--', 'seq', '3');
     await carrel.ok('create', '--name', 'b');
     expect((await carrel.ok('ls', '-q')).trim().split('\n').sort()).toEqual(['a', 'b']);
@@ -163,7 +163,7 @@ describe('many', () => {
     expect(await carrel.ok('logs', '-n', '2', 'a')).toBe('2\n3\n');
   });
 
-  it('start --all starts what was stopped, rm --all removes what has ended', async () => {
+  it('start --all starts stopped sandboxes, rm --all removes ended ones', async () => {
     await carrel.ok('run', '--name', 'ended', '--', 'true');
     for (const name of ['a', 'b']) await carrel.ok('create', '--name', name);
     await carrel.ok('stop', '--grace', '0', 'a', 'b');

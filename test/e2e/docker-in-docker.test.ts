@@ -1,6 +1,6 @@
 /**
- * The daemon in a container, on the Docker Engine that made it: its paths mean nothing to that engine, but for what was
- * mounted into its container.
+ * The daemon runs in a container and uses the Docker Engine that started it. That engine knows none of the daemon's
+ * paths, except what was mounted into its container.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
@@ -38,7 +38,7 @@ describe('in a container', () => {
 
   const capabilities = ['--network', 'none', '--cap-add', 'SYS_ADMIN', '--security-opt', 'seccomp=unconfined'];
   const programs = ['/usr', '/bin', '/lib', '/lib64'];
-  /** Its own programs are no concern of the engine's: that has others under these paths. */
+  /** Programs are mounted for the container only: the engine has others under these paths. */
   const mounts = () => [
     ...programs.flatMap((path) => ['--volume', `${path}:${path}:ro`]),
     ...['--volume', `${resolve('.')}:/carrel:ro`, '--volume', `${dockerd.socketPath}:/run/docker.sock`],

@@ -26,7 +26,7 @@ describe('on docker', () => {
   let dockerd: Dockerd;
   let carrel: Installation;
   let project: string;
-  /** Holds a runtime that kills its caller. */
+  /** Folder of a runtime that kills dockerd when it creates a container. */
   let fatal: string;
 
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('on docker', () => {
     expect(await carrel.run(args)).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
   });
 
-  it('is listed with what it runs on', async () => {
+  it('the engine is listed with its runtime, socket and version', async () => {
     const engines = await carrel.json<EngineView[]>('engine', 'ls');
     expect(engines.map(({ name, usable }) => [name, usable])).toEqual([
       ['local', true],
@@ -112,7 +112,7 @@ describe('on docker', () => {
     expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
-  it('has the name of the sandbox in the engine, and is found by its label', async () => {
+  it('a container is named after its sandbox, and is found by its label', async () => {
     await carrel.ok('create', '--name', 'box', ...docker);
     const { id } = await carrel.show('box');
     const named = () => dockerd.docker('ps', '--filter', 'label=carrel.name=box', '--format', '{{.Names}}');
@@ -124,7 +124,7 @@ describe('on docker', () => {
     expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
-  it('ends with the Docker Engine, is shown as ended, and starts again on its working copy', async () => {
+  it('a sandbox ends with the Docker Engine, is shown as ended, and starts again on its working copy', async () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt');
     await dockerd.stop();
@@ -145,7 +145,7 @@ describe('on docker', () => {
     expect(await carrel.ok('exec', 'box', '--', 'cat', 'a.txt')).toBe('one\ntwo\n');
   });
 
-  it('is shown as it was last seen while the Docker Engine is away', async () => {
+  it('a sandbox is shown in its last known state while the Docker Engine is away', async () => {
     await carrel.ok('create', '--name', 'box', ...docker);
     await dockerd.stop('SIGKILL');
     try {
@@ -163,7 +163,7 @@ describe('on docker', () => {
     expect((await carrel.show('box')).unseen).toBeNull();
   });
 
-  it('is lost when another program removes its container, and can be started again', async () => {
+  it('a sandbox is lost when another program removes its container, and can be started again', async () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo kept > kept');
     const { id } = await carrel.show('box');
@@ -174,7 +174,7 @@ describe('on docker', () => {
     expect(await carrel.ok('exec', 'box', '--', 'cat', 'kept')).toBe('kept\n');
   });
 
-  it('keeps the output of earlier starts in its log', async () => {
+  it('a sandbox keeps the output of earlier starts in its log', async () => {
     await carrel.ok('create', '--name', 'said', ...docker, '--', 'sh', '-c', 'echo here >> n; wc -l < n');
     await carrel.ok('wait', 'said');
     await carrel.ok('start', 'said');
@@ -184,7 +184,7 @@ describe('on docker', () => {
     await carrel.ok('rm', 'said');
   });
 
-  it('keeps to the limit for its disk wherever it can write, and goes on with it under the next daemon', async () => {
+  it('a sandbox keeps to its disk limit wherever it can write, and works on under the next daemon', async () => {
     const roomy = ['--engine', 'docker', '--image', 'with-volume', '--disk', '10m'];
     await carrel.ok('create', '--name', 'small', ...roomy, project);
     const write = 'for place; do head -c 50m /dev/zero > $place/big; stat -c %s $place/big; rm $place/big; done';
@@ -202,14 +202,14 @@ describe('on docker', () => {
   });
 
   it.each(['stage', 'container'])(
-    'is one clear error when the engine dies while making its %s, and made later',
+    'a sandbox whose engine dies while making its %s fails with one error, and can be created later',
     async (at) => {
       const create = ['create', '--name', 'box', ...docker];
       const command = ['--', 'sh', '-c', 'echo run >> /.data/count; sleep 600'];
       const stage = join(carrel.home, 'engine-docker/stage');
       const made = { stage, container: join(dockerd.folder, 'data/containers') }[at]!;
       const creating = carrel.run([...create, '--runtime', 'crun', ...command]);
-      // At the latest it dies when the command would begin.
+      // At the latest, the runtime kills the engine when the command would begin.
       const isMade = () => existsSync(made) && readdirSync(made).length > 0;
       await until(() => isMade() || !dockerd.isRunning, `its ${at}`);
       await dockerd.stop('SIGKILL');
@@ -232,7 +232,7 @@ describe('on docker', () => {
     },
   );
 
-  it('fails with one error without a Docker Engine, and the local engine still works', async () => {
+  it('run fails with one error without a Docker Engine, and the local engine still works', async () => {
     const other = new Installation();
     writeFileSync(join(other.home, 'config.yaml'), 'docker: {socket: /nonexistent/docker.sock}\n');
     try {
@@ -254,7 +254,7 @@ async function importWithoutShell(dockerd: Dockerd): Promise<void> {
   await dockerd.docker('import', `${root}.tar`, 'without-shell');
 }
 
-/** As another machine would have made it. */
+/** Loads an image for another architecture. */
 async function loadForeign(dockerd: Dockerd): Promise<void> {
   const folder = join(dockerd.folder, 'foreign');
   mkdirSync(folder);

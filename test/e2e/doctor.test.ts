@@ -51,7 +51,7 @@ describe('doctor as root', () => {
     expect(readdirSync(join(carrel.home, 'engine')).filter((name) => name.startsWith('trial'))).toEqual([]);
   });
 
-  it('looks at the machine', () => {
+  it('reports on the machine, with a hint for each row that is not ok', () => {
     const looked = ['kernel', 'user-namespaces', 'subordinate-ids', 'conmon', 'init', 'cgroups', 'overlay'];
     const further = ['seccomp-kernel', 'idmapped-mounts', 'disk-space', 'disk-inodes', 'inotify', 'git', 'ripgrep'];
     for (const name of [...looked, ...further, 'unshare', 'leftovers', 'sandbox', 'mcp-port']) named(rows, name);
@@ -77,7 +77,7 @@ describe('doctor as root', () => {
     await carrel.ok('rm', '--force', 'mine');
   });
 
-  it('warns of a folder that no record knows', async () => {
+  it('warns about a sandbox folder without a record', async () => {
     const stray = join(carrel.home, 'sandboxes', '0123456789abcdef');
     mkdirSync(stray);
     const { exitCode, stdout } = await carrel.run(['--json', 'doctor']);

@@ -1,4 +1,4 @@
-/** What a new user types by mistake, or from where they are, is answered in our words and by the rules of git. */
+/** Typical mistakes of a new user get errors of Carrel itself, and paths follow the rules of git. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-it('a volume that is no volume is refused without a pattern', async () => {
+it('an invalid volume is refused without showing a regular expression', async () => {
   const { exitCode, stderr } = await carrel.run(['create', '--volume', '/tmp:/x']);
   expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^carrel: .*not a volume/)]);
   expect(stderr).not.toMatch(/\^|\\|\[a-z/);
@@ -34,7 +34,7 @@ it('a missing file of variables is reported by carrel, not by node', async () =>
   expect(stderr).not.toContain('node:');
 });
 
-it('another Node.js than the one that Carrel was set up with is named, with the command that helps', async () => {
+it('a Node.js other than the one of ./setup is refused, with the command that helps', async () => {
   const other = new Installation();
   const node = resolve(`test/clients/node_modules/node-linux-${process.arch}/bin/node`);
   const env = { PATH: process.env.PATH, HOME: other.home, CARREL_HOME: other.home, ...runEnv() };
@@ -48,8 +48,8 @@ it('another Node.js than the one that Carrel was set up with is named, with the 
   ]);
 });
 
-it('secret set asks for the value when the terminal no longer shows what is typed', async () => {
-  // It is called when keys are not shown any more.
+it('secret set turns off the echo of the terminal before it asks for the value', async () => {
+  // Carrel calls stty when the echo is off.
   const bin = carrel.folder('bin');
   writeFileSync(join(bin, 'stty'), '#!/bin/sh\nprintf "(unseen)" >&0\n', { mode: 0o755 });
   const terminal = carrelOn(carrel.home, ['secret', 'set', 'KEY'], { env: { PATH: `${bin}:${process.env.PATH}` } });

@@ -43,7 +43,7 @@ describe('the owner', () => {
   const app = (limits: string) =>
     `  app: {project: app, secrets: [KEY], volumes: ["session:/s"], limits: {${limits}}}\n`;
 
-  it('brings it up, changes it, and takes it down to what is declared', async () => {
+  it('brings a fleet up, changes it, and removes what is no longer declared', async () => {
     await carrel.run(['secret', 'set', 'KEY'], { input: 'value' });
     put(`${app('pids: 99')}  other: {command: [sleep, "600"]}\n`);
     await here('trust');
@@ -110,7 +110,7 @@ describe('a user with a token', () => {
     for (const path of ['', 'app', 'app/file', 'token', 'carrel.yaml']) chownSync(join(folder, path), account, account);
   });
 
-  /** As the account itself, whose only way in is the token. */
+  /** Runs the CLI as the account itself, which has no access but the token. */
   function bob(args: readonly string[], input = ''): Promise<Outcome> {
     const drop = [`--reuid=${account}`, `--regid=${account}`, '--clear-groups', '--'];
     const argv = [...drop, process.execPath, resolve('bin/carrel'), ...args];

@@ -30,7 +30,7 @@ const list = async () =>
 const ids = async () => (await list()).map(({ name, id }) => `${name} ${id}`);
 const states = async () => (await list()).map(({ name, state }) => `${name} ${state}`);
 
-/** `up` on a terminal, whose question gets this answer. */
+/** Runs `up` on a terminal and gives this answer to its question. */
 async function atTerminal(answer: string): Promise<Outcome> {
   const program = `${process.execPath} ${resolve('bin/carrel')} up`;
   const env = { PATH: process.env.PATH, HOME: carrel.home, CARREL_HOME: carrel.home, NO_COLOR: '1' };
@@ -51,7 +51,7 @@ sandboxes:
 ${more}`;
 
 describe('a project without carrel.yaml', () => {
-  it('init writes what it finds and never over anything', async () => {
+  it('init writes what it finds, and never overwrites a file', async () => {
     const { exitCode, stdout } = await here('init');
     expect([exitCode, stdout]).toEqual([0, `${join(folder, 'carrel.yaml')}\n`]);
     const text = readFileSync(join(folder, 'carrel.yaml'), 'utf8');
@@ -69,7 +69,7 @@ describe('a project without carrel.yaml', () => {
     expect(readFileSync(join(folder, 'carrel.yaml'), 'utf8')).toBe(text);
   });
 
-  it('the plan is shown and nothing is done; then it is done, and a second time there is nothing to do', async () => {
+  it('up --dry-run only shows the plan, up carries it out, and a second up has nothing to do', async () => {
     const planned = await here('up', '--dry-run');
     expect([planned.exitCode, planned.stdout]).toEqual([0, 'fleet shop\n  create  api\n  create  app\n']);
     expect(await list()).toEqual([]);
@@ -122,7 +122,7 @@ describe('a fleet that differs from its file', () => {
     expect((await here('up', '--yes')).exitCode).toBe(0);
   });
 
-  it('what was stopped is started, what completed is left', async () => {
+  it('a stopped sandbox is started, a completed one is left', async () => {
     put(base('["true"]'));
     expect((await here('up', '--yes')).stdout).toBe('replaced api\n');
     await carrel.ok('wait', 'api');
@@ -145,7 +145,7 @@ describe('a fleet that differs from its file', () => {
     expect(await states()).toEqual(['api running', 'new running']);
   });
 
-  it('at a terminal the command asks, and only yes is taken for yes', async () => {
+  it('at a terminal up asks, and continues only after a yes', async () => {
     put(base('[sleep, "8000"]'));
     const before = await ids();
     const no = await atTerminal('\n');
@@ -158,7 +158,7 @@ describe('a fleet that differs from its file', () => {
     expect((await carrel.show('api')).command).toEqual(['sleep', '8000']);
   });
 
-  it('changes that were not applied are never lost, and nothing else is done', async () => {
+  it('up refuses to replace or remove a sandbox with changes that were not applied, and does nothing else', async () => {
     await agent(carrel, 'app', 'echo work > /workspace/work');
     const before = await ids();
     put(base('[sleep, "7000"]', '  extra: {}\n').replace('{project: app}', '{project: app, limits: {pids: 99}}'));
@@ -177,7 +177,7 @@ describe('a fleet that differs from its file', () => {
     expect((await here('up', '--yes')).stdout).toBe('removed app\n');
   });
 
-  it('only what the fleet created is its own: forks and others are left, a taken name is refused', async () => {
+  it('a fleet owns only what it created: forks and other sandboxes are left, a taken name is refused', async () => {
     await carrel.ok('fork', 'app', 'branch');
     await carrel.ok('create', '--name', 'mine');
     put('name: shop\nsandboxes: {mine: {}}\n');
@@ -195,7 +195,7 @@ describe('a fleet that differs from its file', () => {
   });
 });
 
-describe('refused before anything is done', () => {
+describe('up refuses before it does anything', () => {
   beforeAll(async () => {
     put('name: shop\n');
     expect((await here('up', '--yes')).exitCode).toBe(0);
@@ -228,7 +228,7 @@ describe('refused before anything is done', () => {
     expect(await carrel.client.call('GET /v1/sandboxes')).toEqual([]);
   });
 
-  it('a carrel.yaml that an agent can write', async () => {
+  it('a carrel.yaml that an agent can write, or that is a link', async () => {
     const project = carrel.folder('bound');
     writeFileSync(join(project, 'carrel.yaml'), 'name: evil\nsandboxes: {evil: {}}\n');
     await carrel.ok('create', '--name', 'writer', '--mode', 'bind', project);
@@ -245,25 +245,28 @@ describe('refused before anything is done', () => {
   });
 });
 
-describe('again and again', () => {
+describe('up, repeated', () => {
   const wanted = base('[sleep, "5000"]', '  third: {}\n').replace(
     '{project: app}',
     '{project: app, limits: {pids: 77}}',
   );
 
-  it.each(['up:stopped', 'up:removed', 'up:created'])('killed at %s, the next one ends the same', async (point) => {
-    put(base());
-    expect((await here('up', '--yes')).exitCode).toBe(0);
-    put(wanted);
-    const killed = await carrel.run(['up', '--yes'], { cwd: folder, env: { CARREL_CRASH_AT: point } });
-    expect(killed.exitCode).toBe(255);
-    expect((await here('up', '--yes')).exitCode).toBe(0);
-    expect(await states()).toEqual(['api running', 'app running', 'third running']);
-    expect((await carrel.show('app')).limits.pids).toBe(77);
-    expect((await here('up')).stderr).toContain('nothing to do, 3 sandboxes');
-  });
+  it.each(['up:stopped', 'up:removed', 'up:created'])(
+    'completes what an up that was killed at %s began',
+    async (point) => {
+      put(base());
+      expect((await here('up', '--yes')).exitCode).toBe(0);
+      put(wanted);
+      const killed = await carrel.run(['up', '--yes'], { cwd: folder, env: { CARREL_CRASH_AT: point } });
+      expect(killed.exitCode).toBe(255);
+      expect((await here('up', '--yes')).exitCode).toBe(0);
+      expect(await states()).toEqual(['api running', 'app running', 'third running']);
+      expect((await carrel.show('app')).limits.pids).toBe(77);
+      expect((await here('up')).stderr).toContain('nothing to do, 3 sandboxes');
+    },
+  );
 
-  it('several at once all succeed and bring up the same fleet', async () => {
+  it('succeeds several times at once and brings up one fleet', async () => {
     put('name: shop\n');
     await here('up', '--yes');
     for (const text of [base(), wanted]) {

@@ -1,4 +1,4 @@
-/** What an owner has to allow before it reaches the project, under whichever name the project reaches it. */
+/** Gated changes need the owner's permission, under every name by which the project reaches them. */
 import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ async function gatesOf(name: string): Promise<Record<string, readonly string[]>>
 }
 
 describe('links of the project give a change another name', () => {
-  it('a hook, settings of an editor and instructions for agents are not taken by their other names', async () => {
+  it('a hook, settings of an editor and instructions for agents are gated under their other names', async () => {
     const canary = join(carrel.folder('canary'), 'ran');
     const files = {
       'tools/vs/tasks.json': '{}\n',
@@ -90,7 +90,7 @@ describe('links of the project give a change another name', () => {
     await carrel.ok('rm', '--force', 'chained');
   });
 
-  it('files that settings of git include are settings, whether they are there or not', async () => {
+  it('files that settings of git include are gated as settings, whether they exist or not', async () => {
     const project = await sandbox('included', { 'tools/git': '[alias]\n\ts = status\n', 'tools/attrs': '' }, () => {});
     project.git('init', '-q');
     project.git('config', 'include.path', '../tools/git');
@@ -180,7 +180,7 @@ it('a kind that is always allowed for a project is kept in the home, listed, log
   await carrel.ok('rm', '--force', 'always', 'other');
 });
 
-it('a patch says which of its changes could run something, and is still taken', async () => {
+it('a patch names those of its changes that could run something, and git still takes it', async () => {
   const project = await sandbox('patched', { 'a b': 'x\n' });
   project.git('init', '-q');
   project.git('add', '-A');
@@ -195,7 +195,7 @@ it('a patch says which of its changes could run something, and is still taken', 
   await carrel.ok('rm', '--force', 'patched');
 });
 
-it('commits that are small inside and large on their way cost the host no more than the sandbox may have', async () => {
+it('commits that are small inside and large in transfer cost the host at most the disk limit of the sandbox', async () => {
   const project = new Project(carrel.folder('large'), { file: '' });
   project.git('init', '-q');
   project.git('add', '-A');

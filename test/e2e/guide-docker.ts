@@ -6,7 +6,7 @@ import { Dockerd } from '../harness/dockerd.ts';
 import type { OwnMachine } from '../harness/own-machine.ts';
 import type { Guide } from './guide.ts';
 
-/** It sees the folders of the machine. */
+/** A dockerd on the machine of the guide, so that it sees the folders there. */
 class OwnDockerd extends Dockerd {
   #machine!: OwnMachine;
 
@@ -30,7 +30,7 @@ export async function withDocker(guide: Guide): Promise<Dockerd> {
   return dockerd;
 }
 
-/** What an image of a project is built from. */
+/** Writes the files from which an image of a project is built. */
 export function putManifest({ project }: Guide, folder: string): void {
   const manifest = { name: 'shop', version: '1.0.0' };
   const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };

@@ -1,4 +1,4 @@
-/** What agents of the guides talk to, and where they are installed. */
+/** The services that agents of the guides use, and how these agents are installed. */
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
@@ -14,7 +14,7 @@ export const authority = new TestAuthority(
 );
 
 const modules = '.local/lib/node_modules';
-/** What of the packages of claude runs. */
+/** The files of claude's packages that it needs to run. */
 const claudeFiles = [
   '@anthropic-ai/claude-code/cli.js',
   '@anthropic-ai/claude-code/package.json',
@@ -24,7 +24,7 @@ const claudeFiles = [
   'zod',
 ];
 
-/** Claude is installed in the home of all sandboxes, and its service answers. */
+/** Installs claude in the home of all sandboxes, and starts a model that answers it. */
 export async function withClaude(
   guide: Guide,
   turn: (question: Question, said: number) => Turn = () => [{ text: 'It is well.' }],
@@ -49,14 +49,14 @@ export async function withClaude(
   }
 }
 
-/** The folder that is laid below the home of each sandbox. */
+/** The lower layer of the home of each sandbox. */
 export async function sandboxHome({ carrel }: Guide): Promise<string> {
   await carrel.ok('volume', 'init');
   const volumes = join(carrel.home, 'volumes');
   return join(volumes, readdirSync(volumes).find((name) => name.startsWith('carrel-home-'))!);
 }
 
-/** A model of the API of OpenAI is at this host. */
+/** Starts a model with the API of OpenAI at this host. */
 export async function answersAs(guide: Guide, host: string): Promise<void> {
   const model = await TextModel.open('It is well.', {
     tls: authority.tls(host),

@@ -2,7 +2,7 @@
 import { until } from '../harness/installation.ts';
 import type { Guide, Way } from './guide.ts';
 
-/** The agent has asked because of this. */
+/** Sends the text to the demo agent and waits until the agent asks a question. */
 export function asked(text: string) {
   return async (guide: Guide): Promise<void> => {
     await guide.ok(`carrel session send web --new --agent demo ${text}`);

@@ -11,10 +11,10 @@ import { answersAs, sandboxHome, withClaude } from './guide-services.ts';
 
 export const loginTasks = '.carrel/tasks/2026-01-31-login-tasks.json';
 
-/** The agent does not end its work. */
+/** While true, the agent does not finish a story. */
 let isHeld = false;
 
-/** Each story is a line of a file. */
+/** Each story adds a line to a file. */
 function worksOnStory(_: Question, said: number): Turn {
   if (said > 0) return [{ text: 'I did it.' }];
   const command = isHeld ? 'sleep infinity' : 'echo form >> form.html';
@@ -27,7 +27,7 @@ export function addStory({ project }: Guide): void {
   project.put(loginTasks, JSON.stringify({ ...file, userStories: [...file.userStories, more] }));
 }
 
-/** The task file has one more story, and the agent is at it. */
+/** Adds a story to the task file and waits until the agent works on it. */
 export async function workOnAnotherStory(guide: Guide): Promise<void> {
   addStory(guide);
   isHeld = true;
@@ -36,11 +36,11 @@ export async function workOnAnotherStory(guide: Guide): Promise<void> {
   isHeld = false;
 }
 
-/** Claude and codex are there for the task file that the page of swarms shows. */
+/** Installs claude and codex for the task file that the page of swarms shows. */
 export async function hasTasks(guide: Guide): Promise<void> {
   await withClaude(guide, worksOnStory);
   await answersAs(guide, 'api.openai.com');
-  // It does its story without a model: the program of codex is larger than all others together.
+  // A script replaces codex: the real program is larger than all others together.
   const codex = join(await sandboxHome(guide), '.local/bin/codex');
   writeFileSync(codex, '#!/bin/sh\ncat > /dev/null; echo codex >> codex.txt\n', { mode: 0o755 });
   await guide.carrel.run(['secret', 'set', 'OPENAI_API_KEY'], { input: 'sk-real' });
@@ -53,7 +53,7 @@ export async function hasTasks(guide: Guide): Promise<void> {
   putTasks(guide);
 }
 
-/** With one story that is to be done. */
+/** Writes the task file that the page of swarms shows. */
 export function putTasks({ project }: Guide): void {
   const example = fences(readFileSync('docs/swarm.md', 'utf8')).find(({ language }) => language === 'json')!;
   project.put(loginTasks, example.text);

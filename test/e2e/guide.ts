@@ -1,6 +1,6 @@
 /**
- * Runs the commands that a page shows in its `sh` blocks, one after the other and as they stand there, in surroundings that the page
- * presumes. Each has to end with 0, unless the page's table says otherwise.
+ * Runs the commands that a page shows in its `sh` blocks, unchanged and in order, in the environment that the page
+ * assumes. Each command has to end with 0, unless the page's table says otherwise.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -19,16 +19,16 @@ export const ctrlC = '\x03';
 export const detach = '\x10\x11';
 export const yes = [[/\[y\/N\]/, 'y\r']] as const;
 
-/** How a command differs from one that ends with 0 by itself. */
+/** How a command differs from the default: it runs without input and ends with 0. */
 export interface Way {
-  /** What the page presumes to have happened meanwhile. */
+  /** Does what the page assumes to have happened before the command. */
   readonly before?: (guide: Guide) => unknown;
   readonly exitCode?: number;
-  /** It is not run, for this reason. */
+  /** The reason why the command is not run. */
   readonly leftOut?: string;
-  /** What it prints, as the page says. */
+  /** Text that the command has to print. */
   readonly shows?: RegExp;
-  /** On a terminal: what is typed when the screen shows something. */
+  /** Runs the command on a terminal: when the screen shows a text, the keys are typed. */
   readonly types?: readonly (readonly [
     shown: RegExp,
     keys: string | ((guide: Guide, terminal: Terminal) => unknown),
@@ -41,10 +41,10 @@ export interface Page {
   readonly section?: string;
   /** The folder in which the commands are typed; left out, `project`. */
   readonly folder?: string;
-  /** Names of the Internet that the page uses. */
+  /** Host names of the Internet that the page uses. */
   readonly hosts?: readonly string[];
   readonly prepare?: (guide: Guide) => unknown;
-  /** By the text of the command, without its comment. */
+  /** Keyed by the text of the command, without its comment. */
   readonly ways?: Readonly<Record<string, Way>>;
 }
 
@@ -54,7 +54,7 @@ export class Guide {
   readonly carrel: Installation;
   readonly home: string;
   readonly project: Project;
-  /** What the person has set in the shell. */
+  /** Environment variables that the person has set in the shell. */
   readonly variables: Record<string, string> = {};
   readonly #closing: (() => unknown)[] = [];
 
@@ -74,7 +74,7 @@ export class Guide {
     this.carrel.write('.carrel/config.yaml', JSON.stringify(settings));
   }
 
-  /** Runs when the page is over, the last one first. */
+  /** Registers a cleanup, which runs after the page; the last one registered runs first. */
   onEnd(close: () => unknown): void {
     this.#closing.unshift(close);
   }
@@ -124,7 +124,7 @@ export class Guide {
   }
 }
 
-/** The commands of a page, in its order: lines, and lines that go on. */
+/** The commands of a page in order; lines that end with a backslash are joined. */
 export function commandsOf(file: string, section?: string): string[] {
   const text = readFileSync(file, 'utf8');
   const parts = section === undefined ? [text] : text.split(/^## /m).filter((part) => part.startsWith(`${section}\n`));
@@ -138,7 +138,7 @@ export function runsEachCommand({ file, section, folder, hosts, prepare, ways = 
   const commands = commandsOf(file, section);
   const page = section === undefined ? file : `${file}, ${section},`;
 
-  it(`${page} names each command that is run in another way`, () => {
+  it(`${page} shows each command that the test runs in another way`, () => {
     const shown = commands.map(withoutComment);
     expect(Object.keys(ways).filter((command) => !shown.includes(command))).toEqual([]);
   });

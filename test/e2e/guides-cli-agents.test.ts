@@ -13,7 +13,7 @@ const agents = ['claude', 'codex', 'gemini', 'opencode', 'copilot', 'qwen'];
 
 let published: NpmRegistry | null = null;
 
-/** It is what the registry has, from now on. */
+/** Replaces the registry with one that has only this package. */
 function publishes(name: string, program: string, version: string) {
   return async (guide: Guide): Promise<void> => {
     await published?.dispose();

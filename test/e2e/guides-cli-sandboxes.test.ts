@@ -6,7 +6,7 @@ import { sandboxHome } from './guide-services.ts';
 
 const file = 'docs/cli.md';
 
-/** The sandbox changes what is in its working copy, another time. */
+/** Makes the sandbox change files in its working copy, each time anew. */
 async function changes({ carrel }: Guide, name: string): Promise<void> {
   await carrel.ok(
     'exec',
@@ -62,7 +62,7 @@ const pages: Page[] = [
     section: 'Workspaces',
     prepare: async (guide) => {
       const { carrel, project } = guide;
-      // The guide of workspaces has the real one.
+      // A script replaces claude; the guide of workspaces runs the real one.
       const bin = join(await sandboxHome(guide), '.local/bin');
       mkdirSync(bin, { recursive: true });
       writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho fixed > fixed.md\n', { mode: 0o755 });

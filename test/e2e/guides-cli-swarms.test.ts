@@ -7,7 +7,7 @@ import { addStory, hasTasks, putTasks, workOnAnotherStory } from './guide-swarm.
 
 const file = 'docs/cli.md';
 
-/** The project has a remote, and a `gh` that opens pull requests there. */
+/** Gives the project a remote, and a fake `gh` that prints the address of a pull request. */
 function pretendGitHub({ carrel, home, project, variables }: Guide): void {
   project.git('init', '-q', '--bare', join(home, 'remote.git'));
   project.git('remote', 'add', 'origin', join(home, 'remote.git'));

@@ -7,7 +7,7 @@ import { ctrlC, type Guide, type Page, runsEachCommand, type Way } from './guide
 
 const file = 'docs/cli.md';
 
-/** Does it again until it is shown: what follows begins at some time. */
+/** Repeats the act until the terminal shows it: the command starts to follow at an unknown time. */
 function follows(act: (guide: Guide) => Promise<unknown>, shown: RegExp): Way {
   const seen = (guide: Guide, terminal: Terminal) =>
     until(async () => {

@@ -8,7 +8,7 @@ import { importParent } from '../harness/parent-image.ts';
 import { type Guide, type Page, runsEachCommand } from './guide.ts';
 import { putManifest, withDocker } from './guide-docker.ts';
 
-/** As Proxmox has it: its guest 100 sees the share where it is mounted, and shares the ids of the machine. */
+/** A fake `pct` of Proxmox: its guest 100 sees the share at its mount point, and has the ids of the machine. */
 const pct = `#!/bin/sh
 shift 3
 exec unshare --mount --propagation private -- sh -ec '
@@ -16,7 +16,7 @@ exec unshare --mount --propagation private -- sh -ec '
   exec "$@"' sh "$@"
 `;
 
-/** A busybox with the name of its system. */
+/** Imports a busybox that names itself Debian. */
 async function importDebian(guide: Guide, dockerd: Dockerd): Promise<void> {
   const root = guide.carrel.folder('debian');
   for (const name of ['bin', 'etc']) mkdirSync(join(root, name));

@@ -4,7 +4,7 @@ import { type Guide, type Page, runsEachCommand } from './guide.ts';
 import { withClaude } from './guide-services.ts';
 import { hasTasks, workOnAnotherStory } from './guide-swarm.ts';
 
-/** The sandbox changes what is in its working copy, another time. */
+/** Makes the sandbox change files in its working copy, each time anew. */
 async function changes({ carrel }: Guide, name: string): Promise<void> {
   await carrel.ok(
     'exec',

@@ -1,4 +1,4 @@
-/** The commands of guides as they stand there; those about agents, their work and Docker are in files beside this one. */
+/** The commands of guides as they stand there; files beside this one have those about agents, their work and Docker. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../harness/installation.ts';
@@ -99,7 +99,7 @@ const pages: Page[] = [
   },
 ];
 
-/** Without a test of their commands, for this reason. */
+/** Files whose commands no test runs, with the reason. */
 const notRun: Readonly<Record<string, string>> = { 'CONTRIBUTING.md': 'it builds and tests this checkout' };
 
 it('a test runs the commands of each page, and of each section of docs/cli.md', () => {

@@ -1,4 +1,4 @@
-/** A home where nothing can be laid over anything, as in most containers. */
+/** A home on overlayfs, as in most containers: no overlay can be mounted there. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 const MiB = 1024 ** 2;
-/** Writes up to the line that it reads, again and again; 0 ends it. */
+/** Reads numbers and writes lines up to each of them; 0 ends it. */
 const writer = `mkfifo /tmp/go; exec 3<>/tmp/go; i=0; echo ready
 while read n <&3 && [ $n -gt 0 ]; do while [ $i -lt $n ]; do i=$((i+1)); echo "line $i ${'x'.repeat(120)}"; done; done`;
 const numbersIn = (text: string) => [...text.matchAll(/^line (\d+)/gm)].map(([, n]) => Number(n));
@@ -26,7 +26,7 @@ describe('the output of a sandbox', () => {
     return [...inodes.values()].reduce((sum, path) => sum + statSync(path).size, 0);
   };
 
-  it('is bounded however much it is, the newest is there without a gap, and a follower misses nothing', async () => {
+  it('is bounded however much it is, the newest lines are there without a gap, and a follower misses nothing', async () => {
     await carrel.ok('create', '--name', 'flood', '--', 'sh', '-c', writer);
     const { id } = await carrel.show('flood');
     const follower = carrel.spawn(['logs', '-f', 'flood']);
@@ -35,7 +35,7 @@ describe('the output of a sandbox', () => {
     const write = (...lines: number[]) =>
       carrel.ok('exec', 'flood', '--', 'sh', '-c', `echo '${lines.join('\n')}' > /tmp/go`);
     await until(() => followed().includes('ready'), 'the writer to be ready');
-    // No more at a time than the log is replaced for once: what comes faster than it is read is lost.
+    // Each batch makes the log rotate at most once: a follower loses lines that rotate away before it reads them.
     for (const lines of [11_000, 22_000, 33_000, 44_000, 55_000]) {
       await write(lines);
       await until(() => followed().includes(`line ${lines} `), `the follower to see line ${lines}`);
@@ -53,7 +53,7 @@ describe('the output of a sandbox', () => {
     expect(numbersIn(await carrel.ok('logs', '--tail', '3', 'flood'))).toEqual([59_998, 59_999, 60_000]);
   });
 
-  it('is bounded also while no daemon is there, and the newest is kept', async () => {
+  it('is bounded also while no daemon runs, and the newest lines are kept', async () => {
     const lines = `i=0; while [ $i -lt 100000 ]; do i=$((i+1)); echo "line $i ${'x'.repeat(120)}"; done`;
     await carrel.script('away', `sleep 0.3; ${lines}`);
     const { id } = await carrel.show('away');
@@ -159,7 +159,7 @@ describe('a daemon', () => {
     ['audit:begun', 'cut_short'],
     ['audit:done', 'cut_short'],
     ['audit:written', 'ok'],
-  ])('that is killed at %s has one line for what it was doing', async (point, outcome) => {
+  ])('that is killed at %s writes one line for the request that it was working on', async (point, outcome) => {
     await carrel.ok('down');
     await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
     const last = readFileSync(join(carrel.home, 'audit/audit.log'), 'utf8').split('\n').length - 1;
@@ -168,7 +168,7 @@ describe('a daemon', () => {
   });
 });
 
-it('a daemon leaves when its home is gone, and stops no sandbox', async () => {
+it('a daemon ends when its home is gone, and stops no sandbox', async () => {
   const carrel = new Installation();
   await carrel.ok('create', '--name', 'box', '--', 'sleep', 'infinity');
   const pid = carrel.daemonPid;

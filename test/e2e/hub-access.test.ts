@@ -1,4 +1,4 @@
-/** What a token opens at the port of the daemon, and what it does not. */
+/** What a token permits at the port of the daemon, and what it does not. */
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ interface Schema {
   readonly minimum?: number;
 }
 
-/** Valid input that names the project `store` wherever it names one. */
+/** Valid input for a schema; each project in it is `store`. */
 function sample(schema: Schema, name = ''): unknown {
   const choice = (schema.anyOf ?? schema.oneOf)?.[0];
   if (choice) return sample(choice, name);
@@ -70,7 +70,7 @@ function sample(schema: Schema, name = ''): unknown {
   return name.startsWith('project') ? 'store' : 'README';
 }
 
-/** What tools want besides the required fields, by their names or those of fields that they take. */
+/** Further input that tools need besides required fields, by the name of a tool or of a field. */
 const further: Readonly<Record<string, object>> = {
   write_file: { content: 'x' },
   memory_save: { project: 'store' },
@@ -96,7 +96,7 @@ it('a token with the group rooms posts, reads and follows under its own name onl
   expect((await call('room_post', forged)).structuredContent).toEqual(posted.structuredContent);
   const shown = [{ from: `token-${id}`, body: forged.body }];
   expect((await call('room_read', {})).structuredContent).toMatchObject({ messages: shown });
-  // It waits for what comes after its call, which may be this post or the next.
+  // room_follow waits for messages after its call: this post or the next.
   await carrel.ok('room', 'post', 'team', 'next');
   expect((await follows).structuredContent).toMatchObject({ last_id: expect.any(String) });
   const [first] = await carrel.json<{ from: string; via: string }[]>('room', 'read', 'team', '--peek');
@@ -155,7 +155,7 @@ describe('as a resource server', () => {
   const post = (token: string | null, url = mcp, body = call('list_projects')) =>
     fetch(url, { method: 'POST', headers: { ...headers, ...(token === null ? {} : bearer(token)) }, body });
 
-  it('publishes its metadata, by the name that the client uses', async () => {
+  it('publishes its metadata, under the host name that the client uses', async () => {
     for (const url of [metadata(), `${metadata()}/mcp`]) {
       expect(await (await fetch(url)).json()).toMatchObject({ resource: mcp, bearer_methods_supported: ['header'] });
     }

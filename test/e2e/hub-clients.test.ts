@@ -1,4 +1,7 @@
-/** Clients of other authors: the real claude, with a model that follows a script, on every transport, and the Inspector. They use environments on stdio. */
+/**
+ * Clients of other authors: the real claude, with a scripted model, on every transport, and the Inspector. On stdio
+ * they use environments.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -91,12 +94,12 @@ async function callByInspector(name: string, ...input: readonly string[]): Promi
   return (await inspect<{ structuredContent: object }>('tools/call', '--tool-name', name, ...pairs)).structuredContent;
 }
 
-/** It needs a newer Node than Carrel. */
+/** Runs the Inspector, which needs a newer Node than Carrel. */
 async function inspect<T>(method: string, ...args: readonly string[]): Promise<T> {
   const clients = resolve('test/clients/node_modules');
   const program = join(clients, '.bin/mcp-inspector');
   const server = [process.execPath, resolve('bin/carrel'), ...serve];
-  // The server gets nothing of its environment but what is named.
+  // The Inspector passes only the named variables to the server.
   const env = Object.entries({ CARREL_HOME: carrel.home, ...runEnv() }).flatMap(([name, value]) => [
     '-e',
     `${name}=${value}`,

@@ -1,6 +1,6 @@
 /**
- * A rendered fleet with its hub, brought up by the real docker-compose as it stands: an MCP client reaches the projects in their containers. And
- * projects of this machine's own hub with an image each.
+ * The real docker-compose runs a rendered fleet with its hub: an MCP client reaches the projects in their containers.
+ * Projects of a hub on this machine have an image each.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -110,7 +110,7 @@ it('a token of one project reaches no other, and no token is in the settings of 
   expect(await dockerd.docker('inspect', ...containers)).not.toContain('eyJ');
 });
 
-it('a revoked token ends the connection of its project, until another one is in its file', async () => {
+it('a revoked token ends the connection of its project, until the token file has another one', async () => {
   const tokens = JSON.parse(await inHub('--json', 'hub', 'token', 'ls')) as TokenView[];
   const { id } = tokens.find(({ projects, groups }) => groups[0] === 'spoke' && projects[0] === 'app')!;
   const client = await openClient(mcp, 'HTTP', true, await token('app'));
@@ -143,7 +143,7 @@ describe('a project with an image', () => {
     await carrel.ok('project', 'add', join(folder, 'own'), '--image', toolchain, '--test', 'cat /etc/toolchain');
   });
 
-  it('is read, searched, understood and tested with the programs of the image', async () => {
+  it('is read, searched, analysed and tested with the programs of the image', async () => {
     expect(await answer('read_file', { path: 'a.ts' })).toMatchObject({ content: 'export const own = 1;\n' });
     expect(await answer('search_text', { pattern: 'own' })).toMatchObject({ matches: [{ line: 1 }] });
     const symbols = await answer('get_document_symbols', { path: 'a.ts' });
@@ -158,7 +158,7 @@ describe('a project with an image', () => {
     await expect.poll(() => answer('health_check', {}), { timeout: 20_000 }).toMatchObject({ healthy: true });
   });
 
-  it('is refused with the reason where the image has no Node, or is not allowed', async () => {
+  it('is refused with the reason if the image has no Node, or is not allowed', async () => {
     await carrel.ok('project', 'add', join(folder, 'api'), '--image', image);
     const refused = (stderr: RegExp) => ({ stderr: expect.stringMatching(stderr) as string });
     expect(await callHere('health_check', { project: 'api' })).toMatchObject(refused(/no Node\.js in this sandbox/));

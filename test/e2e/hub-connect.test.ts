@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-/** As a process, with the home folder of the test's person. */
+/** Runs `hub connect` with the home folder of the test. */
 function connect(...args: readonly string[]) {
   return carrel.run(['hub', 'connect', ...args], { env: { HOME: home, CARREL_HOME: carrel.home } });
 }

@@ -41,7 +41,7 @@ function stateOf(folder: string): 'old' | 'new' | 'between' {
   return text === old.replace('price', 'cost') && names === 'a.txt new' ? 'new' : 'between';
 }
 
-it('shows a diff of all projects with dry_run and changes nothing', async () => {
+it('dry_run shows a diff of all projects and changes nothing', async () => {
   const { stdout } = await call(both(true));
   expect(JSON.parse(stdout)).toMatchObject({
     count: 4,
@@ -51,7 +51,7 @@ it('shows a diff of all projects with dry_run and changes nothing', async () => 
   expect([stateOf(shop), stateOf(store)]).toEqual(['old', 'old']);
 });
 
-it('changes neither project if a file of one is not as it was read', async () => {
+it('an edit changes neither project if a file of one changed since it was read', async () => {
   const changes = [...changesOf('shop'), { ...changesOf('store')[0], expected_hash: '0'.repeat(64) }];
   expect(await call(JSON.stringify({ changes }))).toMatchObject({
     exitCode: 6,
@@ -60,7 +60,7 @@ it('changes neither project if a file of one is not as it was read', async () =>
   expect([stateOf(shop), stateOf(store)]).toEqual(['old', 'old']);
 });
 
-it('refuses a project that does not exist before it changes another', async () => {
+it('an edit with a project that does not exist changes no other project', async () => {
   expect(await call(JSON.stringify({ changes: [...changesOf('shop'), ...changesOf('nope')] }))).toMatchObject({
     exitCode: 5,
   });
@@ -81,7 +81,7 @@ describe('an overlay project', () => {
     await carrel.ok('project', 'add', lib, '--mode', 'overlay');
   });
 
-  it('has a symbol renamed in all files of the working copy, and files moved with their imports', async () => {
+  it('gets a symbol renamed in all files of the working copy, and imports adapted to moved files', async () => {
     const at = { path: 'src/shop.ts', line: 2, column: 20, new_name: 'cost' };
     expect(await tool('rename_symbol', { ...at, dry_run: true })).toMatchObject({
       count: 2,
@@ -96,7 +96,7 @@ describe('an overlay project', () => {
     expect(readdirSync(join(lib, 'src'))).toEqual(['price.ts', 'shop.ts']);
   });
 
-  it('has a folder moved that is below the working copy', async () => {
+  it('gets a folder of the base moved in the working copy', async () => {
     await carrel.ok(
       ...['hub', 'call', 'apply_workspace_edit'],
       JSON.stringify({ changes: [{ project: 'lib', kind: 'rename', path: 'src', to: 'lib/src' }] }),

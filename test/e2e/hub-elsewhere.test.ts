@@ -1,4 +1,4 @@
-/** A project elsewhere: its spoke dials the hub's port, and is reached only over that connection. */
+/** A project elsewhere: its spoke connects to the hub's port, and the hub reaches it only over that connection. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ async function end(program: ChildProcess): Promise<void> {
   await once(program, 'exit');
 }
 
-/** Starts the program and waits for a line of it. */
+/** Starts the spoke and waits until it writes such a line. */
 async function dial(project: string, secret: string, awaited: RegExp): Promise<ChildProcess> {
   const started = begin({ PROJECT_ID: project, CODEBUDDY_TOKEN: secret });
   await said(started, awaited);
@@ -57,7 +57,7 @@ function begin(env: Readonly<Record<string, string>>): ChildProcess {
   return started;
 }
 
-/** Waits until the program has written such text, beginning now. */
+/** Waits until the program writes text that matches from now on. */
 async function said(started: ChildProcess, awaited: RegExp): Promise<void> {
   let text = '';
   const tooLate = setTimeout(() => started.kill('SIGKILL'), 20_000);
@@ -72,7 +72,7 @@ async function said(started: ChildProcess, awaited: RegExp): Promise<void> {
   }
 }
 
-it('serves a project from where it is, and is unreachable without its connection', async () => {
+it('a spoke elsewhere serves its project, and is unreachable without its connection', async () => {
   expect(await call('health_check', {})).toMatchObject({
     stderr: expect.stringMatching(/away is elsewhere and not connected[\s\S]*carrel hub spoke/),
   });
@@ -94,7 +94,7 @@ it('serves a project from where it is, and is unreachable without its connection
   await expect.poll(state).toBe('healthy');
 });
 
-it('dials again after the daemon was killed', async () => {
+it('a spoke connects again after the daemon was killed', async () => {
   const secret = await token('away');
   carrel.write('home/config.yaml', `http: {port: ${new URL(url).port}}\n`);
   await dial('away', secret, /connected/);
@@ -102,7 +102,7 @@ it('dials again after the daemon was killed', async () => {
   await expect.poll(state, { timeout: 30_000 }).toBe('healthy');
 });
 
-it('refuses a token of clients, of another project, a revoked one, and a project whose spoke is here', async () => {
+it('the hub refuses a token of clients, one of another project, a revoked one, and a project with a spoke here', async () => {
   await dial('away', await token('away', 'files,code,run'), /refuses: this token is not for spokes\n.*--tools spoke/);
   await dial('away', await token('here'), /refuses: no such project/);
   await dial('here', await token('here'), /refuses: the spoke of project here is a sandbox of this machine/);
@@ -112,7 +112,7 @@ it('refuses a token of clients, of another project, a revoked one, and a project
   expect(await state()).not.toBe('healthy');
 });
 
-it('a token that is revoked ends the connection at once, and a new one in its file opens it again', async () => {
+it('revoking a token ends the connection at once, and a new token in the file opens it again', async () => {
   const file = join(carrel.folder('tokens'), 'token');
   const makeToken = () => carrel.ok('hub', 'token', '--project', 'away', '--tools', 'spoke', '--file', file);
   const id = (await makeToken()).trim();
@@ -130,7 +130,7 @@ it('a token that is revoked ends the connection at once, and a new one in its fi
   expect(JSON.parse((await call('read_file', { path: 'a.ts' })).stdout)).toMatchObject({ content: 'export {};\n' });
 });
 
-it('dials with TLS, and only a hub whose certificate it trusts', async () => {
+it('a spoke connects with TLS, and only to a hub whose certificate it trusts', async () => {
   const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(carrel.home, name));
   const names = ['-subj', '/CN=hub', '-addext', 'subjectAltName=DNS:localhost'];
   const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', ...names];

@@ -46,7 +46,7 @@ it.each([
   const pid = await carrel.dieAt(point);
   await expect(call(client, tool, input)).rejects.toThrow();
   await until(() => !isRunning(pid), 'the daemon to die');
-  // A daemon that the harness starts can be made to die, too.
+  // The harness starts the next daemon, so that a later test can make it die, too.
   await carrel.list();
   expect([existsSync(inShop('half')), existsSync(inShop('other'))]).toEqual([false, false]);
   const again = await connect();

@@ -1,4 +1,6 @@
-/** Environments over the hub: what an orchestrating agent does, what it may not reach, and what the person is asked. */
+/**
+ * Environments over the hub: what an agent that orchestrates does, what it cannot reach, and what the person is asked.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, ElicitResult } from '@modelcontextprotocol/client';
@@ -151,14 +153,14 @@ describe.each([
   });
 });
 
-it('offers the tools only where the groups are named', async () => {
+it('the hub offers the tools only if their groups are named', async () => {
   const names = async (args: string[]) => (await (await connect({ args })).listTools()).tools.map(({ name }) => name);
   expect((await names([])).filter((name) => /^(environment|swarm)_/.test(name))).toEqual([]);
   expect(await names(['--tools', 'swarm'])).toEqual(['swarm_run', 'swarm_status', 'swarm_stop']);
   expect(await names(['--tools', 'environment'])).toHaveLength(9);
 });
 
-it('applies for a client that cannot ask only with the group apply, and never what is gated', async () => {
+it('a client that cannot ask the person applies only with the group apply, and never gated changes', async () => {
   const client = await connect();
   const environment = await made(client, 'scope', 'echo x > plain');
   const input = { project: 'shop', environment };
@@ -177,7 +179,7 @@ it('applies for a client that cannot ask only with the group apply, and never wh
   expect([existsSync(inShop('more')), existsSync(inShop('package.json'))]).toEqual([true, false]);
 });
 
-it('reaches no environment of another project, no spoke and no sandbox that the user created', async () => {
+it('a client reaches no environment of another project, no spoke and no sandbox that the user created', async () => {
   const owner = await connect();
   await call(owner, 'environment_create', { project: 'store', name: 'other' });
   await call(owner, 'health_check', { project: 'shop' });
@@ -214,7 +216,7 @@ it('reaches no environment of another project, no spoke and no sandbox that the 
   expect((await carrel.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['store-other', 'mine']));
 });
 
-it('cancels a command with the request, and gives an environment no host that the user does not allow', async () => {
+it('a cancelled request cancels its command, and an environment gets no host that the user does not allow', async () => {
   const client = await connect();
   const environment = await made(client, 'cancel');
   const abort = new AbortController();
@@ -231,7 +233,7 @@ it('cancels a command with the request, and gives an environment no host that th
   await expect(call(client, 'environment_create', { project: 'shop', name: 'A' })).rejects.toThrow(/^invalid: /);
 });
 
-it('pages lists, keeps changes that were not applied, and logs each act as the command line does', async () => {
+it('the hub pages lists, keeps changes that were not applied, and logs each act as the command line does', async () => {
   const client = await connect();
   const environment = await made(client, 'page', 'touch p1 p2 p3');
   const at = { project: 'shop', environment };
@@ -254,7 +256,7 @@ it('pages lists, keeps changes that were not applied, and logs each act as the c
   for (const verb of ['create', 'exec', 'snapshot', 'remove']) expect(log).toMatch(`sandbox.${verb} shop-page ok`);
 });
 
-it('runs agents on task files, shows their state and stops them', async () => {
+it('the swarm tools run agents on task files, show their state and stop them', async () => {
   const tasks = new SwarmProject(carrel, 'tasks', { quick: lines('quick', 1), long: ['sh sleep 1000'] });
   await carrel.ok('project', 'add', tasks.path, '--name', 'tasks');
   const client = await connect();

@@ -1,4 +1,7 @@
-/** Spokes and environments that are killed during each tool: an error that says so, nothing half done, and the next call works. */
+/**
+ * Spokes and environments are killed during each tool: the tool fails with a clear error, nothing is half done, and the
+ * next call works.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -17,7 +20,7 @@ const files = {
   'src/cart.ts': 'export class Cart {\n  total(count: number) {\n    return count;\n  }\n}\n',
   'src/main.ts': "import { Cart } from './cart';\nnew Cart().total(1);\n",
 };
-/** Says that it runs, and waits until its command is killed. */
+/** Makes a file when it runs, and waits until its command is killed. */
 const testCommand = 'touch running; sleep 77; echo "not ok 1 - adds numbers"; echo " FAIL  /workspace/a > b"; exit 1';
 const program = 'agent/spok[e]';
 
@@ -44,7 +47,7 @@ const call = (tool: string, input: object) => callTool(client, tool, input);
 const state = () => carrel.json<ProjectView>('project', 'show', 'shop');
 const signal = (sandbox: string, name: string) => carrel.ok('exec', sandbox, '--', 'pkill', `-${name}`, '-f', program);
 
-/** Kills the program of a spoke that was stopped before the call, so that it cannot have answered. */
+/** Stops the program of a spoke before the call and kills it during the call, so that it cannot have answered. */
 async function killDuring(tool: string, input: object): Promise<string> {
   for (;;) {
     await call('health_check', { project: 'shop' });
@@ -56,12 +59,12 @@ async function killDuring(tool: string, input: object): Promise<string> {
     await carrel.ok('project', 'ls');
     await signal('hub-shop', 'KILL');
     const message = await failed;
-    // A call that came after the end starts the next program and succeeds.
+    // A call that arrives after the end of the program starts the next one and succeeds.
     if (message !== null) return message;
   }
 }
 
-/** Kills the first process of a sandbox, and with it all of them. */
+/** Kills the first process of a sandbox, which ends all others. */
 async function killSandbox(name: string): Promise<void> {
   const { id } = await carrel.show(name);
   const file = join(carrel.home, 'engine/run', id, 'pid');

@@ -1,4 +1,4 @@
-/** Many projects, many clients and many calls at a time: no wrong answer, and nothing is left of the calls. */
+/** Many projects, clients and calls at the same time: every answer is right, and the calls leave nothing behind. */
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -8,10 +8,10 @@ import { Installation } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 
 const projects = Array.from({ length: 20 }, (_, n) => `p${n}`);
-/** Those that language servers are asked about. */
+/** The projects that language servers are asked about. */
 const withCode = projects.slice(0, 4);
 const clients = 10;
-/** Of each client: a turn asks about one project. */
+/** Turns of each client; a turn asks about one project. */
 const leastTurns = 8;
 const forMs = isRepeated ? 60_000 : 0;
 let carrel: Installation;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-/** Every transport in both generations of the protocol, each with a token of its own. */
+/** Connects by one of all transports in both generations of the protocol, each with a token of its own. */
 async function connect(number: number): Promise<Client> {
   const modern = number % 2 === 0;
   if (number % 3 === 2) return connectHub(carrel, { modern });
@@ -40,7 +40,7 @@ async function connect(number: number): Promise<Client> {
 
 type Found = readonly { readonly text: string }[];
 
-/** Answers about a project that do not name it, as a whole. */
+/** The complete answers about a project that do not name it. */
 async function wrongIn(client: Client, project: string): Promise<string[]> {
   const read = await call(client, 'read_file', { project, path: 'name' });
   const ran = await call(client, 'run_command', { project, command: ['cat', 'name'] });
@@ -54,7 +54,10 @@ async function definitionOf(client: Client, project: string): Promise<string | u
   return (locations as Found)[0]?.text;
 }
 
-/** Every project in an order of its own, so many turns and until the time is over. Answers with what was wrong. */
+/**
+ * Asks about the projects in an order of its own, at least so many turns and until the time is over. Returns wrong
+ * answers.
+ */
 async function work(client: Client, number: number, least: number, untilMs = 0) {
   const wrong: string[] = [];
   let turns = 0;
@@ -68,11 +71,11 @@ async function work(client: Client, number: number, least: number, untilMs = 0) 
   return { turns, wrong };
 }
 
-/** Of the daemon, and of the spokes. */
+/** What the daemon and the spokes use. */
 async function usage(client: Client) {
   const pid = carrel.daemonPid;
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => target(`/proc/${pid}/fd/${fd}`));
-  // No process of its own is counted but the shell.
+  // Each spoke counts its processes; the shell is the only process of the call.
   const command = ['sh', '-c', 'set -- /proc/[0-9]*; echo $#'];
   const { results } = await call(client, 'run_command', { projects, command });
   return {
@@ -92,7 +95,7 @@ function target(path: string): string {
   }
 }
 
-it('20 projects and 10 clients: every answer is right, and no process, socket or memory stays', async () => {
+it('20 projects and 10 clients: every answer is right, and no process, socket or memory leaks', async () => {
   const all = await Promise.all(Array.from({ length: clients }, (_, number) => connect(number)));
   await Promise.all(all.map((client, number) => work(client, number, 3)));
   await Promise.all(projects.map((id) => wrongIn(all[0]!, id)));

@@ -1,4 +1,7 @@
-/** The port of a real daemon: clients over HTTP and WebSocket, a daemon that ends or is killed under them, and starts that are refused. */
+/**
+ * The port of a real daemon: clients over HTTP and WebSocket, a daemon that ends or is killed under them, and refused
+ * starts.
+ */
 import { execFile, execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -81,11 +84,11 @@ it('the Inspector of MCP lists and calls tools', async () => {
     'path=name',
   );
   expect(called.structuredContent).toMatchObject({ content: 'shop\n' });
-  // It has no WebSocket: there the official client and claude are the clients of other authors.
+  // The Inspector has no WebSocket; the official client and claude test that one.
   await expect(over('ws', '--method', 'tools/list')).rejects.toThrow(/Valid types are: sse, http, stdio/);
 });
 
-it('the daemon gives its address, and up says what another port needs', async () => {
+it('status and up show the address, and up says that another port needs a restart', async () => {
   const url = await address();
   expect(await carrel.ok('status')).toContain(url);
   expect(await carrel.ok('up', '-d', '--port', new URL(url).port)).toContain(url);
@@ -132,7 +135,7 @@ it('clients of a daemon that was killed get an error, and connect to the next on
   await client.close();
 });
 
-describe('a daemon that cannot have its port does not start', () => {
+describe('the start of a daemon', () => {
   let other: Installation;
   let taken: Server;
   let port: number;
@@ -148,7 +151,7 @@ describe('a daemon that cannot have its port does not start', () => {
     await other.dispose();
   });
 
-  it('another program listens on it', async () => {
+  it('fails if another program listens on the port', async () => {
     for (const args of [['up', '-d'], ['up']])
       expect(await other.run([...args, '--port', `${port}`])).toMatchObject({
         exitCode: 75,
@@ -157,7 +160,7 @@ describe('a daemon that cannot have its port does not start', () => {
     expect(await other.json('status')).toEqual({ running: false });
   });
 
-  it('doctor warns about a taken port and about missing TLS before the start', async () => {
+  it('is preceded by warnings of doctor about a taken port and missing TLS', async () => {
     await other.ok('ls');
     other.write('home/config.yaml', `http: {port: ${port}}\n`);
     const rows = JSON.parse((await other.run(['--json', 'doctor'])).stdout) as { name: string }[];
@@ -174,7 +177,7 @@ describe('a daemon that cannot have its port does not start', () => {
     await other.ok('down');
   });
 
-  it('an address that other machines reach needs TLS', async () => {
+  it('fails without TLS if other machines reach the address', async () => {
     other.write('home/config.yaml', 'http: {address: 0.0.0.0, port: 0}\n');
     expect(await other.run(['ls'])).toMatchObject({
       exitCode: 2,
@@ -183,7 +186,7 @@ describe('a daemon that cannot have its port does not start', () => {
     expect(await other.json('status')).toEqual({ running: false });
   });
 
-  it('with a certificate it serves HTTPS under the names of the certificate', async () => {
+  it('with a certificate serves HTTPS under the names of the certificate', async () => {
     const [cert, key] = [join(other.home, 'cert.pem'), join(other.home, 'key.pem')];
     const subject = ['-subj', '/CN=hub.example', '-addext', 'subjectAltName=DNS:hub.example,IP:127.0.0.1'];
     const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', ...subject];

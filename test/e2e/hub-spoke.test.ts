@@ -35,7 +35,7 @@ async function states(): Promise<string[]> {
   return events.flatMap(({ type, subject }) => (subject === 'shop' && type.startsWith('project.') ? type : []));
 }
 
-it('is registered, then healthy with the first call, and registered again for the next daemon', async () => {
+it('a spoke is registered, then healthy with the first call, and registered again under the next daemon', async () => {
   expect(await show()).toMatchObject({ state: 'registered', reason: null });
   await call('health_check', { project: 'shop' });
   expect(await show()).toMatchObject({ state: 'healthy', reason: null });
@@ -45,7 +45,7 @@ it('is registered, then healthy with the first call, and registered again for th
   expect(await show()).toMatchObject({ state: 'healthy' });
 });
 
-it('a time-out ends what a command detached, also without its environment', async () => {
+it('a time-out ends processes that a command detached, even those without its environment', async () => {
   const detach =
     'setsid sleep 1001 & (sleep 1002 & exec sleep 0) & env -i setsid sh -c "sleep 1003 & wait" & sleep 1000';
   const asked = { project: 'shop', command: ['sh', '-c', detach], timeout: 1 };
@@ -53,7 +53,7 @@ it('a time-out ends what a command detached, also without its environment', asyn
   expect(await sh('shop', 'pgrep -f "sleep 100[0-9]"')).toMatchObject({ exit_code: 1, stdout: '' });
 });
 
-it('translates paths of the host and of the hub for the command, and those of the spoke in its output', async () => {
+it('the spoke translates paths of the host and of the hub for the command, and those of the spoke in its output', async () => {
   const command = ['sh', '-c', 'cat /workspaces/shop/src/a.ts; echo "$0" "$WHERE" /workspace2; cd src && pwd'];
   const asked = {
     project: 'shop',
@@ -67,7 +67,7 @@ it('translates paths of the host and of the hub for the command, and those of th
   expect(await call('read_file', { project: 'shop', path })).toMatchObject({ path: '/workspaces/shop/src/a.ts' });
 });
 
-it('runs a command in several projects at once', async () => {
+it('one call runs a command in several projects', async () => {
   const command = ['cat', '/workspace/src/a.ts'];
   expect(await call('run_command', { projects: ['store', 'shop', 'store'], command })).toMatchObject({
     passed: true,
@@ -109,7 +109,7 @@ describe('a spoke sees its own project only', () => {
   });
 });
 
-it('stops after the idle time, which neither a running call nor an exec lets pass, and starts with the next call', async () => {
+it('a spoke stops after its idle time, but not during a call or an exec, and starts with the next call', async () => {
   const stateOf = async (id: string) => (await carrel.json<ProjectView>('project', 'show', id)).state;
   const script = 'touch begun; until [ -e end ]; do sleep 0.05; done; echo still here';
   await call('health_check', { project: 'store' });

@@ -18,7 +18,7 @@ interface Listed {
   readonly groups: readonly string[];
 }
 
-it('hub token prints the token alone, ls shows what it grants, rm revokes it, and the audit log has all of it', async () => {
+it('hub token prints the token alone, ls shows what it grants, rm revokes it, and the audit log records each', async () => {
   const made = await carrel.run([
     'hub',
     'token',

@@ -63,7 +63,7 @@ describe.each([
     const { tools } = await client.listTools();
     expect((await client.listTools()).tools).toEqual(tools);
     expect(tools.map(({ name }) => name)).toContain('read_file');
-    // About four characters a token; the whole set has 6,000.
+    // A token has about four characters; the whole set of tools has 6,000 tokens.
     expect(JSON.stringify(tools).length / 4).toBeLessThan(6000);
     for (const { annotations } of tools) expect(annotations?.readOnlyHint).toBeTypeOf('boolean');
   });
@@ -160,7 +160,7 @@ it('refuses what leaves the project, another project and input of another shape,
   await expect(call(client, 'search_text', { project: 'shop', pattern: '(' })).rejects.toThrow(/^invalid: ripgrep: /);
 });
 
-it('hub call names the group of a tool that it does not offer', async () => {
+it('hub call refuses a tool that it does not offer, and names its group', async () => {
   expect(await carrel.run(['hub', 'call', 'environment_list', '{"project":"shop"}'])).toMatchObject({
     exitCode: 4,
     stderr: expect.stringMatching(/is in the group environment.*\n.*hint: .*--tools files,code,run,environment/),
@@ -168,7 +168,7 @@ it('hub call names the group of a tool that it does not offer', async () => {
   expect(await carrel.run(['hub', 'call', 'nope'])).toMatchObject({ exitCode: 5 });
 });
 
-it('says that a sandbox ended during a call, and starts it again for the next', async () => {
+it('a call fails if its sandbox ends meanwhile, and the next call starts the sandbox again', async () => {
   const client = await connect();
   const started = signalled();
   const running = client.callTool(
@@ -184,7 +184,7 @@ it('says that a sandbox ended during a call, and starts it again for the next', 
   expect(await call(client, 'health_check', { project: 'shop' })).toMatchObject({ healthy: true });
 });
 
-it('answers with the next daemon after kill -9 of this one', async () => {
+it('the hub answers through the next daemon after kill -9 of this one', async () => {
   const client = await connect();
   await call(client, 'health_check', { project: 'shop' });
   await client.close();
@@ -194,7 +194,7 @@ it('answers with the next daemon after kill -9 of this one', async () => {
   });
 });
 
-it('shows projects to their user alone, and logs what tools change', async () => {
+it('the hub shows projects only to their user, and logs what tools change', async () => {
   await carrel.ok('user', 'add', 'bob');
   expect(await carrel.json('--user', 'bob', 'project', 'ls')).toEqual([]);
   expect(await carrel.run(['--user', 'bob', 'hub', 'call', 'health_check', '{"project":"shop"}'])).toMatchObject({
@@ -208,7 +208,7 @@ it('shows projects to their user alone, and logs what tools change', async () =>
   expect(log).not.toMatch(/hub\.read_file/);
 });
 
-it('removes a project with its sandbox and leaves the folder', async () => {
+it('project rm removes a project with its sandbox and leaves the folder', async () => {
   await carrel.ok('project', 'rm', 'shop');
   expect((await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name)).not.toContain('hub-shop');
   expect(existsSync(join(shop, 'src/price.ts'))).toBe(true);

@@ -46,14 +46,14 @@ const own = '.carrel/Dockerfile.sandbox';
 const base = 'FROM carrel-sandbox:base';
 const withDockerfile = (...lines: string[]) => project({ [own]: `${lines.join('\n')}\n` });
 const build = (folder: string, ...more: string[]) => carrel.json<BuiltView>('image', 'build', folder, ...more);
-/** Without us, since that is quicker. */
+/** docker runs the script directly, which is quicker than a sandbox. */
 const inImage = (id: string | null, script: string) =>
   dockerd.docker('run', '--rm', '--network=none', id!, 'sh', '-c', script);
 const on = (name: string) => ['--engine', 'docker', '--image', name];
 const containers = async () => (await dockerd.docker('ps', '-aq')).split('\n').filter(Boolean).length;
 
 describe('the base', () => {
-  it('has our tools, agent, and what projects need', async () => {
+  it('has the tools of Carrel, the account agent, and what projects need', async () => {
     expect(await carrel.ok('image', 'build')).toBe('carrel-sandbox:base\n');
     const { built, image } = await carrel.json<BuiltView>('image', 'build');
     expect([built, image.source]).toEqual([false, 'base']);
@@ -85,7 +85,7 @@ describe('the base', () => {
     );
   });
 
-  it('without a registry is made of the packages of this machine', async () => {
+  it('is made of the packages of this machine if there is no registry', async () => {
     configure('host');
     const folder = project({
       'package.json': '{"name": "x", "version": "1.0.0"}',
@@ -132,7 +132,7 @@ describe('the base', () => {
     await carrel.ok('image', 'build');
   }, 120_000);
 
-  it('on a parent that lacks something and cannot get it is one clear error', async () => {
+  it('fails with one error on a parent image that lacks something and cannot install it', async () => {
     await importParent(dockerd, 'poor', ['node', 'rg']);
     configure('poor');
     const { exitCode, stderr } = await carrel.run(['image', 'build']);
@@ -147,7 +147,7 @@ describe('the base', () => {
 });
 
 describe('a project', () => {
-  it('is built on the base, used by the sandbox, and built again only for a reason', async () => {
+  it('is built on the base, used by the sandbox, and built again only after a change', async () => {
     const made = [`${base} AS made`, 'COPY *.txt dir/ /made/', 'RUN <<EOF', 'cat /made/a.txt > /out', 'EOF'];
     const folder = project({
       [own]: [
@@ -185,7 +185,7 @@ describe('a project', () => {
     expect(kept.split('\n')).not.toContain(id);
   });
 
-  it('is built from what is detected, or is the base', async () => {
+  it('gets the image of its detected languages, or the base', async () => {
     const detected = project({
       ...{
         'package.json': '{}',
@@ -211,7 +211,7 @@ describe('a project', () => {
     expect(nothing.stderr).toContain('asks for nothing');
   });
 
-  it('is quiet in a pipe, and says which step failed and why', async () => {
+  it('is built without output in a pipe, and a failed build names the step and the reason', async () => {
     const good = withDockerfile(base, 'RUN echo noise');
     expect(await carrel.run(['image', 'build', good])).toMatchObject({
       exitCode: 0,
@@ -229,7 +229,7 @@ describe('a project', () => {
     expect(await containers()).toBe(0);
   });
 
-  it('reaches nothing of the host, and no network with --offline', async () => {
+  it('is built without access to the host, and with --offline without a network', async () => {
     const script =
       'ls -A / > /seen; ip link > /links; (mount -t tmpfs x /mnt; cat /proc/1/cmdline) > /tried 2>&1; env > /env';
     const { image } = await build(withDockerfile(base, `RUN ${script}`), '--offline');
@@ -252,7 +252,7 @@ describe('a project', () => {
 });
 
 describe('a client that waits for a build', () => {
-  it('stops it with Ctrl-C, and the next one begins', async () => {
+  it('stops the build with Ctrl-C, and the next build begins', async () => {
     const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 300')]);
     await until(async () => (await containers()) === 1, 'the step to run');
     const waiting = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN echo next')]);
@@ -281,7 +281,7 @@ describe('a client that waits for a build', () => {
     const terminal = new Terminal(['sh', '-c', `exec "$@" > ${stdout}`, 'sh', ...argv], { env, columns: 120 });
     const done: string[] = [];
     const running = async () => (await dockerd.docker('ps', '-q')).split('\n').find((id) => id && !done.includes(id));
-    /** Lets the step end that the screen shows. */
+    /** Ends the running step once the screen matches. */
     const next = async (screen: RegExp) => {
       await terminal.shows(screen);
       await until(async () => (await running()) !== undefined, 'the container of the step');
@@ -301,13 +301,13 @@ describe('a client that waits for a build', () => {
     expect(readFileSync(stdout, 'utf8')).toMatch(/^carrel-sandbox-[\w-]+\n$/);
   });
 
-  it('has only JSON with --json on a terminal', async () => {
+  it('sees only JSON with --json on a terminal', async () => {
     const terminal = carrelOn(carrel.home, ['--json', 'image', 'build', withDockerfile(base, 'RUN echo in json')]);
     expect(await terminal.ended).toBe(0);
     expect(JSON.parse(terminal.text)).toMatchObject({ built: true });
   });
 
-  it('loses nothing when the daemon is killed before it is recorded', async () => {
+  it('loses no image when the daemon is killed before the build is recorded', async () => {
     const folder = withDockerfile(base, 'RUN echo once');
     await carrel.ok('down');
     const child = carrel.spawn(['image', 'build', folder], { CARREL_CRASH_AT: 'image:built' });
@@ -323,7 +323,7 @@ describe('--image', () => {
   const run = (name: string, env: Readonly<Record<string, string>> = {}) =>
     carrel.run(['run', '--rm', ...on(name), '--', 'true'], { env });
 
-  it('takes what the list has, as it was when it was first used', async () => {
+  it('takes a listed image, in the version that was first used', async () => {
     expect((await run(plainImage)).exitCode).toBe(4);
     configure('parent', [plainImage]);
     await carrel.ok('create', '--name', 'pinned', ...on(plainImage));
@@ -345,7 +345,7 @@ describe('--image', () => {
     await carrel.ok('rm', '--force', 'pinned');
   });
 
-  it('takes what the owner built, and others what the owner lists; only the owner builds', async () => {
+  it('takes images that the owner built; other users take only listed images and cannot build', async () => {
     configure('parent');
     const { image } = await build(withDockerfile(base));
     const { token } = await carrel.json<{ token: string }>('user', 'add', 'bob');
@@ -361,7 +361,7 @@ describe('--image', () => {
     expect((await run(image.name)).exitCode).toBe(0);
   });
 
-  it('without a Docker Engine is one clear error', async () => {
+  it('fails with one error without a Docker Engine', async () => {
     writeFileSync(join(carrel.home, 'config.yaml'), '{docker: {socket: /nonexistent/docker.sock}}');
     await carrel.ok('down');
     for (const args of [

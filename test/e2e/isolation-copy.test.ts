@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { attacker, everyWay, type Testbed } from '../fixtures/attacks/testbed.ts';
 
-/** Sent instead of what was asked for. Each must be refused, with nothing copied and nothing touched. */
+/**
+ * Archives that the sandbox sends instead of the file. Each must be refused, with nothing copied and nothing touched.
+ */
 const refusedTricks = ['climb', 'absolute', 'through', 'hardlink', 'symlink', 'device', 'another'];
 
 const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
@@ -32,21 +34,21 @@ function plantedLinks(testbed: () => Testbed, target: () => string): void {
       await inside(testbed(), 'sh', '-c', script, 'sh', canary, folder);
     });
 
-    it.each(['file', 'folder', 'shadow'])('does not give a %s of the host', async (name) => {
+    it.each(['file', 'folder', 'shadow'])('lead to no %s of the host', async (name) => {
       const { exitCode, stderr } = await testbed().carrel.run(['cp', `${attacker}:${name}`, target()]);
       expect(stderr).toContain('does not exist');
       expect(exitCode).toBe(5);
       expect(readdirSync(target())).toEqual([]);
     });
 
-    it("leads to the sandbox's own file, where it has one", async () => {
+    it("lead to the sandbox's own file, if it has one", async () => {
       await testbed().carrel.ok('cp', `${attacker}:passwd`, target());
       const copied = readFileSync(join(target(), 'passwd'), 'utf8');
       expect(copied).toContain('/home/agent');
       expect(copied).not.toBe(readFileSync('/etc/passwd', 'utf8'));
     });
 
-    it('stays a link in a folder that is copied', async () => {
+    it('stay links in a folder that is copied', async () => {
       const { carrel, canary, folder } = testbed();
       await carrel.ok('cp', `${attacker}:tree`, target());
       expect(readlinkSync(join(target(), 'tree/file'))).toBe(canary);
@@ -54,7 +56,7 @@ function plantedLinks(testbed: () => Testbed, target: () => string): void {
       expect(readFileSync(join(target(), 'tree/own'), 'utf8')).toBe('own\n');
     });
 
-    it('does not lead a copy into the sandbox out of it', async () => {
+    it('lead no copy into the sandbox to a place outside of it', async () => {
       const { carrel, folder } = testbed();
       writeFileSync(join(target(), 'planted'), 'planted');
       const { exitCode } = await carrel.run(['cp', join(target(), 'planted'), `${attacker}:folder/planted`]);
@@ -65,13 +67,13 @@ function plantedLinks(testbed: () => Testbed, target: () => string): void {
 }
 
 function hostileArchives(testbed: () => Testbed, target: () => string): void {
-  describe('an archive that it made up', () => {
+  describe('an archive that the sandbox made up', () => {
     let host: string;
     beforeAll(async () => {
       host = testbed().carrel.folder('host');
       writeFileSync(join(host, 'secret'), 'secret');
       const tar = readFileSync('test/fixtures/attacks/fake-tar.py', 'utf8').replace('HOST', JSON.stringify(host));
-      // The runtime looks for programs before it becomes agent, so it has to be let into the home.
+      // The runtime looks for the program before it becomes agent, so the home must be open to it.
       const install =
         'chmod 755 ~; mkdir -p ~/.local/bin; echo > ~/wanted; printf %s "$1" > ~/.local/bin/tar; chmod 755 ~/.local/bin/tar';
       await inside(testbed(), 'sh', '-c', install, 'sh', tar);
@@ -98,12 +100,12 @@ function hostileArchives(testbed: () => Testbed, target: () => string): void {
       expectUntouched();
     });
 
-    it('brings no set-user-id program', async () => {
+    it('makes no set-user-id program', async () => {
       expect(await copyWith('setuid')).toMatchObject({ exitCode: 0 });
       expect(lstatSync(join(target(), 'wanted')).mode & 0o7000).toBe(0);
     });
 
-    it('says nothing that a terminal obeys', async () => {
+    it('puts no terminal code into the error message', async () => {
       const { exitCode, stderr } = await copyWith('complain');
       expect(exitCode).not.toBe(0);
       expect(stderr).toContain('owned');
@@ -112,7 +114,7 @@ function hostileArchives(testbed: () => Testbed, target: () => string): void {
   });
 }
 
-/** A folder that two share: what is a folder at one moment is a link out of it at the next. */
+/** A bound project of another sandbox, which swaps a folder and a link to the outside in turn. */
 function swappedFolders(testbed: () => Testbed): void {
   describe('a folder that is swapped for a link meanwhile', () => {
     const rounds = 5;
@@ -130,7 +132,7 @@ function swappedFolders(testbed: () => Testbed): void {
       await carrel.ok('create', '--mode', 'bind', '--name', 'swapper', project, '--', 'sh', '-c', swap, 'sh', outside);
     });
 
-    it('takes no copy out of the project', async () => {
+    it('does not lead a copy out of the project', async () => {
       const { carrel } = testbed();
       await inside(testbed(), 'sh', '-c', 'rm -rf ~/.local; echo planted > ~/planted');
       for (let round = 0; round < rounds; round += 1) {
@@ -139,7 +141,7 @@ function swappedFolders(testbed: () => Testbed): void {
       expect(readdirSync(outside)).toEqual(['secret']);
     });
 
-    it('gives no copy of what is outside of the project', async () => {
+    it('does not give a copy of files outside of the project', async () => {
       const { carrel, token } = testbed();
       for (let round = 0; round < rounds; round += 1) {
         await carrel.run(['cp', join(project, 'shared'), `${attacker}:/tmp/got-${round}`]);

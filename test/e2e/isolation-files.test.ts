@@ -1,4 +1,4 @@
-/** What of the host's files, variables, descriptors, mounts and devices can be found inside, and what can be changed. */
+/** Which of the host's files, variables, descriptors, mounts and devices a sandbox can see, and which it can change. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ const ownFolders = ['.data', 'dev', 'etc', 'home', 'opt', 'proc', 'run', 'sys', 
 const absentFolders = ['/root', '/boot', '/mnt', '/srv', '/media', '/lost+found', '/home/user', '/var/lib', '/var/log'];
 const privateFiles = ['/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/subuid', '/etc/machine-id', '/etc/fstab'];
 
-/** The variables that a sandbox is given, and those that Python and a terminal add. */
+/** The variables that Carrel gives to a sandbox, and those that Python and a terminal add. */
 const ownVariables =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_CTYPE|TERM|PWD|IS_SANDBOX|CARREL_SANDBOX|SESSION_FILE|MESSAGES_FILE|GIT_CONFIG_SYSTEM)$/;
 
@@ -63,7 +63,7 @@ const kernelFiles = [
   ...['/etc/passwd', '/etc/resolv.conf', '/usr/bin/env', '/opt/carrel/init', '/run/carrel/metadata/sandbox.json'],
 ];
 
-/** Where something may be mounted. A link into /usr is a folder of its own on systems that never merged them. */
+/** Where mounts are expected. A folder such as /bin is a link into /usr except on systems that never merged them. */
 const mountPoints = [
   /^\/$/,
   /^\/(usr|bin|sbin|lib|lib32|lib64|libx32)$/,
@@ -111,7 +111,7 @@ function hostPaths({ canary, carrel }: Testbed): string[] {
   return [canary, ...home, ...absentFolders, ...privateFiles];
 }
 
-/** What a Docker Engine and Podman add in any case. */
+/** What a Docker Engine and Podman always add. */
 const dockerFolders = ['.dockerenv'];
 const addedVariables = { docker: ['HOSTNAME'], podman: ['HOSTNAME', 'container'] };
 const addedToRun = { docker: [], podman: ['.containerenv', 'podman-init'] };
@@ -253,7 +253,7 @@ function mountsAndWriting(testbed: () => Testbed, way: Way): void {
     it('sees no control group but its own, as the root of all', () => {
       expect(found.cgroups.filter((line) => !line.endsWith(':/'))).toEqual([]);
       expect(found.cgroupFolder).toEqual([]);
-      // A Docker Engine mounts them, read-only, and we cover them.
+      // A Docker Engine mounts the groups read-only, and Carrel covers them.
       const mounted = found.mounts.filter(({ type }) => type.startsWith('cgroup'));
       if (isOnEngine(way)) expect(mounted.filter(({ options }) => !options.includes('ro'))).toEqual([]);
       else expect(mounted).toEqual([]);
@@ -273,7 +273,7 @@ function devices(testbed: () => Testbed, way: Way): void {
       found = await testbed().attack<Devices>('devices', { forbidden: forbiddenDevices, masked: maskedPaths });
     });
 
-    // The folder of its own POSIX queues.
+    // A Docker Engine mounts the sandbox's own POSIX queues there.
     const queues = isOnEngine(way) ? ['mqueue'] : [];
 
     it('has the harmless devices and no other', () => {
@@ -303,7 +303,7 @@ function devices(testbed: () => Testbed, way: Way): void {
 
     it("cannot change the host's devices, which it shares", () => {
       for (const [chmod, utime, setxattr] of Object.values(found.changed)) {
-        // Those that a Docker Engine makes are the sandbox's own.
+        // The devices that a Docker Engine makes belong to the sandbox.
         const tried = isOnEngine(way) ? [chmod, setxattr] : [chmod, utime, setxattr];
         for (const outcome of tried) expect(outcome).toMatch(/^(EROFS|EPERM|EACCES)$/);
       }

@@ -1,4 +1,4 @@
-/** What can be asked of the kernel from inside: system calls, privileges, other processes. */
+/** What a sandbox can ask of the kernel: system calls, privileges, other processes. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -61,7 +61,7 @@ interface Privileges {
 
 const namespaceKinds = ['time', 'mount', 'cgroup', 'uts', 'ipc', 'user', 'pid', 'network'];
 
-/** What each call answers inside: a refusal, a call that this kernel seems not to have, or the end of the caller. */
+/** How each call ends inside: it is refused, the kernel seems not to have it, or the caller is killed. */
 const themes: Readonly<Record<string, { readonly calls: readonly string[]; readonly answer: string }>> = {
   mounts: {
     calls: [
@@ -97,7 +97,7 @@ const themes: Readonly<Record<string, { readonly calls: readonly string[]; reado
   ...(process.arch === 'x64' ? { 'calls of other architectures': { calls: ['x32', '32 bit'], answer: 'SIGSYS' } } : {}),
 };
 
-/** Open to every account of a host that can have rootless sandboxes, so that only the filter can have refused them. */
+/** Calls that every account may make on a host with rootless sandboxes, so that only the filter can refuse them. */
 const openToAll = [
   ...['mount', 'umount2', 'open_tree', 'setns', 'name_to_handle_at', 'pidfd_getfd', 'clock_settime', 'adjtimex'],
   ...['unshare user', 'clone user', 'clone3 user'],
@@ -147,8 +147,8 @@ function privileges(testbed: () => Testbed, way: Way): void {
       found = await testbed().attack<Privileges>('privileges', {}, entrance);
     });
 
-    it('runs as agent alone', () => {
-      // In a container of a Docker Engine the number outside is that inside.
+    it('has agent as its only account', () => {
+      // In a container of a Docker Engine, ids outside equal those inside.
       const id = isOnEngine(way) ? rootIdOf('root') + 1000 : 1000;
       expect([found.Uid, found.Gid]).toEqual(Array(2).fill(Array(4).fill(id).join('\t')));
       expect(['', String(id)]).toContain(found.Groups);
@@ -273,7 +273,7 @@ function hostProcesses(testbed: () => Testbed, way: Way): void {
 
 const engineInits = { docker: '/sbin/docker-init', podman: '/run/podman-init' };
 
-/** On the host; the ordinary account of the tests has its subordinate ids from 400000, and the first is root inside. */
+/** Root of the sandbox as seen on the host; the ordinary account of the tests has subordinate ids from 400000. */
 function rootIdOf(way: Way): number {
   return { root: 0x7000_0000, rootless: 400_000, docker: 0, podman: 0 }[way];
 }

@@ -43,7 +43,7 @@ function memory(testbed: () => Testbed, way: Way): void {
       expect([state, reasons]).toEqual(['failed', expect.arrayContaining([reason])]);
     });
 
-    it('lets the same command have what it is allowed', async () => {
+    it('lets the same command use as much as its limit allows', async () => {
       const { exitCode } = await testbed().carrel.run(['run', '--rm', '--memory', '640m', '--', ...devour]);
       expect(exitCode).toBe(0);
     });
@@ -85,7 +85,7 @@ function processors(testbed: () => Testbed): void {
   });
 }
 
-/** Without control groups nothing holds these, and saying so is better than pretending. */
+/** Without control groups these limits cannot be enforced, so --strict refuses them. */
 function refusals(testbed: () => Testbed): void {
   it.each([
     ['--memory', '64m'],

@@ -1,4 +1,7 @@
-/** Volumes at places that an agent can write: what it plants there leads no mount elsewhere, and no group to its files. */
+/**
+ * Volumes below folders that an agent can write: planted links redirect no mount, and groups of the daemon open no
+ * file.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +32,7 @@ describe.each(ways)('%s', (way) => {
 
   const inside = (name: string, script: string) => carrel.run(['exec', name, '--', 'sh', '-c', script]);
 
-  /** Replaces `~/d`, which the volume lies in, by one whose `mb` is a link. */
+  /** Replaces `~/d`, in which the volume is mounted, by a folder whose `mb` is a link. */
   async function plant(name: string, aim: string): Promise<void> {
     const { exitCode, stderr } = await inside(name, `cd ~ && mv d away && mkdir d && ln -s ${aim} d/mb`);
     expect([aim, exitCode, stderr]).toEqual([aim, 0, '']);

@@ -1,4 +1,4 @@
-/** Whom a sandbox can reach: itself, and neither the host nor its neighbours. */
+/** What a sandbox reaches without a network: itself, and neither the host nor other sandboxes. */
 import { readdirSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -107,7 +107,7 @@ everyWay('network', (testbed) => {
       expect(found.abstract[`${testbed().token}-neighbour`]).toBe('ECONNREFUSED');
     });
 
-    it('gets no raw socket and no family but the usual', () => {
+    it('gets no raw socket, and only the usual address families', () => {
       expect([found.raw, found.raw6]).toEqual(['EPERM', 'EPERM']);
       expect([...new Set(Object.values(found.families))]).toEqual(['EAFNOSUPPORT']);
     });

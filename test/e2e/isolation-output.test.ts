@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { attacker, everyWay, type Testbed } from '../fixtures/attacks/testbed.ts';
 
-/** Sets the title, clears the screen, moves up, hides, turns the text around, and pretends to be a further line. */
+/** Sets the title, clears the screen, moves the cursor up, hides text, turns it around, and imitates another line. */
 const hostile = '\u001b]0;owned\u0007\u001b[2J\u001b[1A\u009b8m\u202egpj.exe\u2066\r\nfake-sandbox  running';
 
-/** Whatever is not text or the end of a line. */
+/** Characters other than text and line ends. */
 const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 everyWay('output', (testbed) => {
@@ -37,7 +37,7 @@ function hostileNames(testbed: () => Testbed): void {
       expect(stderr).not.toMatch(terminalCodes);
     });
 
-    it('makes nothing', async () => {
+    it('makes no sandbox', async () => {
       const all = await testbed().carrel.json<{ name: string }[]>('ls');
       expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining([attacker]));
       expect(all.filter(({ name }) => !/^[a-z0-9][a-z0-9_.-]{0,62}$/.test(name))).toEqual([]);
@@ -46,7 +46,7 @@ function hostileNames(testbed: () => Testbed): void {
 }
 
 function hostileSandbox(testbed: () => Testbed): void {
-  describe('a sandbox that is hostile all over', () => {
+  describe('a sandbox with hostile labels, variables, project and command', () => {
     const line = `${hostile}\n`;
     const name = 'hostile';
 
@@ -68,7 +68,7 @@ function hostileSandbox(testbed: () => Testbed): void {
       },
     );
 
-    it('has one line in a listing, whatever it claims', async () => {
+    it('has one line in a listing, whatever its fields contain', async () => {
       const lines = (await testbed().carrel.ok('ls')).trimEnd().split('\n');
       const all = await testbed().carrel.json<unknown[]>('ls');
       expect(lines).toHaveLength(all.length + 1);
@@ -93,7 +93,7 @@ function hostileSandbox(testbed: () => Testbed): void {
       expect([stdout, stderr]).toEqual([line, line]);
     });
 
-    it('got its variable and label as they were given', async () => {
+    it('keeps its variable and label unchanged', async () => {
       const { carrel } = testbed();
       const view = await carrel.json<{ labels: Record<string, string> }>('show', name);
       expect(view.labels.note).toBe(hostile);

@@ -1,4 +1,4 @@
-/** Two people on one daemon, on each engine: from inside the sandbox of one, nothing of the other can be had. */
+/** Two users of one daemon, on each engine: nothing of one user is reachable from the sandbox of the other. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,7 +18,7 @@ interface Reached {
 const port = 47_312;
 const secret = 'of-ann-alone';
 
-/** On the host: of its processes the one that stays. */
+/** The pid on the host of the first process in this user namespace. */
 function firstPidIn(userNamespace: string): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const isFirst = (pid: string) => /^NSpid:.*\t1$/m.test(readOr(`/proc/${pid}/status`, ''));
@@ -59,7 +59,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
 
   const inside = async (...command: string[]) => (await asBob(['exec', 'bob', '--', ...command])).stdout;
 
-  /** With every capability that there is in the namespaces of bob's sandbox, which no process in there can get. */
+  /** Runs a command with all capabilities in the namespaces of bob's sandbox, which no process inside can get. */
   const asRootInside = async (...command: string[]) => {
     const user = (await inside('readlink', '/proc/self/ns/user')).trim();
     const pid = firstPidIn(user);
@@ -67,7 +67,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     const argv = ['--target', String(pid), ...kinds, '--setuid=0', '--setgid=0', '--', ...command];
     return execFileSync('nsenter', argv, { encoding: 'utf8' });
   };
-  // On a Docker Engine there is no user namespace to be root of.
+  // On a Docker Engine the sandbox has no user namespace.
   const ways = engine === 'local' ? [inside, asRootInside] : [inside];
 
   it('bob reads nothing of ann, by her paths or by his own', async () => {
@@ -105,7 +105,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     }
   });
 
-  it('bob has ids of his own on the host, and files of his that are under them', async () => {
+  it('bob has ids of his own on the host, and his files belong to them', async () => {
     await inside('touch', '/data/mine');
     const file = (user: string, name: string) =>
       statSync(join(carrel.home, 'volumes', `carrel-memory-bank-${userHash(user)}`, name)).uid;
@@ -113,7 +113,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     const [anns, bobs] = [file(user, 'secret'), file('bob', 'mine')];
     expect(Math.floor(anns / 65_536)).not.toBe(Math.floor(bobs / 65_536));
     for (const uid of [anns, bobs]) expect(uid).toBeGreaterThan(0x7000_0000);
-    // A process that got out of bob's sandbox would have these ids, and modes alone would keep them out.
+    // A process that escaped from bob's sandbox would have these ids, and only file modes would stop it.
     const escaped = (path: string) =>
       execFileSync('setpriv', [`--reuid=${bobs}`, `--regid=${bobs}`, '--clear-groups', '--', 'cat', path], {
         stdio: 'pipe',

@@ -1,4 +1,4 @@
-/** A bound project is the host's own folder: what an agent may not make there. */
+/** A bound project is the host's own folder: what an agent cannot do there. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

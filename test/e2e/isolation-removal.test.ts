@@ -1,4 +1,4 @@
-/** Nothing inside keeps a sandbox from being removed, and nothing of it is left. */
+/** A sandbox can do nothing against its removal, and leaves nothing behind. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ everyWay('removal', (testbed, way) => {
     });
   });
 
-  it('is not stopped by anything in its folders, and follows no link out of them', async () => {
+  it('a removal is not stopped by files in the folders of the sandbox, and follows no link out of them', async () => {
     const { carrel, canary } = testbed();
     const id = await createKept(carrel, 'litter');
     const report = await testbed().attack<{ deep: number }>('litter', { target: canary, depth: 60 }, 'exec', 'litter');
@@ -33,7 +33,7 @@ everyWay('removal', (testbed, way) => {
     expect(existsSync(canary)).toBe(true);
   });
 
-  it('is not stopped by a command that ignores every signal', async () => {
+  it('a removal is not stopped by a command that ignores every signal', async () => {
     const { carrel } = testbed();
     const mark = `${testbed().token}-deaf`;
     const script = `trap '' TERM INT HUP QUIT; while :; do sleep 1; done # ${mark}`;
@@ -44,7 +44,9 @@ everyWay('removal', (testbed, way) => {
   });
 });
 
-/** Starts the process that hides, in a sandbox that goes on, and returns the sandbox's id once it is there. */
+/**
+ * Starts the hiding process in a sandbox that keeps running, and returns the id of the sandbox once the process runs.
+ */
 async function hide({ carrel }: Testbed, entrance: 'command' | 'exec', name: string, mark: string): Promise<string> {
   const command = attackCommand('hide', { mark });
   const forked = ['sh', '-c', '"$@"; sleep infinity', 'sh', ...command];
@@ -59,7 +61,7 @@ async function createKept(carrel: Installation, name: string, ...command: string
   return id;
 }
 
-/** Whatever of the machine bears the id of a sandbox. */
+/** Everything on the machine that has the id of the sandbox in its name. */
 async function traces({ carrel, inDocker }: Testbed, id: string): Promise<string[]> {
   const mounts = ['1', String(carrel.daemonPid)].filter((pid) => readOr(`/proc/${pid}/mountinfo`, '').includes(id));
   return [

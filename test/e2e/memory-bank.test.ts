@@ -1,4 +1,7 @@
-/** The memory bank through the real CLI and carrel-memory-bank in sandboxes with the official MCP client; and attacks of sandboxes and users. */
+/**
+ * The memory bank through the real CLI and carrel-memory-bank in sandboxes with the official MCP client; attacks of
+ * sandboxes and users.
+ */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -32,7 +35,7 @@ async function agentIn(sandbox: string): Promise<Client> {
   return client;
 }
 
-/** The texts of an answer; a refusal is thrown. */
+/** The texts of the answer; throws if the call was refused. */
 async function use(client: Client, name: string, args: object = {}): Promise<string[]> {
   const { content, isError } = await client.callTool({ name, arguments: args as Record<string, unknown> });
   const texts = (content as { text: string }[]).map(({ text }) => text);
@@ -68,7 +71,7 @@ it('B1: tools have the names and parameters of @allpepper/memory-bank-mcp; a fil
   expect(await inside('reader', 'ls /data/memory-bank')).toBe('shared\nshop\n');
 });
 
-it('B3, B4: an update with an old version is refused, and so is one of a file that another sandbox has locked', async () => {
+it('B3, B4: an update of an old version, or of a file that another sandbox locked, is refused', async () => {
   const [builder, reviewer] = [await agentIn('builder'), await agentIn('reviewer')];
   await use(builder, 'memory_bank_write', file('plan.md', { content: 'one' }));
   await use(reviewer, 'memory_bank_update', file('plan.md', { content: 'two', expectedVersion: 1 }));
@@ -106,7 +109,7 @@ it('B4: a lock outlives a kill of the daemon, and expires when its holder is gon
   await carrel.ok('start', 'reviewer');
 });
 
-it('B5: a plain write is noticed without a call, with the sandbox that was the only one to have the bank', async () => {
+it('B5: a plain write is recorded without a call, with the sandbox if only one has the bank', async () => {
   await carrel.ok('stop', 'reviewer');
   await log();
   await inside('builder', 'echo plain > /data/memory-bank/shared/plain.md');
@@ -156,7 +159,7 @@ it('B2: links, FIFOs and paths that lead out are refused, and block nothing', as
   await inside('builder', 'rm -r /data/memory-bank/evil /data/memory-bank/evilproject');
 });
 
-it('B2: the port proves the sandbox, and without the bank or with a read-only one nothing is written', async () => {
+it('B2: the port identifies the sandbox, and without the bank or with a read-only one nothing is written', async () => {
   const reader = await agentIn('reader');
   const names = (await reader.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual(['list_projects', 'list_project_files', 'memory_bank_list', 'memory_bank_read']);

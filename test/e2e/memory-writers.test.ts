@@ -1,4 +1,4 @@
-/** 50 writers in sandboxes to the notes and to the memory bank of a user, while the daemon is killed again and again. */
+/** 50 writers in sandboxes write notes and files of the memory bank, while the daemon is killed again and again. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import type { BankVersionView } from '../../src/api/bank.ts';
 import type { NoteView } from '../../src/api/memory.ts';
 import { Installation, until } from '../harness/installation.ts';
 
-/** Each writer saves a note and then a version of its file, and goes on when both are acknowledged. The version has n bytes. */
+/** Each writer saves a note, then a version of its file with n bytes, and continues when both are acknowledged. */
 const writer = `
 import { appendFileSync } from 'node:fs';
 const base = 'http://' + process.env.CARREL_MEMORY;
@@ -75,7 +75,7 @@ it('no acknowledged note and no acknowledged version of a file is lost, and none
     const last = Number(files.findLast((line) => line.startsWith(`${name} `))!.split(' ')[1]);
     const versions = await carrel.json<BankVersionView[]>('memory', 'bank', 'log', `shop/${name}.md`);
     const sizes = versions.map(({ bytes }) => bytes).reverse();
-    // One more may have been written without an answer when the writer was ended.
+    // The writer may have ended before the answer to its last version.
     expect([name, sizes]).toEqual([name, Array.from({ length: Math.max(last, sizes.length) }, (_, n) => n + 1)]);
     expect(sizes.length).toBeLessThanOrEqual(last + 1);
   }

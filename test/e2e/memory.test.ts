@@ -1,4 +1,7 @@
-/** The memory through the real CLI, carrel-memory in sandboxes with the official MCP client, and the hub; and attacks of sandboxes and users. */
+/**
+ * The memory through the real CLI, carrel-memory in sandboxes with the official MCP client, and the hub; attacks of
+ * sandboxes and users.
+ */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -105,7 +108,7 @@ it('M3: a sandbox reaches no scope that it was not granted, by name, id or guess
   expect((await found(stranger, 'thought')).map(({ text }) => text)).toEqual(['a thought of the user']);
 });
 
-it('M3: the port proves the sandbox, whatever a request says, and is closed without a grant', async () => {
+it('M3: the port identifies the sandbox, whatever a request claims, and is closed without a grant', async () => {
   const forged = [
     ...['-H', 'x-carrel-caller: {"id":"x","name":"stranger","user":"root"}'],
     ...['-H', 'X-Carrel-Caller: {"id":"y"}', '-d', '{"text":"by curl"}'],

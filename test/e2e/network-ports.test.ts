@@ -1,4 +1,4 @@
-/** Ports of this machine that lead to servers in sandboxes, limits, and where rules come from. */
+/** Ports of this machine that lead to servers in sandboxes, crashes of the daemon, and the sources of network rules. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -9,7 +9,7 @@ import { Testbed, type Way, ways } from '../fixtures/attacks/testbed.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
 
-/** Answers a WebSocket's handshake and then says everything again; on the address in its arguments. */
+/** Answers a WebSocket handshake and then echoes; listens on the address in its arguments. */
 const echo = `
 import socket, sys, threading
 server = socket.create_server((sys.argv[1], int(sys.argv[2])), family=socket.AF_INET6 if ':' in sys.argv[1] else socket.AF_INET)
@@ -57,7 +57,7 @@ describe.each(ways)('a port, %s', (way: Way) => {
     }
   });
 
-  it('leads to a server that has IPv6 only, and to none without a server', async () => {
+  it('leads to a server that has only IPv6, and closes connections if there is no server', async () => {
     const six = Number((await carrel().ok('port', 'add', 'web', '8001')).trim().split(':').at(-1));
     expect(await talk(six, 'x')).toBeNull();
     const child = carrel().spawn(['exec', 'web', '--', ...server('::1', 8001)]);
@@ -67,7 +67,7 @@ describe.each(ways)('a port, %s', (way: Way) => {
     expect(await talk(six, 'six')).toBeNull();
   });
 
-  it('stays over deaths of the daemon and the proxy, and over a stop', async () => {
+  it('survives kills of the daemon and the proxy, and a stop', async () => {
     await carrel().killDaemon();
     expect(await talk(port, 'without a daemon')).toBe('without a daemon');
     await carrel().ok('ls');
@@ -79,7 +79,7 @@ describe.each(ways)('a port, %s', (way: Way) => {
     await until(async () => (await talk(port, 'started')) === 'started', 'the port after a start');
   });
 
-  it('that is taken is refused, and nothing of it stays', async () => {
+  it('that is taken is refused, and leaves no record', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port: hostPort } = taken.address() as { port: number };

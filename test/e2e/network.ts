@@ -1,4 +1,4 @@
-/** What a sandbox reaches when it may reach something: that, through ordinary tools, and nothing else. */
+/** What a sandbox with rules reaches: the allowed hosts, through ordinary tools, and nothing else. */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -26,7 +26,7 @@ let web: Web;
 let others: Server[];
 let visitors = 0;
 
-/** For each file that uses what is below: a worker loads this module once for several of them. */
+/** Each file that uses this module calls this: a worker loads the module once for several files. */
 export function openServers(): void {
   beforeAll(async () => {
     web = await Web.open();
@@ -287,7 +287,7 @@ export function network(way: Way): void {
   });
 
   it('net log records host, rule, bytes and duration of an attempt', async () => {
-    // The end of an earlier one may be recorded yet.
+    // The end of an earlier attempt may still be recorded during the test.
     const earlier = new Set((await log()).map(({ attempt }) => attempt));
     const fresh = async () => (await log()).filter(({ attempt }) => !earlier.has(attempt));
     await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/recorded`);
@@ -309,7 +309,7 @@ export function network(way: Way): void {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as LogLine);
     const ended = new Promise((resolve) => following.once('exit', resolve));
-    // It may begin to follow a moment after it was started.
+    // The command may begin to follow a moment after it was started.
     await until(async () => {
       await inside('curl', '-sS', 'http://followed.test/');
       return lines().length > 0;
@@ -350,7 +350,7 @@ export function network(way: Way): void {
     const mark = `tries-${testbed.token}`;
     const tries = `while : ${mark}; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done`;
     await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
-    // From outside: a command that asks a daemon starts one.
+    // Read from outside: a command that needs a daemon would start one.
     const tried = () => processesNaming(mark).map((one) => readOr(`/proc/${one}/root/tmp/tries`, ''));
     await until(() => tried().some((text) => text.includes('0\n')), 'an answer');
     await carrel().killDaemon();
@@ -378,7 +378,7 @@ print('taken', flush=True)
 while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     const taking = carrel().spawn(['exec', box, '--', 'python3', '-c', take]);
     const taken = new Promise((resolve) => taking.stdout!.once('data', resolve));
-    // The quicker one has it: the proxy is killed until the agent is.
+    // The test kills the proxy until the agent has the port.
     const kill = setInterval(() => killProxy(carrel().home), 300);
     await taken;
     clearInterval(kill);
@@ -393,7 +393,7 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
   });
 }
 
-/** Where processors can be limited, so that what slows another is not their use. */
+/** Only for engines that can limit processors: the flood must slow the other sandbox by its connections alone. */
 export function flood(way: Way): void {
   const seconds = 4;
   let testbed: Testbed;
@@ -411,16 +411,16 @@ export function flood(way: Way): void {
     const over = new Promise((resolve) => flood.once('exit', resolve));
     const tookSeconds = await medianAnswer(carrel);
     await over;
-    // On a busy machine answers take long without a flood, too.
+    // On a busy machine answers take long even without a flood.
     if (tookSeconds > 0.5) expect(tookSeconds).toBeLessThan(0.5 + 3 * (await medianAnswer(carrel)));
     const record = (await carrel.ok('--json', 'net', 'log', 'loud')).trim().split('\n');
     expect(record.length).toBeGreaterThan(10);
-    // What may begin at once, and what may begin in each second, with a second more for the start and the end.
+    // The burst plus the allowed rate per second, with one second more for the start and the end.
     expect(record.length).toBeLessThan(1500 + 400 * (secondsOf(record) + 1));
   });
 }
 
-/** The seconds that an answer takes for the sandbox `quiet`. */
+/** The median seconds until an answer for the sandbox `quiet`. */
 async function medianAnswer(carrel: Installation): Promise<number> {
   const times = 'for i in $(seq 20); do curl -sk -o /dev/null -w "%{http_code} %{time_total}\\n" "$1"; done';
   const printed = await carrel.ok('exec', 'quiet', '--', 'sh', '-c', times, 'sh', `https://${web.place}/`);
@@ -452,7 +452,7 @@ export function usedUp(): void {
   });
 }
 
-/** What Node can do by itself, also an old one that knows nothing of proxies. */
+/** What Node does without carrel's help, even an old one that knows nothing of proxies. */
 const nodeScript = `
 import { get } from 'node:https';
 import { Worker } from 'node:worker_threads';

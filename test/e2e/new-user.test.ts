@@ -14,12 +14,12 @@ import { Terminal } from '../harness/terminal.ts';
 import { fences } from '../shown-commands.ts';
 
 const key = 'sk-ant-real-0123456789';
-/** As the README shows it. */
+/** The command as the README shows it. */
 const claude = fences(readFileSync('README.md', 'utf8'))
   .find(({ text }) => /^carrel claude/.test(text))!
   .text.trim();
 
-/** Writes a file by the tool that it is offered, and says so. */
+/** The model writes a file with the tool that claude offers, and then answers. */
 function writes({ tools = [] }: Question, said: number): Turn {
   if (said > 0) return [{ text: 'It is written.' }];
   const tool = tools.find(({ name }) => /^bash$/i.test(name))?.name ?? 'Bash';
@@ -45,7 +45,7 @@ describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
     account?.dispose();
   });
 
-  /** A window with a shell in the project. */
+  /** Opens a terminal with a shell in the project. */
   async function open(): Promise<Terminal> {
     const shell = ['/bin/sh', '-i'];
     const PATH = [dirname(carrel.program), dirname(process.execPath), '/usr/bin', '/bin'].join(':');
@@ -72,7 +72,7 @@ describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
     expect(lacking).toMatch(/claude cannot start yet without its program and its key$/m);
     expect(lacking).toMatch(/^ {2}hint: install its program: +carrel agent install claude$/m);
     expect(lacking).toMatch(/^ {8}enter its key: +carrel secret set ANTHROPIC_API_KEY$/m);
-    // There is no login of claude in this home.
+    // The home of this user has no login of claude.
     expect(lacking).not.toMatch(/agent login/);
 
     await enter(first, `export PATH="${resolve('node_modules/.bin')}:$PATH"`);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => carrel.dispose());
 
-/** With the version of its store. */
+/** Each release with the version of its store. */
 const releases = [['0.1.0', 1]] as const;
 
 it.each(releases)('a home of version %s: its sandboxes are listed, start, and are removed', async (release) => {
@@ -58,7 +58,7 @@ async function states(): Promise<string[]> {
   return (await carrel.json<SandboxView[]>('ls')).map(({ name, state }) => `${name} ${state}`).sort();
 }
 
-/** This one with one migration more. */
+/** A copy of this program with one more migration of the store. */
 function laterProgram(): string {
   const folder = carrel.folder('later');
   for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(folder, name), { recursive: true });

@@ -36,18 +36,20 @@ function pack(): string {
   return join(folder, filename);
 }
 
-/** The addon that this checkout compiled, as the archive that most users download: compiling it again takes a minute. */
+/**
+ * The addon that this checkout compiled, as the archive that npm downloads for most users: compiling takes a minute.
+ */
 function prebuilt(): string {
   const folder = carrel.folder('prebuilt');
   const { name, version } = JSON.parse(readFileSync('node_modules/better-sqlite3/package.json', 'utf8'));
   const file = `${name}-v${version}-node-v${process.versions.modules}-linux-${process.arch}.tar.gz`;
   const member = 'build/Release/better_sqlite3.node';
-  // Its owner has to be able to write it, or it is passed over.
+  // The account itself makes the archive: one that it cannot write is ignored.
   ran(account.wrap(['tar', '-czf', join(folder, file), '-C', 'node_modules/better-sqlite3', member]));
   return folder;
 }
 
-/** The way to the registry as this machine has it, without the settings of the account that runs the tests. */
+/** The registry settings of this machine, without the npm settings of the account that runs the tests. */
 function npmEnv(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const [registry, cafile] = ['registry', 'cafile'].map((key) => ran(['npm', 'config', 'get', key]).trim());

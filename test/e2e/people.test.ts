@@ -104,7 +104,7 @@ describe('another user', () => {
     await asBob(['rm', '--force', 'mine']);
   });
 
-  it('is refused after removal; the memory bank and its history are closed, and wait for the same user', async () => {
+  it('is refused after removal; the memory bank and its history are closed, and kept for the same user', async () => {
     const history = join(carrel.home, 'memory-bank', userHash('bob'));
     const isOpen = async () => {
       const { pid } = await carrel.json<{ pid: number }>('status');
@@ -165,7 +165,7 @@ describe.each(engines)('a secret, on %s', (engine) => {
     return stdout;
   };
 
-  it('is a file in memory for those who were granted it, and has its new value at once', async () => {
+  it('is a file in memory for the sandboxes that were granted it, and gets its new value at once', async () => {
     const set = (value: string) => carrel.run(['secret', 'set', 'API_KEY'], { input: value });
     told.push((await set(values[0])).stdout);
     const project = carrel.folder('project');
@@ -268,7 +268,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     ])
       expect([bad, (await carrel.run(['run', '--volume', bad, '--', 'true'])).exitCode]).not.toEqual([bad, 0]);
     const { file } = await carrel.json<{ file: string }>('volume', 'backup', 'memory-bank');
-    // The others remove themselves, which may take a moment.
+    // Sandboxes with --rm remove themselves, which may take a moment.
     await until(async () => (await carrel.list()).length === 1, 'the only one that stays');
     await carrel.ok('rm', '--force', (await carrel.list())[0]!.name);
     await carrel.ok('volume', 'clean', '--yes');
@@ -279,7 +279,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect(await carrel.ok(...again)).toBe('remembered\n');
   });
 
-  it('has names of the user’s own, and backups that they remove', async () => {
+  it('can have names of the user’s own, and backups that the user removes', async () => {
     expect(await carrel.run(['run', '--volume', 'cache:/c', '--', 'true'])).toMatchObject({
       exitCode: 5,
       stderr: expect.stringContaining('carrel volume create cache'),
@@ -308,7 +308,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect(chroma.stderr).toContain('memory-bank:/data/memory-bank');
   });
 
-  it('home shell changes the home of all sandboxes, also twice at once, and leaves no sandbox', async () => {
+  it('home shell changes the home of all sandboxes, also twice at the same time, and leaves no sandbox', async () => {
     const write = (name: string) => carrel.run(['home', 'shell', '--', 'sh', '-c', `echo ${name} > ~/${name}; pwd`]);
     for (const outcome of await Promise.all([write('one'), write('two')]))
       expect(outcome).toMatchObject({ exitCode: 0, stdout: '/home/agent\n' });
@@ -318,7 +318,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     await until(async () => (await carrel.list()).length === 0, 'the last to be removed');
   });
 
-  it('has plugins for all users, which only the owner changes', async () => {
+  it('plugins are for all users, and only the owner changes them', async () => {
     const plugins = carrel.folder('plugins');
     writeFileSync(join(plugins, 'one'), 'shared\n');
     await carrel.ok('volume', 'init', '--plugins', plugins);
@@ -332,7 +332,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     mkdirSync(join(old, 'hal9000-coordinator-state'));
     chmodSync(join(old, 'hal9000-coordinator-state'), 0o700);
     writeFileSync(join(old, 'hal9000-coordinator-state/state'), 'old\n');
-    // Bob's, which exists for no other user.
+    // 81b637d8 is the hash of bob, deadbeef that of no user.
     for (const hash of ['81b637d8', 'deadbeef']) mkdirSync(join(old, `hal9000-memory-bank-${hash}`));
     writeFileSync(join(old, 'hal9000-memory-bank-81b637d8/note'), 'of bob\n');
     // Some installations of HAL-9000 took the number of the account instead of its name.

@@ -1,6 +1,6 @@
 /**
- * The power goes: what was not written to the disk is lost with everything that ran. A filesystem that is shut down without
- * its log being flushed has the same content after it is mounted again as after a power cut.
+ * Power cuts: what was not written to the disk is lost, and every process ends. A filesystem that is shut down without
+ * flushing its log has the same content after the next mount as after a power cut.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation, until } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 
-/** Nothing reaches the disk by itself while a test runs. */
+/** Mount options with which no data reaches the disk by itself during a test. */
 const kinds: [string, string][] = [
   ['ext4', 'loop,commit=3600'],
   ['xfs', 'loop'],
@@ -60,7 +60,7 @@ describe.each(kinds)('on %s', (type, options) => {
     }
   }
 
-  /** All that belongs to the home: daemon, keepers, and sandboxes, whose mounts name it from the root of the disk. */
+  /** All processes of the home: daemon, keepers and sandboxes, whose mounts name the home from the root of the disk. */
   function processes(): number[] {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
     const isOfHome = (pid: string) =>
@@ -98,7 +98,7 @@ describe.each(kinds)('on %s', (type, options) => {
     await carrel.ok('fork', 'worker', 'twin');
     await carrel.ok('create', '--name', 'still', '--base', 'frozen', project(), '--', 'sleep', 'infinity');
     await carrel.ok('apply', 'taker');
-    // Nothing is written to the store after it.
+    // The row of `newest` is the last write to the store.
     await carrel.ok('create', '--name', 'newest', '--', 'sleep', 'infinity');
     await cutPower();
 
@@ -165,7 +165,7 @@ describe.each(kinds)('on %s', (type, options) => {
   });
 });
 
-/** Of what is gone meanwhile, nothing. */
+/** Empty if the file is gone meanwhile. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -178,6 +178,6 @@ function killed(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile, ignoring.
+    // The process has ended meanwhile, ignoring.
   }
 }

@@ -10,13 +10,13 @@ const content = Buffer.alloc(3 * 1024 ** 2, 'x');
 let carrel: Installation;
 let work: string;
 
-/** Ends when the test makes a file, or has removed this program. */
+/** Waits until the test makes the file `gate` or removes the program. */
 const waitsFor = (gate: string) => `while [ ! -e ${gate} ] && [ -e "$0" ]; do sleep 0.02; done`;
 
 beforeAll(async () => {
   carrel = new Installation();
   work = carrel.folder('work');
-  // In place of the compressor of the daemon.
+  // Replaces the compressor of the daemon.
   const zstd = `#!/bin/sh\n[ "$1" != --version ] || exit 0\ncat\n${waitsFor(join(work, 'go'))}\n`;
   writeFileSync(join(work, 'zstd'), zstd, { mode: 0o755 });
   await carrel.process(['up', '-d'], { env: { PATH: `${work}:${process.env.PATH}` } });
@@ -24,15 +24,15 @@ beforeAll(async () => {
 afterAll(() => carrel.dispose());
 
 interface Watched {
-  /** What the terminal shows. */
+  /** The line that the terminal shows. */
   readonly line: RegExp;
-  /** Lets the work end. */
+  /** Lets the work finish. */
   readonly finish: () => unknown;
-  /** The same work three times: with stdout in a file, with --json, without a terminal. */
+  /** The same work three times: with stdout in a file, with --json, and without a terminal. */
   readonly commands: readonly [readonly string[], readonly string[], readonly string[]];
 }
 
-/** Returns what the first one wrote to stdout, and the document of the second. */
+/** Returns stdout of the first command and the document of the second. */
 async function watch({ line, finish, commands }: Watched): Promise<{ stdout: string; document: unknown }> {
   const [toFile, inJson, toPipe] = commands;
   const stdout = join(work, 'stdout');
@@ -58,7 +58,7 @@ function on(args: readonly string[], script: string): Terminal {
 
 it('cp shows how much was copied in either direction, and both fit a terminal with a long path', async () => {
   await carrel.ok('create', '--name', 'a', '-e', 'PATH=/tmp/bin:/usr/bin:/bin');
-  // In place of the archiver inside.
+  // Replaces the archiver in the sandbox.
   const tar = `#!/bin/sh\n[ "$1" != --version ] || exit 0\n/usr/bin/tar "$@" || exit\n${waitsFor('/tmp/go')}\n`;
   const install = 'mkdir /tmp/bin; printf %s "$1" > /tmp/bin/tar; chmod +x /tmp/bin/tar';
   await carrel.ok('exec', 'a', 'sh', '-c', install, 'sh', tar);

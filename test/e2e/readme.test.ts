@@ -13,7 +13,7 @@ interface Step {
 
 const readme = fences(readFileSync('README.md', 'utf8'));
 const tour = fences(readFileSync('docs/tour.md', 'utf8'));
-/** Run by tests of their own: `demo.test.ts`, `new-user.test.ts`, and all of them. */
+/** Commands that other tests run: `demo.test.ts`, `new-user.test.ts`, and the complete run. */
 const elsewhere = ['./setup && bin/carrel demo\n', 'carrel claude .\n', './setup && npm test\n'];
 
 /** Each `sh` block with the block of output after it. */

@@ -72,7 +72,7 @@ describe('what git ignores', () => {
     );
     const view = await changes(name);
     const shown = view.changes.filter(({ newType }) => newType === 'file').map(({ path }) => path);
-    // A tracked file is never ignored.
+    // Git never ignores a tracked file.
     expect(shown).toEqual(['.gitignore', 'src/old.ts', 'sub/.gitignore', 'sub/in/x']);
     expect(view.ignored.places.sort()).toEqual(['src/evil.ts', 'sub/out/']);
     const { paths } = await carrel.json<ApplyView>('apply', '--allow', 'all', name);
@@ -92,13 +92,13 @@ describe('what git ignores', () => {
     const gated = await carrel.run(['apply', '--ignored', name]);
     expect([gated.exitCode, gated.stdout]).toEqual([4, expect.stringContaining('[executable]')]);
     expect(project.names()).not.toContain('node_modules');
-    // Nothing of it is lost without force.
+    // rm needs --force as long as ignored changes exist.
     expect((await carrel.run(['rm', name])).exitCode).toBe(6);
   });
 });
 
 describe('paths', () => {
-  it('have the wildcards and words of git, and start at the current folder', async () => {
+  it('have the wildcards and magic words of git, and start at the current folder', async () => {
     const name = await agent(
       'for f in a.ts docs/b.md src/a.ts src/deep/b.ts src/c.js; do mkdir -p $(dirname $f); echo 1 > $f; done',
     );
@@ -146,7 +146,7 @@ describe('two states', () => {
     expect(await carrel.ok('diff', one, two, 'src/old.ts')).toMatch(/\n-four\n\+FOUR\n$/);
     project.put('src/old.ts', 'one\ntwo\nthree\n');
     await carrel.ok('apply', '--allow', 'all', one);
-    // The mode of kept.log shows through in the other one now.
+    // The mode of kept.log, which was applied, now shows through in the other sandbox.
     expect((await differing(one, two)).map(({ path }) => path)).toEqual(['guide/a.md', 'src/old.ts']);
     expect(await carrel.run(['diff', one, one])).toMatchObject({
       stdout: '',
@@ -166,7 +166,7 @@ describe('two states', () => {
     expect(since).toBe('A\tsrc/late.ts\nM\tsrc/new.ts\n');
   });
 
-  it('are refused by names that lead nowhere or to two things', async () => {
+  it('are refused if a name is unknown or ambiguous', async () => {
     const name = await agent('echo 1 > src/new.ts');
     const refused = async (args: readonly string[], exitCode: number, message: string) =>
       expect(await carrel.run(['diff', ...args], { cwd: project.path })).toMatchObject({
@@ -188,12 +188,12 @@ describe('two states', () => {
 });
 
 describe('a long diff on a terminal', () => {
-  it('goes through the pager, with colours by word, and a key ends it', async () => {
+  it('goes through the pager with changed words coloured, and a key ends it', async () => {
     project.put('docs/a.md', 'The parser reads tabs.\n');
     const name = await agent("sed -i 's/tabs/spaces/' docs/a.md; seq 200 > src/long.ts");
     const terminal = carrelOn(carrel.home, ['diff', name], { cwd: project.path });
     await terminal.shows(/\+The parser reads spaces\.[\s\S]*\n:$/);
-    // Only the word that changed is set off within its line.
+    // Only the changed word is highlighted within its line.
     expect(terminal.text).toMatch(/The parser reads \x1b\[[\d;]+mspaces/);
     expect(terminal.shown).not.toContain('+200');
     terminal.type('q');
@@ -252,7 +252,7 @@ describe('apply -p', () => {
     await terminal.has(/\(1\/2\) Take this hunk \[y,n,q,a,d,j,J,g,\/,s,e,p,\?\]\? $/);
     edit('sed -i "s/^ line 3/ a lie/" "$file"');
     await terminal.has(/Your edited hunk does not apply\. Edit again \(saying "no" discards!\) \[y\/n\]\? $/);
-    // The second edit begins with the lines of the first, and the editor has the terminal.
+    // The second edit begins with the text of the first, and the editor owns the terminal.
     const script = '-e "s/^ a lie/ line 3/" -e "s/^+two/+$typed\\xff/" -e "/^+five/d" -e "s/^-line 5/ line 5/"';
     edit(`printf 'two is: '; read typed; LC_ALL=C sed -i ${script} "$file"`, 'y');
     await terminal.has(/two is: $/);
@@ -263,7 +263,7 @@ describe('apply -p', () => {
     edit('stty raw; kill -9 $$');
     await terminal.has(/ exit code 137\s+hint: [\s\S]*\(2\/2\) Take this hunk .*$/);
     edit('echo "# nothing" > "$file"');
-    // The terminal echoes the key: it is not as the killed editor left it.
+    // The terminal echoes the key, so its mode is not the one that the killed editor left.
     await terminal.has(/ exit code 137[\s\S]*\(2\/2\) Take this hunk .*\? e\r\n[\s\S]*\(2\/2\) Take this hunk .*$/);
     terminal.type('n\r');
     expect(await terminal.ended).toBe(0);
@@ -306,7 +306,7 @@ describe('apply -p', () => {
 });
 
 describe('attempts', () => {
-  // Each has its number from the name of its sandbox: the third one fails.
+  // A command takes its number from the host name of its sandbox; the third one fails.
   const task = 'n=$(uname -n | sed s/.*-//); seq $n > src/made.ts; echo $n > count; test $n != 3';
 
   it('run side by side, are compared with their tests, and one is taken', async () => {
@@ -319,20 +319,20 @@ describe('attempts', () => {
       [`${group}-2`, 'completed', '2', '+3 -0', 'pass'],
       [`${group}-3`, 'failed (1)', '2', '+4 -0', 'fail (1)'],
     ]);
-    // Coming back later, by the name of the group, by names, or by nothing for the newest.
+    // compare takes the name of the group, names of sandboxes, or nothing for the newest group.
     const tests = async (...more: string[]) =>
       (await carrel.json<{ name: string; test: number | null }[]>('compare', ...more)).map(({ test }) => test);
     expect(await tests()).toEqual([1, 0, 1]);
     expect(await tests(group, '--test', 'exit 4')).toEqual([4, 4, 4]);
     expect(await tests(`${group}-2`, `${group}-1`)).toEqual([0, 1]);
-    // The copies for the tests are gone.
+    // The copies in which the tests ran are gone.
     expect((await carrel.ok('ls', '-q')).split('\n').filter((name) => name.startsWith('test-'))).toEqual([]);
     await carrel.ok('compare', '--take', `${group}-2`);
     expect(project.read('src/made.ts')).toBe('1\n2\n');
     expect(await carrel.run(['compare', 'nothing'])).toMatchObject({ exitCode: 5 });
   });
 
-  it('go on after Ctrl-C, and none is made when one cannot be', async () => {
+  it('continue after Ctrl-C, and no attempt is made if one of them cannot be', async () => {
     const group = `long-${count}`;
     const terminal = carrelOn(carrel.home, ['try', '2', '--name', group, project.path, '--', 'sleep', '600']);
     await terminal.has(/2 attempts: /);
@@ -368,7 +368,7 @@ describe('commits', () => {
     expect(lines).toEqual([expect.stringMatching(`ada \\(${ref}\\) two`), expect.stringMatching(/ ada one$/)]);
     expect(lines.join('')).not.toContain('\u001b');
     expect((await carrel.ok('log', '-n', '1', name)).trim().split('\n')).toHaveLength(1);
-    // What was merged meanwhile is no conflict.
+    // A commit that was merged meanwhile causes no conflict.
     git('merge', '-q', ref);
     expect(await carrel.ok('apply', name)).toContain('already there (1)');
     expect(await carrel.run(['log', name])).toMatchObject({
@@ -418,7 +418,7 @@ describe('disk space', () => {
     expect(text).toMatch(/^total +\S+/m);
     const names = (output: string) =>
       output.split('\n').flatMap((line) => line.match(/^(?:sandbox|snapshot) +(\S+)/)?.[1] ?? []);
-    // Nothing is that old.
+    // No sandbox is older than the default.
     expect(names(await carrel.ok('clean', '--dry-run'))).toEqual([]);
     expect(names(await carrel.ok('clean', '--dry-run', '--older', '0'))).toContain(name);
     expect(await carrel.run(['clean', '--older', '0'])).toMatchObject({
@@ -426,7 +426,7 @@ describe('disk space', () => {
       stderr: expect.stringContaining('Add --yes'),
     });
     await carrel.ok('start', name);
-    // A running sandbox stays, its automatic snapshot goes; what has changes to apply stays.
+    // A running sandbox stays, but its automatic snapshot goes; a sandbox with changes to apply stays.
     const removed = names(await carrel.ok('clean', '--yes', '--older', '0'));
     expect(removed).toContain(`${name}@0001`);
     expect(removed).not.toContain(kept);
@@ -443,7 +443,7 @@ describe('net follow', () => {
     const terminal = carrelOn(carrel.home, ['net', 'follow', name]);
     await terminal.has(/a allows the last host/);
     const attempt = 'import urllib.request as u\ntry: u.urlopen("http://two.example/")\nexcept Exception: pass';
-    // The stream may begin a moment after the first words.
+    // The stream may begin a moment after the first line on the screen.
     await until(async () => {
       await carrel.ok('exec', name, '--', 'python3', '-c', attempt);
       return /refuse.*two\.example:80/.test(terminal.text);

@@ -1,4 +1,7 @@
-/** The daemon is killed between every two steps of a post, of the intake of files, and of a move to the archive; the next one ends what was begun. */
+/**
+ * The daemon is killed between every two steps of a post, of the intake of files, and of a move to the archive; the
+ * next daemon completes the step.
+ */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -23,13 +26,13 @@ const bodies = (messages: readonly MessageView[]) => messages.map(({ body }) => 
 const show = (name: string) => carrel.json<RoomDetailView>('room', 'show', name, '--repair');
 
 it.each(['room.attached', 'room.committed', 'room.file-written', 'room.order-written'])(
-  'R3, R4: a post during which the daemon dies at %s is there once when it is repeated',
+  'R3, R4: a post during which the daemon dies at %s is there once after a retry',
   async (point) => {
     const name = point.replace('.', '-');
     await carrel.ok('room', 'create', name);
     await post(name, 'before');
     const pid = await carrel.dieAt(point);
-    // It may be answered before the daemon dies: files are written afterwards.
+    // The daemon may answer before it dies: it writes files afterwards.
     await post(name, 'during').catch(() => {});
     await until(() => !isRunning(pid), `the daemon to die at ${point}`);
     await carrel.list();
@@ -75,7 +78,7 @@ it.each(['room.archiving', 'room.archived', 'room.archive-removed'])(
     const { folder } = await show(name);
     await carrel.dieAt(point);
     await carrel.killDaemon();
-    // It dies in the move that it makes after the start; the next one makes it again.
+    // The daemon dies in the move that it makes after its start; the next daemon repeats the move.
     await carrel.list().catch(() => {});
     await until(() => existsSync(join(folder, 'archive')) && crashed(), 'the daemon to die in the move');
     await carrel.list();
@@ -88,7 +91,7 @@ it.each(['room.archiving', 'room.archived', 'room.archive-removed'])(
   },
 );
 
-/** The file that names the point is removed when it is used. */
+/** The daemon removes the file with the crash point when it dies there. */
 function crashed(): boolean {
   return !existsSync(join(carrel.home, '../crash/at'));
 }

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const messages = () => carrel.json<MessageView[]>('room', 'read', 'team', '--peek', '--limit', '1000');
 
-/** As docs/formats/room.md has them. */
+/** Options for a container as docs/formats/room.md describes them. */
 async function containerOptions(name: string): Promise<string[]> {
   const members = await carrel.json<MemberView[]>('room', 'members', 'team', '--add', name);
   const inbox = members.find((one) => one.name === name)!.inbox!;
@@ -35,7 +35,7 @@ const each = 50;
 const total = 4 * each;
 const write = (who: string) =>
   `cd /rooms/team/inbox; i=0; while [ $i -lt ${each} ]; do echo ${who}-$i > .m; mv .m $i.md; i=$((i+1)); done`;
-/** Prints each line of order.log once, from its own position, until all are there. A line without its end is read again. */
+/** Prints each line of order.log once, from its own position, until all are there. An incomplete line is read again. */
 const follow = [
   `n=0; while [ $n -lt ${total} ]`,
   'do tail -n +$((n+1)) /rooms/team/order.log > /tmp/new',

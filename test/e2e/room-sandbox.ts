@@ -33,7 +33,7 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
       await carrel.dispose();
       await dockerd?.dispose();
       account?.dispose();
-      // A room of a hundred thousand files is removed.
+      // Removing a room of a hundred thousand files takes time.
     },
     all ? 600_000 : 60_000,
   );
@@ -49,7 +49,7 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     await until(async () => (await body(text)()) !== undefined, `the message ${text}`);
     return (await body(text)())!;
   };
-  /** The reason in dead/ of what was refused under that name. */
+  /** The reason in dead/ why the file of this name was refused. */
   const reasonOf = async (name: string): Promise<string> => {
     const file = join(folder, 'dead', `${name}.reason`);
     await until(async () => existsSync(file), `${file}`);
@@ -147,7 +147,7 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
     expect(statSync(join(folder, 'dead/long.md')).size).toBe(64 * 1024);
   });
 
-  // By then it has grown past the bound, or is finished and too long for a message.
+  // open.md is refused for growing past the bound, or, once it is finished, as too long for a message.
   if (way === 'root')
     it('R12, R21: a gigabyte that is written, openly or hidden, does not stay in the inbox', async () => {
       const megabytes = all ? 1024 : 80;
@@ -160,7 +160,7 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
       await until(async () => (await left()) === '', 'both to be gone');
     });
 
-  it('names with newlines, dots, 255 bytes or any other bytes are taken', async () => {
+  it('names with newlines, dots, 255 bytes or any other bytes are accepted', async () => {
     const long = 'n'.repeat(255);
     await inside(
       [

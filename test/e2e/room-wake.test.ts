@@ -1,4 +1,6 @@
-/** A message wakes the real claude in a stopped sandbox, which works and answers in the room; the model follows a script. */
+/**
+ * A message starts a stopped sandbox with the real claude, which works and answers in the room; the model is scripted.
+ */
 import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -30,7 +32,7 @@ afterAll(async () => {
   await model.dispose();
 });
 
-/** A project with claude, which is on the PATH of the sandbox. */
+/** A project with claude; the sandbox has it on its PATH. */
 function project(): string {
   const folder = carrel.folder('project');
   for (const name of ['cli.js', 'package.json'])

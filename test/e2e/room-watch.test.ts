@@ -1,4 +1,4 @@
-/** Watchers of rooms: programs, webhooks and agents that handle messages, with a daemon that dies. */
+/** Watchers of rooms: programs, webhooks and agents that handle messages while the daemon dies. */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -36,7 +36,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** Answers with these codes, one a request; zero closes the connection. */
+/** Answers requests with these status codes in turn; a zero closes the connection. */
 async function receiver(...codes: number[]): Promise<{ server: Server; url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -51,7 +51,7 @@ async function receiver(...codes: number[]): Promise<{ server: Server; url: stri
   return { server, seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/in` };
 }
 
-it('starts a stopped sandbox when it is mentioned, and posts its output as a reply', async () => {
+it('a watcher starts a stopped sandbox when it is mentioned, and posts its output as a reply', async () => {
   await room('wake');
   await carrel.ok('stop', 'bot');
   await carrel.ok('room', 'watch', 'wake', 'bot', '--wake', '--', 'sh', '-c', 'tail -n 1 | tr a-z A-Z; id -un');
@@ -62,18 +62,21 @@ it('starts a stopped sandbox when it is mentioned, and posts its output as a rep
   expect(answer).toMatchObject({ from: 'bot', via: 'watch', replyTo: asked!.id, body: '@BOT HELLO\nagent' });
 });
 
-it.each(['watch.begun', 'watch.acted', 'watch.answered'])('answers once when the daemon dies at %s', async (point) => {
-  const name = point.replace('.', '-');
-  await room(name);
-  await carrel.ok('room', 'watch', name, 'bot', '--wake', '--', 'echo', 'yes');
-  const pid = await carrel.dieAt(point);
-  await carrel.ok('room', 'post', name, '@bot hello').catch(() => {});
-  await until(() => !isRunning(pid), 'the daemon to die');
-  await handled(name, 'bot', 1);
-  await carrel.ok('room', 'post', name, '@bot again');
-  await handled(name, 'bot', 2);
-  expect((await messages(name)).map(({ body }) => body)).toEqual(['@bot hello', 'yes', '@bot again', 'yes']);
-});
+it.each(['watch.begun', 'watch.acted', 'watch.answered'])(
+  'a watcher answers once when the daemon dies at %s',
+  async (point) => {
+    const name = point.replace('.', '-');
+    await room(name);
+    await carrel.ok('room', 'watch', name, 'bot', '--wake', '--', 'echo', 'yes');
+    const pid = await carrel.dieAt(point);
+    await carrel.ok('room', 'post', name, '@bot hello').catch(() => {});
+    await until(() => !isRunning(pid), 'the daemon to die');
+    await handled(name, 'bot', 1);
+    await carrel.ok('room', 'post', name, '@bot again');
+    await handled(name, 'bot', 2);
+    expect((await messages(name)).map(({ body }) => body)).toEqual(['@bot hello', 'yes', '@bot again', 'yes']);
+  },
+);
 
 it('pauses agents that mention each other, and posts that in the room', async () => {
   await room('loop');
@@ -91,7 +94,7 @@ it('pauses agents that mention each other, and posts that in the room', async ()
   expect(await watcher('loop', one!.who)).toMatchObject({ paused: null });
 });
 
-it('sends a signed webhook again until it is accepted, and follows no redirect', async () => {
+it('a watcher repeats a signed webhook until it is accepted, and follows no redirect', async () => {
   await room('hooks');
   const { server, url, seen } = await receiver(500, 0, 302);
   await carrel.run(['secret', 'set', 'hook-key'], { input: 'k3y-of-the-hook' });
@@ -108,7 +111,7 @@ it('sends a signed webhook again until it is accepted, and follows no redirect',
   }
 });
 
-it('runs a program of the host with the message on stdin, for services with addresses, too', async () => {
+it('a watcher runs a program of the host with the message on stdin, also for services with addresses', async () => {
   await room('sms');
   const out = `${carrel.folder('sms')}/sent`;
   await carrel.ok(
@@ -123,7 +126,7 @@ it('runs a program of the host with the message on stdin, for services with addr
     `cat >> ${out}; env | grep ^SECRET >> ${out}`,
   );
   await carrel.ok('room', 'post', 'sms', 'Call me, @sms:+4930123456');
-  // grep found nothing and fails: the message is tried again with the same id.
+  // grep finds nothing and fails, so the message is retried with the same id.
   await until(async () => ((await watcher('sms', 'sms')).handling?.attempts ?? 0) >= 2, 'a second attempt');
   await carrel.ok('room', 'watch', 'sms', 'sms', '--rm');
   await carrel.ok('room', 'watch', 'sms', 'sms', '--run', '--', 'cp', '/dev/stdin', out);
@@ -134,7 +137,7 @@ it('runs a program of the host with the message on stdin, for services with addr
   );
 });
 
-it('refuses wrong watchers with the reason', async () => {
+it('an invalid watcher is refused with the reason', async () => {
   await room('wrong');
   for (const [args, message] of [
     [['nobody', '--wake'], 'nobody'],

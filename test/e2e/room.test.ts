@@ -10,7 +10,7 @@ import { gather, Installation, until } from '../harness/installation.ts';
 let carrel: Installation;
 beforeAll(async () => {
   carrel = new Installation();
-  // All writers of a test are one participant.
+  // All writers of a test are one participant, so its rate limit is raised.
   writeFileSync(join(carrel.home, 'config.yaml'), 'rooms: {burst: 100000}\n');
   await carrel.list();
 });
@@ -20,7 +20,7 @@ const post = (client: Client, name: string, body: string, key?: string) =>
   client.call('POST /v1/rooms/{name}/messages', { path: { name }, body: { body, ...(key ? { key } : {}) } });
 const folderOf = async (name: string) => (await carrel.json<RoomView>('room', 'show', name)).folder;
 
-/** Every id after one, until so many are there. */
+/** Reads ids after `after` until there are `count` of them. */
 async function follow(client: Client, name: string, count: number, after?: string): Promise<string[]> {
   const ids: string[] = [];
   const gone = new AbortController();
@@ -96,7 +96,7 @@ describe('commands', () => {
     expect(await carrel.json('room', 'read', 'strict')).toEqual([]);
   });
 
-  it('R16: show repairs what was damaged', async () => {
+  it('R16: show repairs damaged files of a room', async () => {
     await carrel.ok('room', 'create', 'damaged');
     await post(carrel.client, 'damaged', 'one');
     const folder = await folderOf('damaged');
@@ -164,7 +164,7 @@ describe('order', () => {
     let isOver = false;
     const writing = (async () => {
       for (let n = 0; !isOver; n += 1) {
-        // The key makes it safe to ask again when the daemon died before it answered.
+        // The key makes a retry safe if the daemon died before it answered.
         const posted = await post(carrel.client, 'lasting', `m${n}`, `k${n}`).catch(() => null);
         if (posted === null) n -= 1;
         else acknowledged.push(posted.body);
@@ -216,7 +216,7 @@ describe('processes that are killed', () => {
       const writer = carrel.spawn(['room', 'post', 'killed', `m${n}`]);
       const printed = gather(writer.stdout!);
       const ended = once(writer, 'close');
-      // Some are killed before they connect, some while they wait, some after the answer.
+      // Some writers are killed before they connect, some while they wait, some after the answer.
       setTimeout(() => writer.kill('SIGKILL'), 100 + n * 60);
       await ended;
       if (printed().endsWith('\n')) acknowledged.push(printed().trim());
@@ -237,7 +237,7 @@ describe('processes that are killed', () => {
 });
 
 describe('folders', () => {
-  it('R6: a second daemon is refused a room that the first one has, and names its process', async () => {
+  it('R6: a second daemon refuses a room that another daemon has open, and names its process', async () => {
     const folder = join(carrel.folder('elsewhere'), 'room');
     await carrel.ok('room', 'create', 'mine', '--at', folder);
     await carrel.ok('room', 'post', 'mine', 'hello');

@@ -47,7 +47,7 @@ describe('rootless', () => {
     await carrel.ok('run', '--rm', '--strict', '--pids', '64', '--', 'true');
   });
 
-  it('works on a folder of the person who runs it', async () => {
+  it('works on a bound folder with files of the person who runs it', async () => {
     const project = carrel.folder('project');
     await carrel.ok('run', '--mode', 'bind', project, '--', 'sh', '-c', 'id -u > who; stat -c %u who >> who');
     expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n1000\n');
@@ -71,7 +71,7 @@ describe('rootless', () => {
     expect((await carrel.run(['up', '--yes'], { cwd })).stdout).toBe('removed fleet\n');
   });
 
-  it('reaches what an earlier daemon started, however that one ended', async () => {
+  it('reaches sandboxes of an earlier daemon, however that daemon ended', async () => {
     await carrel.ok('create', '--name', 'box');
     for (const leave of [() => carrel.killDaemon(), () => carrel.ok('down')]) {
       await leave();
@@ -85,7 +85,7 @@ describe('rootless', () => {
     await carrel.ok('rm', '--force', 'box');
   });
 
-  it('reaches what an earlier daemon started when its keepers are gone, too', async () => {
+  it('reaches sandboxes of an earlier daemon even if their keepers are gone', async () => {
     await carrel.clear();
     await carrel.ok('create', '--name', 'alone', '--network', 'example.com', '--', 'sleep', 'infinity');
     await carrel.ok('create', '--name', 'other');

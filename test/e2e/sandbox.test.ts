@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => carrel.dispose());
 afterEach(async () => {
   const names = (await carrel.json<SandboxView[]>('ls')).map(({ name }) => name);
-  // One with --rm may remove itself meanwhile.
+  // A sandbox with --rm may remove itself meanwhile.
   if (names.length > 0) expect([0, 5]).toContain((await carrel.run(['rm', '--force', ...names])).exitCode);
 });
 
@@ -27,7 +27,7 @@ async function stopRequested(id: string): Promise<void> {
   await until(requested, 'the stop to be requested');
 }
 
-/** The command of the sandbox goes on, and its end may end this one, too. */
+/** Lets the command of the sandbox continue; if that command ends, the exec may end with it. */
 const letGo = () => carrel.run(['exec', 'a', '--', 'touch', 'go']);
 
 describe('run', () => {
@@ -36,7 +36,7 @@ describe('run', () => {
     expect(outcome).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
   });
 
-  it('names the sandbox first of all with --json', async () => {
+  it('names the sandbox in the first line of --json', async () => {
     const lines = (await carrel.ok('--json', 'run', '--name', 'told', '--', 'echo', 'hi')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       { stream: 'sandbox', name: 'told', id: (await carrel.show('told')).id },
@@ -129,7 +129,7 @@ describe('run', () => {
     expect(stops).toHaveLength(2);
   });
 
-  it('goes on when its client is killed', async () => {
+  it('continues when its client is killed', async () => {
     const child = carrel.spawn(['run', '--name', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
     await once(child.stdout!, 'data');
     child.kill('SIGKILL');
@@ -148,7 +148,7 @@ it('a shell ends when its piped input ends', async () => {
 });
 
 describe('exec', () => {
-  it('has streams, environment, folder and code of its own', async () => {
+  it('has its own streams, environment, folder and exit code', async () => {
     await carrel.ok('create', '--name', 'a', '--env', 'COLOUR=red');
     const script = 'echo $COLOUR $SIZE; pwd; cat; echo err >&2; exit 4';
     const outcome = await carrel.run(['exec', '-i', '--env', 'SIZE=big', '-w', '/tmp', 'a', '--', 'sh', '-c', script], {
@@ -157,7 +157,7 @@ describe('exec', () => {
     expect(outcome).toEqual({ exitCode: 4, stdout: 'red big\n/tmp\nin\n', stderr: 'err\n' });
   });
 
-  it('passes Ctrl-C on', async () => {
+  it('passes Ctrl-C on to the command', async () => {
     await carrel.ok('create', '--name', 'a');
     const child = carrel.spawn([
       'exec',
@@ -174,7 +174,7 @@ describe('exec', () => {
     expect([code, output()]).toEqual([9, 'ready\ncaught\n']);
   });
 
-  it('leaves the command running when the client goes, and ends it with --bound', async () => {
+  it('leaves the command running when the client is killed, and with --bound ends it', async () => {
     await carrel.ok('create', '--name', 'a');
     const runs = async (seconds: number) =>
       (await carrel.run(['exec', 'a', '--', 'pgrep', '-f', `sleep ${seconds}`])).exitCode === 0;
@@ -189,14 +189,14 @@ describe('exec', () => {
     expect(await runs(4242)).toBe(true);
   });
 
-  it('says with a terminal too that a command does not exist', async () => {
+  it('reports a missing command on a terminal, too', async () => {
     await carrel.ok('create', '--name', 'a');
     const { exitCode, stderr } = await carrel.run(['exec', '-t', 'a', '--', '/no/such/program']);
     expect(stderr).toContain('there is no program /no/such/program in the sandbox');
     expect(exitCode).toBe(127);
   });
 
-  it('gives a terminal that knows its size', async () => {
+  it('gives the command a terminal that knows its size', async () => {
     await carrel.ok('create', '--name', 'a');
     const { stdout } = await carrel.run(['exec', '-t', 'a', '--', 'sh', '-c', 'test -t 1 && stty size']);
     expect(stdout).toMatch(/^\d+ \d+\r\n$/);
@@ -204,7 +204,7 @@ describe('exec', () => {
 });
 
 describe('stop and start', () => {
-  it('keeps home and data, and nothing of /tmp', async () => {
+  it('keep home and data, and no file of /tmp', async () => {
     await carrel.ok('create', '--name', 'a');
     await carrel.ok('exec', 'a', '--', 'sh', '-c', 'for d in ~ /.data /tmp; do echo kept > $d/note; done');
     await carrel.ok('stop', 'a');
@@ -212,7 +212,7 @@ describe('stop and start', () => {
     expect(await carrel.ok('exec', 'a', '--', 'sh', '-c', 'cat ~/note /.data/note; ls /tmp')).toBe('kept\nkept\n');
   });
 
-  it('sends SIGTERM, waits, then SIGKILL', async () => {
+  it('stop sends SIGTERM, waits, then sends SIGKILL', async () => {
     await carrel.script('a', 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
     await carrel.ok('stop', '--grace', '0.2', 'a');
@@ -229,7 +229,7 @@ describe('stop and start', () => {
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
   });
 
-  it('restart stops what runs, starts it and what has ended, and says which it could not', async () => {
+  it('restart stops running sandboxes, starts them and ended ones, and names those that it could not start', async () => {
     await carrel.ok('create', '--name', 'a');
     await carrel.ok('create', '--name', 'b');
     await carrel.ok('stop', '--grace', '0', 'b');
@@ -240,7 +240,7 @@ describe('stop and start', () => {
     expect((await carrel.show('a')).startedAt).not.toBe(before);
   });
 
-  it('reaps what its command leaves behind', async () => {
+  it('a sandbox reaps processes that its command left behind', async () => {
     await carrel.script('a', '(sleep 0.1 & echo $! > /tmp/orphan); exec sleep infinity');
     // A process that is not reaped is still listed.
     const look = ['exec', 'a', '--', 'sh', '-c', '[ -s /tmp/orphan ] && [ ! -e /proc/$(cat /tmp/orphan) ]'];
@@ -295,7 +295,7 @@ describe('logs', () => {
 });
 
 describe('attach', () => {
-  it('shows what is written from now on, and leaves the command alone when it goes', async () => {
+  it('shows output from now on, and leaves the command running when it ends', async () => {
     await carrel.script('a', 'i=0; while :; do echo tick $i; i=$((i+1)); sleep 0.05; done');
     const child = carrel.spawn(['attach', 'a']);
     const [first] = (await once(child.stdout!, 'data')) as [Buffer];
@@ -317,7 +317,7 @@ describe('down', () => {
 });
 
 describe('cp', () => {
-  it('copies both ways, whatever the name', async () => {
+  it('copies both ways, whatever the name of the file', async () => {
     const folder = carrel.folder('files');
     mkdirSync(join(folder, 'tree/deep'), { recursive: true });
     writeFileSync(join(folder, 'tree/deep/with space\nand newline'), 'content');

@@ -1,4 +1,7 @@
-/** Services that the owner declared: reached where they were granted, and told who calls whatever a caller says. */
+/**
+ * Services that the owner declared: a sandbox reaches those that it was granted, and each service learns its caller,
+ * whatever the caller claims.
+ */
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
@@ -18,7 +21,7 @@ interface Caller {
   readonly user: string;
 }
 
-/** What a program inside tries in order to pass for another sandbox: bytes as they are, and the answer. */
+/** A program that tries to pass for another sandbox: sends raw bytes and prints the answers. */
 const hostile = `
 import json, socket, sys
 claim = 'X-Carrel-Caller: {"id":"root","name":"root","user":"root"}'
@@ -152,7 +155,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     const trailers = asked.flatMap(({ trailers }) => Object.keys(trailers));
     expect(trailers).toEqual([]);
     const paths = asked.map(({ url }) => url);
-    // The one that was sent as a request of its own, and none that was hidden in another.
+    // Only the request that was sent as one of its own arrives, none that was hidden in another.
     expect(paths.filter((path) => path === '/hidden')).toEqual(['/hidden']);
     expect(paths).not.toEqual(expect.arrayContaining(['/two', '/both', '/coding', '/h2c', 'http://evil.test/']));
   });
@@ -191,7 +194,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     expect(callers()).toEqual([[expect.objectContaining({ name: 'call' })]]);
     expect(asked[0]!.url).toBe('/swarm');
   };
-  if (way === 'root') it('is reached by the agents of a swarm that was given it', inSwarms);
+  if (way === 'root') it('is reached by the agents of a swarm that was granted it', inSwarms);
 
   it('passes WebSockets, with the caller in their handshake', async () => {
     const upgrade = ['-N', '-H', 'Connection: Upgrade', '-H', 'Upgrade: websocket', '-H', 'X-Carrel-Caller: root'];

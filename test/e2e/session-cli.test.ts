@@ -9,7 +9,7 @@ const carrel = new Installation();
 const project = carrel.folder('project');
 let box = '';
 
-/** What `carrel chat` reads from a pipe. */
+/** Runs `carrel chat` with the input on a pipe. */
 const piped = (input: string, ...args: string[]): Promise<Outcome> => carrel.process(['chat', ...args], { input });
 const session = (...args: string[]) => carrel.run(['session', ...args]);
 const list = () => carrel.json<SessionView[]>('session', 'ls', box);
@@ -39,7 +39,7 @@ describe('carrel session', () => {
     expect(await waiting).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('the turn was cancelled') });
   });
 
-  it('send refuses a busy session and names --queue, with which the prompt waits', async () => {
+  it('send refuses a busy session and names --queue, which makes the prompt wait', async () => {
     await carrel.ok('session', 'send', box, 'wait 60');
     const refused = await session('send', box, 'say no');
     expect(refused).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/busy.*\n.*--queue/) });
@@ -160,7 +160,8 @@ describe('carrel chat', () => {
     await carrel.killDaemon();
     await second.has(/the daemon does not answer/);
     second.type('say again\r');
-    // Drawn again in between: that the agent works, and what the turn before changed, which the new daemon counts again.
+    // The screen shows more in between: that the agent works, and the changes of the turn before, which the new daemon
+    // counts again.
     await second.has(/› say again[\s\S]*(?:\r\n|\[J)again/);
     second.type('\x03');
     await second.has(/Ctrl-C again or Ctrl-D leaves/);

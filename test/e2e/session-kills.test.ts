@@ -50,7 +50,7 @@ describe.each(ways)('kill -9 between any two events: %s', (way) => {
     return (await dockerd.docker('inspect', '--format', '{{.State.Pid}}', id)).trim();
   }
 
-  it(`loses, doubles and reorders nothing in ${rounds[way]} rounds`, { timeout: rounds[way] * 9000 }, async () => {
+  it(`no event is lost, doubled or reordered in ${rounds[way]} rounds`, { timeout: rounds[way] * 9000 }, async () => {
     const talks = [await create(), ...(await Promise.all([1, 2].map(() => Talk.in(carrel, 'killed', 'scripted'))))];
     const campaign = new Campaign(carrel, await first(), talks, seed);
     try {

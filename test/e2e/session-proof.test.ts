@@ -19,7 +19,7 @@ async function create(name: string, agent = 'scripted'): Promise<Talk> {
   return new Talk(carrel, await carrel.client.call('POST /v1/sessions', { body: { project, agent, name } }));
 }
 
-/** What the agent said in its last turn. */
+/** The text of the agent in its last turn. */
 async function said(talk: Talk): Promise<string> {
   const events = await talk.events();
   const last = events.findLast(({ type }) => type === 'turn.ended');
@@ -59,7 +59,7 @@ describe('a hostile agent', () => {
     expect(events).toEqual(await talk.inside());
   });
 
-  it('that sends gigantic messages has them cut, or is ended', async () => {
+  it('that sends gigantic messages gets them cut, or is ended', async () => {
     await talk.say('long 1000000');
     const cut = (await talk.events()).findLast(({ type }) => type === 'text')!;
     expect(cut.data).toMatchObject({ truncated: true });
@@ -70,7 +70,7 @@ describe('a hostile agent', () => {
     expect(await said(talk)).toBe('again');
   });
 
-  it('that rewrites all files and kills the agent API changes nothing that was seen', async () => {
+  it('that rewrites all files and kills the agent API changes no event that the daemon has read', async () => {
     const before = await Promise.all([talk.events(), victim.events()]);
     await talk.prompt('rewrite');
     await until(async () => (await talk.show()).turnId === null, 'the turn to be interrupted');
@@ -88,9 +88,9 @@ describe('a hostile agent', () => {
 
   const seen = () => carrel.ok('exec', 'hostile', '--', 'sh', '-c', 'touch /workspace/seen; cat /workspace/seen');
 
-  it('that ends the agent API and listens at its port itself is ended, and a new agent API goes on', async () => {
+  it('that ends the agent API and listens at its port itself is ended, and a new agent API takes over', async () => {
     const before = await Promise.all([talk.events(), victim.events()]);
-    // On a busy machine the new agent API may end the agent before it listens; then it tries again.
+    // On a busy machine the new agent API may end the agent before it listens; then the test tries again.
     await until(async () => {
       await talk.prompt('usurp here');
       await until(async () => (await talk.show()).turnId === null, 'the turn to be interrupted');
@@ -110,7 +110,7 @@ describe('a hostile agent', () => {
       (await fetch(`${url}/sessions`, { headers: { Authorization: `Bearer ${token}` } })).status;
     expect(await status()).toBe(200);
     const before = await Promise.all([talk.events(), victim.events()]);
-    // Its answer waits for an agent API.
+    // The prompt is answered once an agent API runs.
     const prompted = talk.prompt('usurp apart').catch(() => {});
     await until(async () => (await seen()).split('listens').length > 2, 'the program to listen');
     expect(await status()).toBe(200);
@@ -132,7 +132,7 @@ describe('a hostile agent', () => {
     expect(await status()).toBe(200);
   });
 
-  it('that floods without end holds up no other sandbox, costs the daemon little, and is cancelled', async () => {
+  it('that floods without end delays no other sandbox, costs the daemon little, and is cancelled', async () => {
     const other = await Talk.in(carrel, 'elsewhere', 'demo');
     const peakBefore = peakMb();
     await talk.prompt('flood');
@@ -147,7 +147,7 @@ describe('a hostile agent', () => {
     expect(peakMb() - peakBefore).toBeLessThan(250);
   });
 
-  /** Of the daemon, the most that it ever had. */
+  /** The most memory that the daemon ever had. */
   function peakMb(): number {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${carrel.daemonPid}/status`, 'utf8'))![1]) / 1024;
   }
@@ -177,7 +177,7 @@ describe('many', () => {
   });
 });
 
-/** Reads some events, breaks the connection off, and goes on after the last one, until the turn has ended. */
+/** Reads some events, breaks off the connection and continues after the last one, until the turn has ended. */
 async function comeAndGo(talk: Talk, random: Random): Promise<SessionEvent[]> {
   const seen: SessionEvent[] = [];
   while (seen.at(-1)?.type !== 'turn.ended') seen.push(...(await some(talk, seen.at(-1)?.seq ?? 0, 20 + random(150))));

@@ -1,4 +1,4 @@
-/** Sessions with the demo agent through the daemon: what is killed, rewritten or stopped loses nothing. */
+/** Sessions with the demo agent through the daemon: kills, rewritten logs and stops lose no event. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ const textOf = async () =>
     .filter(({ role }) => role === 'assistant')
     .map(({ parts }) => parts.map((part) => part.text ?? '').join(''));
 
-/** The copy is the log inside, and is whole; both are read once no turn adds to them. */
+/** Expects that the copy equals the log inside and is complete; reads both once no turn adds to them. */
 async function expectWhole(one = talk): Promise<void> {
   await one.until('idle');
   const [events, inside] = [await one.events(), await one.inside()];
@@ -89,7 +89,7 @@ function conversation(): void {
     await expectWhole();
   });
 
-  it('S14 is forked, and the fork goes on alone', async () => {
+  it('S14 is forked, and the fork continues by itself', async () => {
     const fork = new Talk(
       carrel,
       await carrel.client.call('POST /v1/sandboxes/{name}/sessions/{id}/fork', { path: talk.path, body: {} }),
@@ -113,7 +113,7 @@ function conversation(): void {
 }
 
 function killed(): void {
-  it('S4 of the daemon: the turn goes on, and what happened meanwhile is in the copy', async () => {
+  it('S4 of the daemon: the turn continues, and the copy has the events of that time', async () => {
     await talk.prompt('wait 1');
     await carrel.killDaemon();
     await until(async () => (await insideAlone()).includes('turn.ended'), 'the turn to end without a daemon');
@@ -154,7 +154,7 @@ function killed(): void {
     expect((await textOf()).at(-1)).toBe('awake');
   });
 
-  it('S9, S10 of all processes: the question stays, and is answered after the sandbox starts again', async () => {
+  it('S9, S10 of all processes: the question stays open, and is answered after the sandbox starts again', async () => {
     await talk.prompt('write b.txt: two');
     const { pending } = await talk.until('waiting');
     await carrel.killDaemon();
@@ -168,12 +168,12 @@ function killed(): void {
   });
 }
 
-/** The exit code of pkill inside. */
+/** Returns the exit code of pkill inside. */
 async function kill(pattern: string): Promise<number> {
   return (await carrel.run(['exec', 'box', '--', 'pkill', '-9', '-f', pattern])).exitCode;
 }
 
-/** The log inside, read by no daemon. */
+/** The type of the last event in the log inside, read without a daemon. */
 async function insideAlone(): Promise<string> {
   return (await talk.inside())
     .slice(-1)
@@ -194,7 +194,7 @@ function copied(): void {
     await expectWhole();
   });
 
-  it('answers while the sandbox is stopped, and goes with the sandbox', async () => {
+  it('answers while the sandbox is stopped, and is removed with the sandbox', async () => {
     await carrel.ok('stop', '--grace', '0', 'box');
     const seen = await talk.events();
     expect(problemsOf(seen)).toEqual([]);
@@ -206,25 +206,28 @@ function copied(): void {
 }
 
 function repeated(): void {
-  it.each(['start:noted', 'session.sandbox', 'session.changed'])('is repeated after a crash at %s', async (point) => {
-    const body = { project, agent: 'demo', sessionId: ulidAfter(null, Date.now()) };
-    await carrel.dieAt(point);
-    const create = () => carrel.client.call('POST /v1/sessions', { body });
-    await expect(create()).rejects.toMatchObject({ code: 'unavailable' });
-    const made = await again(carrel, create);
-    expect(await create()).toMatchObject({ sandbox: made.sandbox, sessionId: body.sessionId });
-    const others = (await carrel.list()).filter(({ name }) => name !== 'box');
-    expect(others).toMatchObject([{ name: made.sandbox, state: 'running' }]);
-    await new Talk(carrel, made).say('say once');
-    const sessions = await carrel.client.call('GET /v1/sandboxes/{name}/sessions', { path: { name: made.sandbox } });
-    expect(sessions).toHaveLength(1);
-    await carrel.ok('rm', '--force', made.sandbox);
-  });
+  it.each(['start:noted', 'session.sandbox', 'session.changed'])(
+    'can be repeated after a crash at %s',
+    async (point) => {
+      const body = { project, agent: 'demo', sessionId: ulidAfter(null, Date.now()) };
+      await carrel.dieAt(point);
+      const create = () => carrel.client.call('POST /v1/sessions', { body });
+      await expect(create()).rejects.toMatchObject({ code: 'unavailable' });
+      const made = await again(carrel, create);
+      expect(await create()).toMatchObject({ sandbox: made.sandbox, sessionId: body.sessionId });
+      const others = (await carrel.list()).filter(({ name }) => name !== 'box');
+      expect(others).toMatchObject([{ name: made.sandbox, state: 'running' }]);
+      await new Talk(carrel, made).say('say once');
+      const sessions = await carrel.client.call('GET /v1/sandboxes/{name}/sessions', { path: { name: made.sandbox } });
+      expect(sessions).toHaveLength(1);
+      await carrel.ok('rm', '--force', made.sandbox);
+    },
+  );
 }
 
-/** For clients outside; its revocation is not lost with the daemon. */
+/** Tests tokens for clients outside; the end of the daemon does not undo a revocation. */
 function tokens(): void {
-  it('S16 opens the port until it is revoked, also by a daemon that was killed', async () => {
+  it('S16 opens the port until it is revoked, also if the daemon is killed during the revocation', async () => {
     await carrel.ok('port', 'add', 'plain', '3002');
     const { token, id, url } = await carrel.json<NewSessionToken>('session', 'token', 'plain');
     const status = async () =>
@@ -241,7 +244,7 @@ function tokens(): void {
 }
 
 function anySandbox(kind: 'root' | 'rootless'): void {
-  it('has sessions beside it', async () => {
+  it('has sessions beside its command', async () => {
     await carrel.ok('run', '-d', '--name', 'plain', '--', 'sleep', '1000');
     const beside = await Talk.in(carrel, 'plain');
     await beside.say('say beside');
@@ -250,7 +253,7 @@ function anySandbox(kind: 'root' | 'rootless'): void {
   });
 
   if (kind === 'root')
-    it('is refused while it runs without the programs, and has them after a start', async () => {
+    it('is refused a session while it runs without the programs of sessions, and has them after a start', async () => {
       const lasting = `1000.${process.pid}`;
       await carrel.ok('run', '-d', '--name', 'older', '--', 'sleep', lasting);
       const found = () => spawnSync('pgrep', ['-fx', `sleep ${lasting}`], { encoding: 'utf8' }).stdout.trim();

@@ -58,7 +58,7 @@ it('refuses an argument it does not know', () => {
   expect(setup('--lnik')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ./setup [--link]') });
 });
 
-it('shows on a terminal what takes its time, and why it failed', async () => {
+it('shows on a terminal which step it works on, and why a step failed', async () => {
   const sources = carrel.folder('sources');
   copyFileSync('setup', join(sources, 'setup'));
   mkdirSync(join(sources, 'src'));

@@ -1,11 +1,11 @@
-/** What a hostile sandbox does with a share: it keeps it, leads the host elsewhere, or leaves something behind. */
+/** A hostile sandbox with a share tries to keep it, to lead the host to other files, and to leave files behind. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ShareView } from '../../src/api/share.ts';
 import { Installation, until } from '../harness/installation.ts';
 
-/** Ways to keep a mount in use; each makes the file `ready` when it has it. */
+/** Ways to keep a mount in use; each makes the file `ready` once it holds the mount. */
 const holds = {
   'an open file': "f = open('/in/file', 'w'); ready(); pause()",
   'its working folder': "os.chdir('/in'); ready(); pause()",
@@ -64,7 +64,7 @@ describe('a hostile sandbox with a share', () => {
     },
   );
 
-  it('cannot write after a revocation that came between its writes', async () => {
+  it('cannot write after a revocation that happened between two writes', async () => {
     await box('sh', '-c', 'i=0; while :; do i=$((i + 1)); echo $i > /in/number || touch /tmp/denied; done');
     await until(() => existsSync(join(path, 'number')), 'the writer');
     await until(
@@ -76,7 +76,7 @@ describe('a hostile sandbox with a share', () => {
     expect(statSync(join(path, 'number'), { bigint: true }).mtimeNs).toBe(last);
   });
 
-  it('can neither move, remove nor cover the mount point, and the share is still taken away', async () => {
+  it('can neither move, remove nor cover the mount point, and the share can still be revoked', async () => {
     await box();
     const tries =
       'mv /in /tmp/in; rmdir /in; umount /in; mount --bind /tmp /in; ln -sfn /tmp /in; mkdir /in/x; echo end';
@@ -94,7 +94,7 @@ describe('a hostile sandbox with a share', () => {
     expect(statSync(join(path, 't')).mode & 0o6000).toBe(0);
   });
 
-  it('does not lead verify to another file by links in the place of probes', async () => {
+  it('cannot lead verify to another file by links at the names of probes', async () => {
     const canary = join(place, 'canary');
     writeFileSync(canary, 'untouched');
     await box(
@@ -109,7 +109,7 @@ describe('a hostile sandbox with a share', () => {
     expect(readdirSync(path).filter((name) => !name.includes('*') && !name.startsWith('.carrel-probe'))).toEqual([]);
   });
 
-  it('cannot open the folder to all accounts without a report', async () => {
+  it('cannot open the folder to all accounts without a warning', async () => {
     await box();
     await inside('chmod 777 /in');
     expect((await carrel.json<ShareView[]>('share', 'ls'))[0]!.warnings).toEqual([

@@ -1,4 +1,6 @@
-/** The daemon is killed between every two steps of adding and revoking a share; the next one ends what was begun. */
+/**
+ * The daemon is killed between every two steps of adding and revoking a share; the next daemon completes the operation.
+ */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +32,7 @@ describe('shares and crashes', () => {
     (await carrel.run(['exec', name, '--', 'sh', '-c', script])).stdout;
 
   it.each(['revoke:recorded', 'revoke:detached', 'revoke:removed', 'revoke:forgotten', 'revoke:concluded'])(
-    'finishes a revocation after a crash at %s',
+    'the next daemon finishes a revocation after a crash at %s',
     async (point) => {
       await carrel.ok('share', 'add', 'inbox', folder(), '--at', 'box=/in');
       await carrel.ok('create', '--name', 'box');
@@ -43,7 +45,7 @@ describe('shares and crashes', () => {
   );
 
   it.each(['share:recorded', 'share:granted', 'share:given'])(
-    'finishes an addition after a crash at %s',
+    'the next daemon finishes an addition after a crash at %s',
     async (point) => {
       await carrel.ok('create', '--name', 'box');
       await carrel.crashDuring(point, 'share', 'add', 'inbox', folder(), '--at', 'box=/in');
@@ -52,7 +54,7 @@ describe('shares and crashes', () => {
   );
 
   it.each(['revoke:recorded', 'revoke:denied', 'revoke:forgotten'])(
-    'closes the folder to a person after a crash at %s',
+    'the next daemon closes the folder to a person after a crash at %s',
     async (point) => {
       const path = folder();
       await carrel.ok('share', 'add', 'inbox', path, '--at', 'person:nobody');
@@ -65,7 +67,7 @@ describe('shares and crashes', () => {
   );
 
   it.each(['revoke:detached', 'revoke:removed'])(
-    'stops a sandbox that uses the share after a crash of revoke --force at %s',
+    'the next daemon stops a sandbox that uses the share after a crash of revoke --force at %s',
     async (point) => {
       const path = folder();
       await carrel.ok('share', 'add', 'inbox', path);

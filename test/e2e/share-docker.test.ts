@@ -46,7 +46,7 @@ describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
       name,
       '--network',
       'none',
-      // Podman asks for more than a machine may allow.
+      // Podman's default is more than a machine may allow.
       '--ulimit',
       'nofile=1024:1024',
       '--ulimit',
@@ -155,7 +155,7 @@ describe.each(dockerEngines)('shares with containers of %s', (engine, open) => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  it('gives access to the uid that is named for a container, without the group, and takes it back', async () => {
+  it('gives the named uid of a container access without the group, and revokes it', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path, '--at', 'docker:web@4242=/app', '--at', 'docker:reader@4243=/in:ro');
     const [web, reader] = await rendered('inbox');

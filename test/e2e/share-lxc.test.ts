@@ -1,4 +1,7 @@
-/** A share that a real guest of LXC sees: its line is rendered, mounted, verified and taken back. Only root makes guests that Carrel finds. */
+/**
+ * A real LXC guest uses a share: its line is rendered, mounted, verified and revoked. Carrel finds only guests that
+ * root made.
+ */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +33,7 @@ describe.runIf(isRealRoot)('a guest of LXC', () => {
   });
   afterAll(async () => {
     lxc('destroy', '-f');
-    // LXC makes these for all guests, and leaves them.
+    // LXC makes these groups for all guests and leaves them behind.
     for (const group of pivots()) if (!found.includes(group)) rmdirSync(group);
     await carrel.dispose();
   });
@@ -43,7 +46,7 @@ describe.runIf(isRealRoot)('a guest of LXC', () => {
   };
   const state = async () => (await carrel.json<ShareView[]>('share', 'ls'))[0]?.consumers[0]?.state;
 
-  it('sees the share after the rendered line is in its settings, and both sides are verified', async () => {
+  it('sees the share once the rendered line is in its settings, and both sides are verified', async () => {
     await carrel.ok('share', 'add', 'box', folder, '--at', `${consumer}=/mnt/box`);
     lxc('start');
     const before = await verify();

@@ -30,7 +30,7 @@ describe('shares without root', () => {
     return carrel.folder(`folder-${count}`);
   };
 
-  it('are read and written by sandboxes as the person, and taken away at once', async () => {
+  it('are read and written by sandboxes as the person, and revoked at once', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path, '--at', 'one=/in');
     await carrel.ok('create', '--name', 'one');
@@ -52,7 +52,7 @@ describe('shares without root', () => {
     expect(statSync(join(second, 'file')).uid).toBe(rootlessUid);
   });
 
-  it('leave the files of a sandbox its own when they are revoked', async () => {
+  it('can be revoked without a change of the files that belong to the sandbox', async () => {
     await carrel.ok('share', 'add', 'inbox', folder());
     await carrel.ok('create', '--name', 'box', '--share', 'inbox');
     await carrel.ok(
@@ -78,7 +78,7 @@ describe('shares without root', () => {
     expect(await shares()).toEqual([]);
   });
 
-  it('give containers access by a group of the person, and refuse other people', async () => {
+  it('give containers access by a group of the person, and cannot be given to other people', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path, '--at', 'docker:web=/app');
     const { groupId } = (await shares())[0]!;
@@ -89,7 +89,7 @@ describe('shares without root', () => {
     expect((await shares())[0]!.consumers).toHaveLength(1);
   });
 
-  it('cannot be folders that the person may not write', async () => {
+  it('cannot be folders that the person has no permission to write', async () => {
     const path = folder();
     chownSync(path, 0, 0);
     chmodSync(path, 0o755);

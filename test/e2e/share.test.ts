@@ -55,7 +55,7 @@ describe('shares', () => {
     expect(readFileSync(join(path, 'file'), 'utf8')).toBe('one\ntwo\n');
   });
 
-  it('gives a share to a running sandbox at once, for processes that run already, takes it back, and gives it again', async () => {
+  it('a running sandbox gets a share at once, even for running processes, loses it, and gets it again', async () => {
     const [path, other] = [folder(), folder()];
     const script = 'until [ -e /data/late/go ]; do sleep 0.02; done; echo seen > /data/late/seen; exec sleep 1000';
     await carrel.ok('create', '--name', 'box', '--', 'sh', '-c', script);
@@ -115,7 +115,7 @@ describe('shares', () => {
     await carrel.ok('project', 'rm', 'shop');
   });
 
-  it('names the side and the hint when the mode of the folder, or the folder itself, is wrong', async () => {
+  it('verify names the failing side and a hint if the folder, or its mode, is wrong', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path);
     await carrel.ok('create', '--name', 'box', '--share', 'inbox');
@@ -133,7 +133,7 @@ describe('shares', () => {
     expect(gone).toMatchObject({ result: 'failed', side: 'host', hint: expect.stringContaining('Put it back') });
   });
 
-  it('says that a sandbox whose root cannot be changed gets a share at its next start', async () => {
+  it('share add says that a sandbox without the mount point gets the share at its next start', async () => {
     const rootfs = folder();
     for (const name of ['usr', 'inside']) mkdirSync(join(rootfs, name));
     cpSync('/bin/busybox', join(rootfs, 'sh'));
@@ -161,7 +161,7 @@ describe('shares', () => {
     );
   });
 
-  it('takes a share from the fork of a sandbox, too', async () => {
+  it('revokes a share of the fork of a sandbox, too', async () => {
     await carrel.ok('share', 'add', 'inbox', folder());
     await carrel.ok('create', '--name', 'box', '--share', 'inbox');
     await carrel.ok('fork', 'box', 'twin');
@@ -179,7 +179,7 @@ describe('shares', () => {
     expect(await carrel.json('share', 'revoke', 'inbox')).toMatchObject({ revoked: ['person:nobody', 'sandbox:box'] });
   });
 
-  it('probes a guest through pct', async () => {
+  it('verify probes a guest through pct', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path, '--at', `lxc:100=${path}`);
     const programs = folder();
@@ -192,7 +192,7 @@ describe('shares', () => {
     expect(await carrel.ok('share', 'render', 'inbox', '--for', 'lxc')).toBe(`pct set 100 -mp0 ${path},mp=${path}\n`);
   });
 
-  it('takes a share from a running sandbox at once, and the sandbox starts without it', async () => {
+  it('revokes a share of a running sandbox at once, and the sandbox starts without it', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path);
     await carrel.ok('create', '--name', 'box', '--share', 'inbox');
@@ -208,7 +208,7 @@ describe('shares', () => {
     expect(readFileSync(join(path, 'file'), 'utf8')).toBe('text\n');
   });
 
-  it('refuses to take a share whose files a process has open, names it, and stops the sandbox with --force', async () => {
+  it('refuses to revoke a share whose files a process has open, names it, and stops the sandbox with --force', async () => {
     const path = folder();
     await carrel.ok('share', 'add', 'inbox', path);
     const writes = 'exec 3>/shares/inbox/held; touch /shares/inbox/ready; while :; do echo line >&3; done';

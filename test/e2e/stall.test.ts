@@ -1,6 +1,6 @@
 /**
- * Work of one user does not keep the daemon from answering others: its event loop uses at most 50 ms of processor time while a
- * request waits. Waits for the disk vary with all that the machine does, so only a stall of many times that fails.
+ * Work of one user does not delay the daemon's answers to others: its event loop uses at most 50 ms of processor time
+ * while a request waits. Waits for the disk depend on the whole machine, so only a stall of many times that fails.
  */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -24,7 +24,7 @@ function expectNone({ longestMs, longestCpuMs, asked }: Stall): void {
   expect(longestMs).toBeLessThanOrEqual(promisedMs);
 }
 
-describe(`${changes} changes`, () => {
+describe(`a sandbox with ${changes} changes`, () => {
   beforeAll(async () => {
     carrel = new Installation();
     const project = carrel.folder('project');
@@ -34,7 +34,7 @@ describe(`${changes} changes`, () => {
   afterAll(() => carrel.dispose());
 
   const path = { name };
-  /** A discard makes the same copy. */
+  /** A discard makes the same copy, so forks are tested only in a repeated run. */
   const copies = isRepeated ? ([['forked', () => carrel.ok('fork', name, 'forked')]] as const) : [];
   it.each([
     ['reviewed', () => carrel.client.call('POST /v1/sandboxes/{name}/changes', { path, body: {} })],
@@ -45,7 +45,7 @@ describe(`${changes} changes`, () => {
     ['discarded', () => discard()],
     ['restored', () => carrel.ok('restore', name, 'before discard')],
     ['removed', () => carrel.ok('rm', '--force', name)],
-  ] as const)('%s', { timeout: 300_000 }, async (_, work) => {
+  ] as const)('can be %s without a stall of the daemon', { timeout: 300_000 }, async (_, work) => {
     expectNone(await stallDuring(carrel, work));
   });
 
@@ -144,7 +144,7 @@ describe('many messages', () => {
     for (const answer of opened) answer.destroy();
   });
 
-  /** Until the hub has answered some of them: it reads a client that sends too fast more slowly. */
+  /** Sends messages until the hub has answered 1,000 of them: it slows down a client that sends too fast. */
   async function flood(messages: readonly string[]): Promise<void> {
     const socket = new WebSocket(address.href.replace('http', 'ws'), 'mcp', { headers });
     await once(socket, 'open');

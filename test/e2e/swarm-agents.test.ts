@@ -1,4 +1,4 @@
-/** The real claude and a real ACP agent in the sandboxes of swarms, wherever those are made; the model says what the test scripts. */
+/** The real claude and a real ACP agent in the sandboxes of swarms, on each engine; the model is scripted. */
 import { appendFileSync, cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const modules = '/workspace/tools/node_modules';
 const cli = '@anthropic-ai/claude-code/cli.js';
 const key = '{ variable: ANTHROPIC_API_KEY, secret: ANTHROPIC_API_KEY }';
 const acp = '@agentclientprotocol/claude-agent-acp/dist/index.js';
-/** As the owner would, whose agents are not on the PATH. */
+/** Settings of an owner whose agents are not on the PATH. */
 const config = [
   'agents:',
   `  claude: { kind: claude, command: [node, ${modules}/${cli}], key: ${key} }`,
@@ -21,7 +21,7 @@ const config = [
   '',
 ].join('\n');
 
-/** What of the packages runs, among the files of a project that git ignores. */
+/** The files of the packages that run, among the files of a project that git ignores. */
 const files = [
   cli,
   '@anthropic-ai/claude-code/package.json',
@@ -34,7 +34,7 @@ const files = [
 const authority = new TestAuthority('127.0.0.1');
 const value = 'sk-ant-real-0123456789';
 
-/** In each story it does what the description says in the shell, and says so. */
+/** The model runs the command of each story's description in the shell, and then answers. */
 function obeys({ messages }: Question, said: number): Turn {
   if (said > 0) return [{ text: 'I did it.' }];
   const command = /RUN (.*?) END/.exec(JSON.stringify(messages))?.[1] ?? 'false';
@@ -45,7 +45,7 @@ function stories(name: string): string[] {
   return [1, 2].map((number) => `RUN echo US-00${number} >> ${name}.txt END`);
 }
 
-/** Without root, `swarm.test.ts` does the same with another agent. */
+/** The rootless case needs no second run: `swarm.test.ts` tests it with another agent. */
 const testbeds = swarmTestbeds.filter(([name]) => isRepeated || !isRealRoot || !name.includes('rootless'));
 
 describe.each(testbeds)('on %s', (_, testbed) => {
@@ -90,7 +90,8 @@ describe.each(testbeds)('on %s', (_, testbed) => {
     expect(containers.map(({ stories: [first] }) => first?.output)).toEqual(['I did it.', 'I did it.']);
     expect(project.wrong()).toEqual([]);
     for (const name of ['claude', 'acp']) expect(await carrel.ok('logs', name)).not.toContain(value);
-    // Each agent was offered the tools of each server once, though the ACP agent has them by its file and by the protocol.
+    // The model saw each tool of each server once, though the ACP agent gets the servers by its file and by the
+    // protocol.
     for (const { tools = [] } of model.questions.filter(({ messages }) => messages.length > 1)) {
       const names = tools.map(({ name }) => name).filter((name) => /memory_save|bank_read/.test(name));
       expect(names.sort()).toEqual(['mcp__memory-bank__memory_bank_read', 'mcp__memory__memory_save']);

@@ -1,4 +1,4 @@
-/** Swarms whose daemon, adapters and sandboxes are killed: after a resume each story is there once. */
+/** Daemons, adapters and sandboxes of swarms are killed: after a resume each story is done once. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ afterAll(() => carrel.dispose());
 
 const begin = ['run', '--all', '--agent', 'scripted'];
 
-/** What the person has: a gh that only records its arguments, and a place to push to. */
+/** Environment of the person: a gh that only records its arguments, and a remote to push to. */
 function ghFor(project: SwarmProject): Record<string, string> {
   const folder = carrel.folder('gh');
   writeFileSync(
@@ -34,7 +34,7 @@ function ghFor(project: SwarmProject): Record<string, string> {
   return { PATH: `${folder}:${process.env.PATH}`, ...safe };
 }
 
-it('a task file that fails does not stop others, and is resumed where it was', async () => {
+it('a task file that fails does not stop others, and is resumed at its failed story', async () => {
   const [first, second] = lines('login', 2) as [string, string];
   const project = new SwarmProject(carrel, 'failing', { login: [first, `exit 3`], docs: lines('docs', 1) });
   const env = ghFor(project);
@@ -90,7 +90,7 @@ it('after rm --force of its sandbox, completed stories are on the host and the o
   await project.swarm('cleanup');
 });
 
-/** A daemon that dies there, once. */
+/** Starts a daemon that dies once, at this point. */
 async function diesAt(point: string): Promise<number> {
   await carrel.run(['down']);
   await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
@@ -112,7 +112,7 @@ it('a daemon continues a swarm after earlier ones died between any two steps', a
   await project.swarm('cleanup');
 });
 
-it('after kills of daemon and adapter at random moments a resumed swarm has every story once', async () => {
+it('after kills of daemon and adapter at random moments a resumed swarm completes every story once', async () => {
   const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
   await project.swarm(...begin, '--detach');
   await survive(localPrey(carrel, project), 6, 700);

@@ -1,4 +1,4 @@
-/** Swarms whose Docker Engine is killed and comes back, alone and among all others that are. */
+/** Swarms whose Docker Engine is killed and started again, alone and together with kills of daemon and adapter. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/swarm.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
@@ -68,7 +68,7 @@ it('containers that scripts manage have the state that the engine reports', asyn
   expect(await project.swarm('list')).toContain('lives\tfailed');
 });
 
-it('after kills of daemon, adapter and engine at random moments a resumed swarm has every story once', async () => {
+it('after kills of daemon, adapter and engine at random moments a resumed swarm completes every story once', async () => {
   const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
   await project.swarm('run', '--all', '--agent', 'scripted', '--engine', 'docker', '--detach');
   const sandboxes = async () => {
@@ -85,7 +85,7 @@ it('after kills of daemon, adapter and engine at random moments a resumed swarm 
   expect([seed, project.wrong()]).toEqual([seed, []]);
 });
 
-it('a line that breaks while its agent lives is connected again, and nothing has failed', async () => {
+it('a broken connection to a running agent is opened again, and no story fails', async () => {
   const lasting = await Dockerd.open(['--live-restore']);
   const other = new Installation(null, lasting);
   try {
@@ -105,7 +105,7 @@ it('a line that breaks while its agent lives is connected again, and nothing has
     expect(containers[0]!.errors[0]).toContain('ACP_CONNECTION_LOST');
     expect(project.wrong()).toEqual([]);
   } finally {
-    // One that comes back to containers counts their volumes twice until it comes back to none.
+    // A dockerd that restarts with containers counts their volumes twice until it restarts without any.
     await lasting.stop();
     await lasting.start();
     await other.dispose().finally(() => lasting.dispose());

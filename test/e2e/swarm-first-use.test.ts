@@ -1,4 +1,7 @@
-/** What a new user does, in the words of the README: a key, a task file, `swarm run --agent claude`; and what happens when something is missing. */
+/**
+ * The first use by a new user as the README describes it: a key, a task file, `swarm run --agent claude`; and errors
+ * when something is missing.
+ */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,14 +13,17 @@ import { createHosts, type Hosts } from '../harness/hosts.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { Repository } from '../harness/repository.ts';
 
-/** The real name of the service, and where it is for this installation alone; a loopback address counts behind a name only. */
+/**
+ * The real name of the service, and its address in this installation; a rule for a loopback address applies only to
+ * names that resolve to it.
+ */
 const host = 'api.anthropic.com';
 const address = { host: '127.77.0.1', port: 443 };
 const key = 'sk-ant-real-0123456789';
 const authority = new TestAuthority(host);
 const program = 'tools/cli.js';
 
-/** Does its work in one mode only, with the secret that it is given. */
+/** An agent that works only with the right mode and the secret that it was granted. */
 const agents = `agents: { picky: { kind: command, command: [sh, -c, 'test "$MODE" = good && cat /run/secrets/* > again.txt; test -f again.txt'] } }`;
 
 let hosts: Hosts;
@@ -33,7 +39,7 @@ function openModel(): Promise<ScriptedModel> {
   });
 }
 
-/** It does in the shell what the story says, and says so. */
+/** The model runs the command of the story's description in the shell, and then answers. */
 function obeys({ messages }: Question, said: number): Turn {
   if (said > 0) return [{ text: 'I did it.' }];
   const command = /RUN (.*?) END/.exec(JSON.stringify(messages))?.[1] ?? 'false';
@@ -63,7 +69,7 @@ afterAll(async () => {
   hosts.dispose();
 });
 
-/** Typed in the folder of the project. */
+/** Runs a command in the folder of the project. */
 function type(...argv: string[]) {
   return carrel.run(argv, { cwd: repository.path });
 }
@@ -80,7 +86,7 @@ function write(name: string, ...commands: readonly string[]): void {
   writeFileSync(path, taskText(stories, { branchName: `feat/${name}` }));
 }
 
-/** As `npm install -g` does, for all sandboxes of the user. */
+/** Installs claude as `npm install -g` does, for all sandboxes of the user. */
 async function installClaude(): Promise<void> {
   await ok('volume', 'init');
   const [home] = readdirSync(join(carrel.home, 'volumes')).filter((name) => name.startsWith('carrel-home-'));
@@ -113,7 +119,7 @@ describe('before a sandbox starts', () => {
   });
 });
 
-describe('the words of the README', () => {
+describe('the commands of the README', () => {
   it('run claude on a task file with a secret as key, and fetch its commits', async () => {
     expect(await ok('task', 'ls')).toContain('feat/words');
     expect(await ok('swarm', 'run', '--all', '--agent', 'claude')).toMatch(/^words completed 1\/1 /m);
@@ -158,7 +164,7 @@ describe('another attempt', () => {
   };
   const file = '.carrel/tasks/2026-01-31-again-tasks.json';
 
-  it('by run or resume uses new options, and keeps the others of the last attempt', async () => {
+  it('by run or resume uses new options, and keeps all other options of the last attempt', async () => {
     write('again', 'true');
     const failed = [6, expect.stringMatching(/^again failed 0\/1 /m)];
     await carrel.ok('room', 'create', 'team');
@@ -222,7 +228,7 @@ describe('scripts that keep containers of their own', () => {
     expect(entries().lives).toBe('running null');
     await carrel.ok('rm', '--force', 'lives');
     await until(() => entries().lives === 'failed lost', 'the file to have what no event tells of');
-    // The script heard its adapter, and knows better.
+    // The script heard its adapter, so its status replaces the observed one.
     await ok('swarm', 'update', 'lives', '--status', 'completed');
     await until(() => entries().lives === 'completed null', 'the file to have what the script says');
     expect((await type('swarm', 'export', '--file', 'a')).exitCode).toBe(2);

@@ -1,4 +1,6 @@
-/** Agents that would rather say that they are done: what they claim, plant and flood, and what comes of it. */
+/**
+ * Agents that claim to be done, plant files and flood the daemon: none of it completes a story or changes the project.
+ */
 import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

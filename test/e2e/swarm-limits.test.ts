@@ -10,7 +10,7 @@ import type { Installation } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { hasEnded, knowScripted, SwarmProject } from '../harness/swarm.ts';
 
-/** The adapter and the daemon keep the limits, so engines make no difference but for the stop. */
+/** The adapter and the daemon enforce the limits; only the stop differs between engines. */
 const testbeds = crashTestbeds.filter(([engine]) => isRepeated || engine === 'local');
 
 describe.concurrent.each(testbeds)('on %s', (engine, testbed) => {
@@ -27,7 +27,7 @@ describe.concurrent.each(testbeds)('on %s', (engine, testbed) => {
       this.#project = new SwarmProject(this.carrel, 'swarm', { box: [does] });
     }
 
-    /** For the next daemon. */
+    /** Sets limits, which the next daemon reads. */
     limit(limits: object): void {
       appendFileSync(join(this.carrel.home, 'config.yaml'), `swarm: ${JSON.stringify(limits)}\n`);
     }
@@ -36,7 +36,7 @@ describe.concurrent.each(testbeds)('on %s', (engine, testbed) => {
       await this.#project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, '-d');
     }
 
-    /** The next daemon, which measures from its start, finds the story begun. */
+    /** Restarts the daemon with the limits once the story has begun: the new daemon measures from its own start. */
     async limitWhenBegun(limits: object): Promise<void> {
       await this.run();
       await this.#project.until('the story to begin', () => this.#project.statuses('box')[0] === 'in_progress');

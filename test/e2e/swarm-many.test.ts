@@ -14,7 +14,7 @@ afterAll(() => carrel.dispose());
 
 const count = isRepeated ? 50 : 20;
 
-it(`${count} task files, of which 8 are worked on at once, are all done once`, async () => {
+it(`each of ${count} task files, of which 8 run at the same time, is completed once`, async () => {
   const names = Array.from({ length: count }, (_, index) => `many-${String(index).padStart(2, '0')}`);
   const first = names.slice(0, 8);
   const plans = names.map((name) => [name, lines(name, 1, first.includes(name) ? 'wait /tmp/go\n' : '')]);
@@ -30,7 +30,7 @@ it(`${count} task files, of which 8 are worked on at once, are all done once`, a
   expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
   const view = await project.view();
   expect([project.wrong(), view.containers.length]).toEqual([[], count]);
-  // From when each was begun until its end was recorded.
+  // For each container, how many ran when it started; a container runs until its end is recorded.
   const beside = view.containers.map(({ startedAt }) => {
     const at = startedAt!;
     return view.containers.filter((one) => one.startedAt! <= at && at < one.updatedAt).length;

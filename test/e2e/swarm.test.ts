@@ -21,7 +21,7 @@ describe.each(swarmTestbeds)('on %s', (_, testbed) => {
     await testbed.close();
   });
 
-  it('every story of every file is done once, its commits come to the host, and scripts read the state', async () => {
+  it('every story of every file is done once, its commits reach the host, and scripts can read the state', async () => {
     const project = new SwarmProject(carrel, 'whole', {
       login: lines('login', 2),
       docs: lines('docs', 1),
@@ -105,7 +105,7 @@ describe.each(crashTestbeds)('on %s', (engine, testbed) => {
       zero: 'failed no_completion',
       three: 'failed AGENT_CRASH: ended with 3',
       killed: 'failed AGENT_CRASH: ended by SIGKILL',
-      // A Docker Engine that is slow may hear of the end before it hears why.
+      // A slow Docker Engine may report the end before the reason.
       memory: expect.stringMatching(engine === 'docker' ? /CONTAINER_OOM$|ended by SIGKILL$/ : /CONTAINER_OOM$/),
       gone: 'failed lost',
       held: 'stopped null',
@@ -121,7 +121,9 @@ interface Found {
   readonly value: string;
 }
 
-/** Of containers that wait, while no daemon runs: what a sandbox runs instead of the adapter. */
+/**
+ * Replaces the commands of waiting containers while no daemon runs: their sandboxes run these instead of the adapter.
+ */
 function replaceCommands({ home }: Installation, commands: Readonly<Record<string, readonly string[]>>): void {
   const db = openSqlite(join(home, 'carrel.db'));
   const find = db.prepare<[string], Found>("SELECT id, value FROM rows WHERE kind = 'container' AND name = ?");

@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => at.dispose());
 
-test('task files are listed, validated, and their stories marked', async () => {
+test('task commands list and validate task files, and set the status of stories', async () => {
   expect(await at.ok('task', 'list', project)).toBe(
     [
       'FILE                                       BRANCH      STORIES  TITLE',

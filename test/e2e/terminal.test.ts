@@ -6,7 +6,7 @@ import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, type SandboxView, until } from '../harness/installation.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
 
-/** A program that fills the screen: it draws on the other screen, reads keys raw, and draws again for a new size. */
+/** A full-screen program: it draws on the alternate screen, reads raw keys, and draws again when the size changes. */
 const fullScreen = `
 stty raw -echo; printf '\\033[?1049h'
 interrupt=$(printf '\\003') suspend=$(printf '\\032') escape=$(printf '\\033')
@@ -21,7 +21,10 @@ printf '\\033[?1049l'; stty sane; exit 4`;
 /** Mouse reports of two kinds, and a paste of several lines with a control character. */
 const [click, pasted] = ['\x1b[<0;10;5M\x1b[<0;10;5m', '\x1b[200~one\rtwo\n\x10three\x1b[201~'];
 const modes = ['1002', '1006', '2004'];
-/** Switches mouse and paste on, hides the cursor, shows the bytes that it gets, and stays. */
+/**
+ * A program that switches on mouse and paste modes, hides the cursor, prints the bytes that it reads, and keeps
+ * running.
+ */
 const mouse = `
 stty raw -echo; printf '\\033[?${modes.join(';')}h\\033[?25lready\\r\\n'
 head -c ${click.length + pasted.length} | od -An -v -tx1 | tr -d ' \\n'; printf ' end\\r\\n'; sleep 1000`;
@@ -90,26 +93,26 @@ describe.each([
     expect(terminal.text).toMatch(/^2000\r$/m);
   });
 
-  it('the mouse and a paste of several lines reach the program unharmed, and a terminal that leaves has neither', async () => {
+  it('the mouse and a paste of several lines reach the program unchanged, and a terminal that detaches has both modes off', async () => {
     expect(await on(['create', '--name', 'a', ...options, '--', 'sh', '-c', mouse]).ended).toBe(0);
     const first = on(['attach', 'a']);
     await first.has(/ready/);
     first.type(click + pasted);
     await first.has(new RegExp(`${Buffer.from(click + pasted).toString('hex')} end`));
-    // One that comes later has the same modes.
+    // A terminal that attaches later gets the same modes.
     const second = on(['attach', 'a']);
     await second.shows(/ready.*end/s);
     for (const mode of modes) expect(second.text).toMatch(new RegExp(`\\x1b\\[\\?${mode}h`));
     first.type('\x10\x11');
     expect(await first.ended).toBe(0);
     expect(leftOn(first)).toEqual([]);
-    // As when the kernel kills an agent for its memory.
+    // The program dies as if the kernel killed it for its memory.
     await carrel.ok('stop', '--grace', '0', 'a');
     await second.ended;
     expect(leftOn(second)).toEqual([]);
   });
 
-  it('with several viewers the program has the size of the one that typed last', async () => {
+  it('with several viewers the program has the size of the viewer that typed last', async () => {
     await on(['create', '--name', 'a', ...options, '--', 'sh', '-c', fullScreen]).ended;
     const small = on(['attach', 'a']);
     await drawn(small, '24 80');
@@ -123,7 +126,7 @@ describe.each([
     expect(await small.ended).toBe(4);
   });
 
-  it('create gives its command one, attach joins it, and Ctrl-P Ctrl-Q leaves it', async () => {
+  it('create gives its command a terminal, attach joins it, and Ctrl-P Ctrl-Q detaches', async () => {
     const made = on(['create', '--name', 'a', ...options, '--', 'sh', '-i']);
     expect(await made.ended).toBe(0);
     for (const word of ['first', 'second']) {
@@ -144,7 +147,7 @@ describe.each([
   });
 });
 
-it('an agent works in a container, is left and found again', async () => {
+it('an agent works in a container, and its screen is there after a detach', async () => {
   const project = carrel.folder('project');
   const model = await ScriptedModel.open([[{ text: 'It is well.' }]], {
     wants: { header: 'x-api-key', value: 'real' },
@@ -202,7 +205,10 @@ it.each([
   }
 });
 
-/** A shell takes note of a new size after the next key; and a Docker Engine may tell the first one late. */
+/**
+ * Waits until the program draws this size. The shell notices a new size after the next key, and a Docker Engine may
+ * report the first one late.
+ */
 async function drawn(terminal: Terminal, size: string, after = 0): Promise<void> {
   const keys = () => terminal.text.split('key .').length;
   await terminal.has(/drawn/);
@@ -213,13 +219,13 @@ async function drawn(terminal: Terminal, size: string, after = 0): Promise<void>
   }
 }
 
-/** What the program switched on last in this terminal, and nothing switched off. */
+/** The modes that are on at the end of this terminal's output. */
 function leftOn({ text }: Terminal): string[] {
   const isOn = (mode: string) => text.lastIndexOf(`\x1b[?${mode}h`) > text.lastIndexOf(`\x1b[?${mode}l`);
   return [...modes.filter(isOn), ...(isOn('25') ? [] : ['hidden cursor'])];
 }
 
-/** How many processes of sandboxes have this command line. */
+/** Counts the processes of sandbox `a` with this command line. */
 async function inside(command: string): Promise<number> {
   const { stdout } = await carrel.run(['exec', '-T', 'a', '--', 'sh', '-c', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "']);
   return stdout.split(command).length - 1;

@@ -1,4 +1,4 @@
-/** What a carrel.yaml gives to sandboxes is used only as far as it was trusted. */
+/** A sandbox gets only those permissions of a carrel.yaml that the user trusted. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ describe('the network of a project', () => {
     expect((await carrel.show('ada')).network.allow).toEqual(['usual.example', 'collector.example']);
   });
 
-  it('is asked about again when it gives more, and not when it gives less', async () => {
+  it('needs trust again when it gives more, but not when it gives less', async () => {
     declare('network: [collector.example, second.example]\n');
     const { exitCode, stderr } = await carrel.run(['create', project]);
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining('  + network second.example\n')]);
@@ -48,7 +48,7 @@ describe('the network of a project', () => {
     await carrel.ok('create', '--name', 'bob', project);
   });
 
-  it('needs no trust where the owner gives as much to all', async () => {
+  it('needs no trust if the owner gives as much to all', async () => {
     const other = carrel.folder('other');
     writeFileSync(join(other, 'carrel.yaml'), 'network: [usual.example]\n');
     await carrel.ok('create', '--name', 'eve', other);
@@ -57,7 +57,7 @@ describe('the network of a project', () => {
     expect((await carrel.show('dan')).network.allow).toEqual([]);
   });
 
-  it('is not needed where the command line says what may be reached', async () => {
+  it('needs no trust if the command line gives the network', async () => {
     declare('network: [third.example]\n');
     await carrel.ok('create', '--name', 'cal', '--network', 'none', project);
   });
@@ -96,7 +96,7 @@ sandboxes:
 });
 
 describe('a link in the folder of a fleet', () => {
-  it('does not give a folder outside of it before that was trusted', async () => {
+  it('does not give access to a folder outside before that is trusted', async () => {
     const [folder, outside] = [carrel.folder('linked'), carrel.folder('private')];
     symlinkSync(outside, join(folder, 'inside'));
     writeFileSync(
@@ -109,7 +109,7 @@ describe('a link in the folder of a fleet', () => {
   });
 });
 
-/** What a terminal shows on which the question gets this answer. */
+/** Returns what the terminal shows for a command whose question gets this answer. */
 async function answering(answer: string, ...args: string[]): Promise<string> {
   const words = [process.execPath, resolve('bin/carrel'), ...args].map((word) => `'${word}'`).join(' ');
   const env = { ...process.env, HOME: carrel.home, CARREL_HOME: carrel.home };
@@ -123,7 +123,7 @@ async function answering(answer: string, ...args: string[]): Promise<string> {
 }
 
 describe('at a terminal', () => {
-  it('a no changes nothing, and a yes trusts and goes on', async () => {
+  it('a no changes nothing, and a yes trusts and continues', async () => {
     declare('network: [fourth.example]\n');
     expect(await answering('n\n', 'create', '--name', 'fay', project)).toContain('+ network fourth.example');
     expect((await carrel.list()).map(({ name }) => name)).not.toContain('fay');

@@ -12,10 +12,10 @@ import { fences } from '../shown-commands.ts';
 const carrel = new Installation();
 afterAll(() => carrel.dispose());
 
-it('takes what is to be kept, and leaves no process and no file', async () => {
+it('the commands keep what the user wants to keep, and leave no process and no file', async () => {
   const section = /^## Uninstall\n.*?^## /ms.exec(readFileSync('docs/troubleshooting.md', 'utf8'))![0];
   const lines = fences(section)[0]!.text.trim().split('\n');
-  // npm and Docker are other programs.
+  // Commands of npm and Docker are left out: they need other programs.
   const typed = lines.filter((line) => !/^npm |^carrel image /.test(line)).map((line) => line.replace(/ +#.*/, ''));
   expect(typed.length).toBeGreaterThan(4);
 
@@ -38,7 +38,7 @@ it('takes what is to be kept, and leaves no process and no file', async () => {
   };
   try {
     await shell.shows(/^you>\s*$/);
-    // What the page removes is below the home of the test.
+    // The folders that the page removes are below the home of the test.
     expect(await enter('echo ~/.carrel')).toContain(`${home}\n`);
     await enter('carrel volume create cache');
     await enter("carrel run --name ada . -- sh -c 'echo made > made.txt'");

@@ -43,7 +43,7 @@ function sms(fields: Record<string, string>, token = 'twilio-value'): Promise<Re
   return fetch(`${origin}/hooks/sms`, { method: 'POST', headers, body: new URLSearchParams(fields).toString() });
 }
 
-it('takes a signed SMS once, refuses a forged one, and counts both', async () => {
+it('a webhook takes a signed SMS once, refuses a forged one, and counts both', async () => {
   const fields = { From: '+4930123456', MessageSid: 'SM1', Body: 'Call me, @root' };
   const answer = await sms(fields);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
@@ -64,7 +64,7 @@ it('takes a signed SMS once, refuses a forged one, and counts both', async () =>
   expect(await show()).toMatchObject({ accepted: 3, refused: 1 });
 });
 
-it('takes what another installation sends with --webhook', async () => {
+it('a webhook takes requests that another installation sends with --webhook', async () => {
   await carrel.ok('room', 'create', 'source');
   await carrel.ok('room', 'watch', 'source', 'calls', '--webhook', `${origin}/hooks/ci`, '--secret', 'ci-key');
   await carrel.ok('room', 'post', 'source', '@calls over there');
@@ -72,7 +72,7 @@ it('takes what another installation sends with --webhook', async () => {
   expect((await messages())[1]).toMatchObject({ from: 'webhook:ci', body: '@calls over there' });
 });
 
-it('takes what has the bearer token, and a repeated delivery once', async () => {
+it('a webhook takes requests with the bearer token, and a repeated delivery once', async () => {
   const send = async (token: string, body: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/plain', 'idempotency-key': 'd1' };
     return (await fetch(`${origin}/hooks/door`, { method: 'POST', headers, body })).status;
@@ -94,7 +94,7 @@ it.each([
   expect((await fetch(`${origin}${path}`, { method: 'POST', headers, body })).status).toBe(status);
 });
 
-it('refuses a body that is too large and says no length', async () => {
+it('a webhook refuses a large body without a content-length', async () => {
   const status = await new Promise((resolve) => {
     const sent = request(`${origin}/hooks/sms`, { method: 'POST' }, (answer) => resolve(answer.statusCode));
     sent.on('error', () => {});

@@ -1,6 +1,6 @@
 /**
- * An agent against those who look at its work: nothing outside of its working copy is ever read into what they see or
- * written, nothing it plants runs on the host, keeps them waiting, or gets past the gate.
+ * A hostile agent against people who look at its work: they never read or write files outside of its working copy, no
+ * planted program runs on the host, no command waits forever, and no change passes the gate.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,9 +12,9 @@ import { isRealRoot } from '../harness/machine.ts';
 import { agent, apply, changesOf, numbers, outcomes, Project, stateOf, ways } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
-/** Whatever a terminal obeys, apart from the ends of lines and tabs. */
+/** Characters that a terminal obeys, except line ends and tabs. */
 const terminalCodes = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-/** What our own output uses on a terminal: colours, and clearing the line that shows progress. */
+/** Codes that Carrel itself prints on a terminal: colours, and clearing the line that shows progress. */
 const ownCodes = /\u001b\[[0-9;]*m|\r\u001b\[K|\r(?=\n)/g;
 
 describe.each(ways)('as %s', (way) => {
@@ -35,7 +35,7 @@ describe.each(ways)('as %s', (way) => {
     account?.dispose();
   });
 
-  /** Runs a command to its own end, whatever that is; it may neither hang nor show what is outside. */
+  /** Runs a command until it ends with any result; it may neither hang nor show a file from outside. */
   async function look(...args: string[]): Promise<Outcome> {
     const outcome = await carrel.run(args);
     expect(outcome.exitCode, `${args.join(' ')}: ${outcome.stderr}`).toBeLessThan(128);
@@ -135,7 +135,7 @@ os.symlink(b'\\x1b[31mtarget', 'link')
     });
 
     it.each([[['diff', 'odd']], [['diff', '--stat', 'odd']], [['apply', 'odd', '--dry-run', '--allow', 'all']]])(
-      'on a terminal, %j does too',
+      'on a terminal, %j shows them harmlessly, too',
       (args) => {
         const command = [process.execPath, resolve('bin/carrel'), ...args].join(' ');
         const argv = ['script', '-qec', command, '/dev/null'];
@@ -179,7 +179,7 @@ for hook in pre-commit post-commit reference-transaction post-checkout update pr
 done
 echo '* filter=evil diff=evil merge=evil' > .gitattributes; cp .gitattributes .git/info/attributes
 echo more >> a.txt; printf '\\0bin' > b.bin; git status > /dev/null || true; wc -l < /tmp/ran`;
-    // It would run: git inside has just obeyed.
+    // The hooks do run: git inside ran some.
     expect(Number(await agent(carrel, 'configured', script, canary))).toBeGreaterThan(0);
     project.put('a.txt', `first\n${numbers(2, 9)}`);
     for (const option of [[], ['--stat'], ['--name-status']]) await look('diff', 'configured', ...option);
@@ -233,7 +233,7 @@ echo more >> a.txt; printf '\\0bin' > b.bin; git status > /dev/null || true; wc 
     await carrel.ok('rm', '--force', 'hostile');
   });
 
-  it('the gate holds names that a filesystem takes for others, and content swapped after a review', async () => {
+  it('the gate covers names that a filesystem takes for others, and content that was swapped after a review', async () => {
     const pack = (scripts: object, version: string) => JSON.stringify({ name: 'p', version, scripts });
     const project = new Project(carrel.folder('gated'), { 'package.json': pack({ test: 'true' }, '1') });
     await carrel.ok('create', '--name', 'gated', project.path);
@@ -311,7 +311,7 @@ print(tried, sorted(os.listdir('src')), open('big').read().count('\\n'))
 `;
     const seen = "144 ['a', 'b', 'c'] 1000\n";
     expect(await carrel.ok('exec', 'marked', '--', 'python3', '-c', marks)).toBe(seen);
-    // Attributes alone copy a file up, which is no change.
+    // A change of attributes alone copies a file up, which is no change of the working copy.
     expect(await changesOf(carrel, 'marked')).toEqual(expected);
     await carrel.ok('stop', '--grace', '0', 'marked');
     await carrel.ok('start', 'marked');

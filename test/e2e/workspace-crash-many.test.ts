@@ -1,4 +1,7 @@
-/** The daemon is killed at random moments of a long apply. The next command finds it done or not begun, nothing half made. */
+/**
+ * The daemon is killed at random moments of a long apply. The next command finds the apply done or not begun, never
+ * partly done.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agent, stateOf } from '../harness/project.ts';

@@ -1,6 +1,6 @@
 /**
- * The daemon is killed between every two steps of snapshot, restore, fork and discard. The next command finds each of them
- * done or not begun, nothing half made, and the sandbox that was held still meanwhile going on.
+ * The daemon is killed between every two steps of snapshot, restore, fork and discard. The next command finds the
+ * operation done or not begun, never partly done, and the paused sandbox running again.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const snapshots = (name: string) => carrel.json<SnapshotView[]>('snapshots', nam
 const names = async () => (await carrel.list()).map(({ name }) => name).sort();
 const kept = () => readdirSync(join(carrel.home, 'sandboxes')).length;
 
-describe.each(isRepeated ? ways : ways.slice(0, 1))('what is kept of a running sandbox, as %s', (way) => {
+describe.each(isRepeated ? ways : ways.slice(0, 1))('snapshots and forks of a running sandbox, as %s', (way) => {
   let id: string;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what is kept of a running s
   });
   afterAll(close);
 
-  it.each(['pause:held', 'snapshot:copied'])('no snapshot is left by one that dies at %s', async (point) => {
+  it.each(['pause:held', 'snapshot:copied'])('a snapshot that dies at %s leaves nothing', async (point) => {
     await crashDuring(point, 'snapshot', 'box', 'half');
     expect(await snapshots('box')).toEqual([]);
     await goesOn(id);
@@ -37,14 +37,14 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what is kept of a running s
     rmSync(join(folderOf(id), 'snapshots'), { recursive: true });
   });
 
-  it.each(['state:filled', 'fork:copied'])('no fork is left by one that dies at %s', async (point) => {
+  it.each(['state:filled', 'fork:copied'])('a fork that dies at %s leaves nothing', async (point) => {
     await crashDuring(point, 'fork', 'box', 'left', 'right');
     expect(await names()).toEqual(['box']);
     expect(kept()).toBe(1);
     await goesOn(id);
   });
 
-  it('a fork that was recorded is whole, and the one after it is not there', async () => {
+  it('a fork that was recorded is complete, and the next one does not exist', async () => {
     await crashDuring('fork:recorded', 'fork', 'box', 'left', 'right');
     expect(await names()).toEqual(['box', 'left']);
     expect(kept()).toBe(2);
@@ -57,12 +57,12 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what is kept of a running s
   });
 });
 
-describe.each(isRepeated ? ways : ways.slice(0, 1))('what goes back to an earlier state, as %s', (way) => {
+describe.each(isRepeated ? ways : ways.slice(0, 1))('restore and discard, as %s', (way) => {
   const look = 'cat f ~/h /.data/d; ls';
   const one = 'one\none\none\na.txt\nf\nmode.txt\nsrc\n';
   const two = 'two\ntwo\ntwo\na.txt\nf\nkeep.txt\nmode.txt\nsrc\n';
 
-  /** Stopped in state two, with state one as its first snapshot. */
+  /** Stops the sandbox in state two, with state one as its first snapshot. */
   async function prepare(...options: string[]): Promise<string> {
     await carrel.ok('create', '--name', 'box', ...options, project.path);
     await agent(carrel, 'box', 'echo one > f; rm keep.txt; echo one > ~/h; echo one > /.data/d');
@@ -99,7 +99,7 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what goes back to an earlie
     },
   );
 
-  it('a discard that dies before its snapshot is whole discards nothing', async () => {
+  it('a discard that dies before its snapshot is complete discards nothing', async () => {
     await prepare();
     await crashDuring('snapshot:copied', 'discard', 'box', '--yes');
     expect(await changesOf(carrel, 'box')).toEqual(['A f']);
@@ -111,7 +111,7 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what goes back to an earlie
   });
 
   it.each(['discard:noted', 'discard:moved', 'discard:forgotten'])(
-    'a discard that dies at %s is done, and what was taken over before stays in the project',
+    'a discard that dies at %s is done, and changes that were applied before stay in the project',
     async (point) => {
       await prepare();
       await carrel.ok('apply', 'box');
@@ -141,7 +141,7 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what goes back to an earlie
         },
       );
 
-      it('a fork that dies while its disk is made is not there', async () => {
+      it('a fork that dies while its disk is made does not exist', async () => {
         await prepare(...disk);
         await crashDuring('disk:filled', 'fork', 'box', 'left');
         expect(await names()).toEqual(['box']);
@@ -149,7 +149,7 @@ describe.each(isRepeated ? ways : ways.slice(0, 1))('what goes back to an earlie
         expect(await seen()).toBe(two);
       });
 
-      it('a sandbox whose first disk was not finished gets another', async () => {
+      it('a sandbox whose disk was not finished gets a new one', async () => {
         await crashDuring('disk:filled', 'create', '--name', 'box', ...disk, project.path);
         await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
         expect((await carrel.show('box')).limits.advisory).not.toContain('diskBytes');

@@ -1,12 +1,12 @@
 /**
- * The daemon is killed between every two steps of apply and undo. The next command finds each of them done or not begun,
- * nothing half made, and the sandbox that was held still meanwhile going on.
+ * The daemon is killed between every two steps of apply and undo. The next command finds the operation done or not
+ * begun, never partly done, and the paused sandbox running again.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agent, apply, changesOf, stateOf, ways } from '../harness/project.ts';
 import { carrel, close, counting, crashDuring, goesOn, open, project } from './workspace-crash.ts';
 
-/** Until its journal says what is to be done nothing is; from then on it will be. */
+/** An apply that dies before its journal is complete does nothing; from then on it will be completed. */
 const early = ['apply:staging-made', 'apply:staged'];
 const late = ['apply:ready', 'apply:step:0', 'apply:step:4', 'apply:steps-done', 'apply:old-kept', 'apply:done'];
 const applyPoints = [...['pause:held', 'apply:recorded', ...early], ...late, 'apply:cleaned'];

@@ -28,13 +28,13 @@ export async function close(): Promise<void> {
   account?.dispose();
 }
 
-/** Runs a command against a daemon that dies at `point`, and sees it die. */
+/** Runs a command during which the daemon dies at `point`, and expects the command to fail. */
 export async function crashDuring(point: string, ...args: string[]): Promise<void> {
   const { exitCode } = await carrel.crashDuring(point, ...args);
   expect(exitCode).not.toBe(0);
 }
 
-/** Writes one more line to its home for as long as it runs. */
+/** Appends a line to a file in its home as long as it runs. */
 export const counting = ['sh', '-c', 'while :; do echo >> ~/count; sleep 0.02; done'];
 
 export const folderOf = (id: string) => join(carrel.home, 'sandboxes', id);

@@ -8,7 +8,7 @@ import { isRealRoot } from '../harness/machine.ts';
 import { agent, apply, changesOf, numbers, outcomes, Project, stateOf, ways } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
-/** What an agent types before its own git commands. */
+/** Environment of an agent's own git commands. */
 const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
 /** As root, projects belong to another account. */
 const otherUid = 12_345;
@@ -32,7 +32,7 @@ describe.each(ways)('as %s', (way) => {
     return path;
   }
 
-  /** With one commit on main. */
+  /** Makes a repository with one commit on main. */
   function repository(name: string): Project {
     const project = new Project(folder(name), {
       'a.txt': numbers(1, 20),
@@ -71,7 +71,7 @@ describe.each(ways)('as %s', (way) => {
 
   const ofOthers = (project: Project) =>
     execFileSync('find', [project.path, '!', '-uid', `${project.owner.uid}`]).toString();
-  /** What the owner works with, byte for byte: files, index and where HEAD is. */
+  /** The owner's checkout, byte for byte: files, index and HEAD. */
   const checkout = (project: Project) =>
     [
       ...stateOf(project.path)
@@ -141,7 +141,7 @@ describe.each(ways)('as %s', (way) => {
       await carrel.ok('rm', '--force', 'named');
     });
 
-    it('shares its base with its forks, and the last of them takes it along', async () => {
+    it('shares its base with its forks, and the base is removed with the last of them', async () => {
       const project = repository('forked');
       const bases = () => readdirSync(join(carrel.home, 'bases')).length;
       await carrel.ok('create', '--mode', 'clone', '--name', 'first', project.path);
@@ -169,14 +169,14 @@ describe.each(ways)('as %s', (way) => {
   });
 
   describe('the commits of an agent', () => {
-    it('arrive as refs of their own, from a running sandbox and from one that has ended', async () => {
+    it('arrive as refs of their own, from a running and from an ended sandbox', async () => {
       const project = repository('commits');
       await carrel.ok('create', '--name', 'commits', project.path);
       const before = checkout(project);
       const script = `${asAgent} git checkout -qb work; echo one > one; git add one; git commit -qm one; git checkout -q main`;
       await agent(carrel, 'commits', script);
       const ref = 'refs/carrel/commits/heads/work';
-      // The file itself is not in its checkout any more, so only the commit arrives.
+      // The file is not in the agent's checkout any more, so only its commit arrives.
       expect((await apply(carrel, 'commits')).commits).toMatchObject([{ ref, subject: 'one', ahead: 1 }]);
       expect(checkout(project)).toBe(before);
       expect(project.git('show', `${ref}:one`)).toBe('one');
@@ -194,7 +194,7 @@ describe.each(ways)('as %s', (way) => {
       await carrel.ok('rm', '--force', 'commits');
     });
 
-    it('arrive in a repository that has none yet', async () => {
+    it('arrive in a repository without commits', async () => {
       const project = new Project(folder('unborn'), { a: 'a\n' });
       project.git('init', '-q');
       await carrel.ok('create', '--name', 'unborn', project.path);
@@ -212,7 +212,7 @@ describe.each(ways)('as %s', (way) => {
     });
   });
 
-  describe('onto a branch', () => {
+  describe('an apply onto a branch', () => {
     let project: Project;
     beforeAll(async () => {
       project = repository('branches');
@@ -224,7 +224,7 @@ describe.each(ways)('as %s', (way) => {
       );
     });
 
-    it('that is new, changes are committed, apart from what is ignored, and the checkout stays as it is', async () => {
+    it('that is new commits all changes except ignored files, and leaves the checkout unchanged', async () => {
       const before = checkout(project);
       const main = project.git('rev-parse', 'main');
       const done = await apply(carrel, 'branches', '--branch', 'fresh', '-m', 'Take over\n\nWith a body.');
@@ -238,7 +238,7 @@ describe.each(ways)('as %s', (way) => {
       expect(await changesOf(carrel, 'branches')).toContain('A new');
     });
 
-    it('that has moved on, they are merged', async () => {
+    it('that has moved on merges the changes', async () => {
       const tree = join(carrel.folder(`tree-${way}`), 'tree');
       chownSync(dirname(tree), project.owner.uid, project.owner.gid);
       project.git('worktree', 'add', '-q', '-b', 'moved', tree, 'main');
@@ -255,7 +255,7 @@ describe.each(ways)('as %s', (way) => {
       expect(project.git('log', '--format=%s', 'moved')).toBe('merged\nmoved on\nfirst');
     });
 
-    it('that has the same lines changed, it is a conflict, and the branch stays where it was', async () => {
+    it('that changed the same lines is a conflict, and leaves the branch unchanged', async () => {
       const blob = project.feed(`other\n${numbers(2, 20)}`, 'hash-object', '-w', '--stdin');
       const entries = project.git('ls-tree', '-r', 'main').replace(/[0-9a-f]{40}(?=\ta\.txt)/, blob);
       const index = { GIT_INDEX_FILE: join(project.path, '.git/other') };
@@ -291,7 +291,7 @@ describe.each(ways)('as %s', (way) => {
     });
   });
 
-  it('a patch that git am takes makes the tree that the agent has', async () => {
+  it('git am of a patch makes the tree that the agent has', async () => {
     const project = repository('patched');
     project.put('binary', Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7) % 256)));
     project.put('crlf.txt', 'a\r\nb\r\n');
@@ -338,7 +338,7 @@ describe.each(ways)('as %s', (way) => {
     await carrel.ok('rm', '--force', 'linked');
   });
 
-  it('a project without git has no branches, and everything else', async () => {
+  it('a project without git supports everything except branches', async () => {
     const project = new Project(folder('plain'), { a: 'a\n' });
     await carrel.ok('create', '--name', 'plain', project.path);
     await agent(carrel, 'plain', `${asAgent} echo b > a; git init -q sub; cd sub; git commit -q --allow-empty -m x`);

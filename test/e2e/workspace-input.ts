@@ -1,4 +1,7 @@
-/** Projects that are no projects, odd paths, wrong requests, and machines where an overlay or a disk cannot be had. */
+/**
+ * Invalid projects, odd paths, wrong requests, and machines on which an overlay or a disk of a fixed size is
+ * impossible.
+ */
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +45,7 @@ export function oddInput(way: Way): void {
       expect(await names()).toEqual(before);
     };
 
-    it('that is missing, no folder, or part of the home is refused, and no sandbox is made', async () => {
+    it('that is missing, is no folder, or is part of the home is refused, and no sandbox is made', async () => {
       writeFileSync(project.at('file'), 'x');
       await refused(project.at('no/such'), 2, 'does not exist');
       await refused(project.at('file'), 2, 'is not a folder');
@@ -107,7 +110,7 @@ export function oddInput(way: Way): void {
         }
       });
 
-    it('inside another: each sandbox changes its own', async () => {
+    it('inside another has separate changes in each sandbox', async () => {
       const outer = new Project(carrel.folder('outer'), { 'inner/f': 'f\n', o: 'o\n' });
       await carrel.ok('create', '--name', 'outer', outer.path);
       await carrel.ok('create', '--name', 'inner', outer.at('inner'));
@@ -126,7 +129,7 @@ export function oddInput(way: Way): void {
   });
 
   describe('a request', () => {
-    // Who runs the daemon makes no difference to these.
+    // The account of the daemon makes no difference here.
     if (way === ways[0])
       it.each([
         [['diff', 'box', '../x'], 2, 'not a path in the workspace'],
@@ -174,12 +177,12 @@ export function oddInput(way: Way): void {
         expect(await carrel.json<SnapshotView[]>('snapshots', 'box')).toHaveLength(1);
       });
 
-    it('names paths as they are in the project, or as they are inside', async () => {
+    it('may name paths as in the project or as in the sandbox', async () => {
       for (const path of ['new', './new', '/workspace/new', '/workspace//new/'])
         expect(outcomes(await apply(carrel, 'box', path, '--dry-run'))).toEqual(['take new']);
     });
 
-    it('made while another is at work waits for it', async () => {
+    it('waits for another one that is at work', async () => {
       await agent(
         carrel,
         'box',
@@ -203,7 +206,7 @@ export function oddInput(way: Way): void {
     const fill = 'head -c 200m /dev/zero > big';
 
     if (way === 'root')
-      it('is full inside only, and has room again once something is removed', async () => {
+      it('fills up inside only, and has space again once a file is removed', async () => {
         const full = new Project(carrel.folder('full'), { a: 'a\n' });
         await carrel.ok('create', '--name', 'small', '--disk', '32m', full.path);
         expect((await carrel.show('small')).limits).toMatchObject({ diskBytes: 32 * 1024 ** 2, advisory: [] });
@@ -244,11 +247,11 @@ export function oddInput(way: Way): void {
   });
 
   if (isRealRoot)
-    describe('where no overlay is possible', () => {
+    describe('a project on which no overlay is possible', () => {
       let stacked: string;
       let single: string;
       beforeAll(async () => {
-        // A daemon sees what was mounted before it came.
+        // A daemon sees only what was mounted before it started.
         await carrel.ok('down');
         stacked = carrel.folder('stacked');
         stack(stacked, 2);
@@ -262,7 +265,7 @@ export function oddInput(way: Way): void {
         for (const folder of [stacked, stacked, single]) execFileSync('umount', ['-l', folder]);
       });
 
-      it('files of a filesystem that cannot show its owner as agent are written to all the same', async () => {
+      it('files of a filesystem that cannot show its owner as agent can be changed, too', async () => {
         const flat = new Project(single, { 'a.txt': 'a\n' });
         await carrel.ok('create', '--name', 'flat', flat.path);
         await agent(carrel, 'flat', 'echo b >> a.txt');
@@ -302,7 +305,7 @@ export function oddInput(way: Way): void {
     });
 }
 
-/** Mounts overlays upon each other; of more than two the kernel refuses another. */
+/** Mounts overlays upon each other; the kernel refuses one more on top of two. */
 function stack(folder: string, layers: number): void {
   for (let layer = 0; layer < layers; layer += 1) {
     const [upper, work] = ['upper', 'work'].map((name) => `${folder}-${layer}-${name}`);

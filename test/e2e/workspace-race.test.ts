@@ -1,6 +1,6 @@
 /**
- * What people do at the same time, or in the middle of what an agent keeps waiting: no command waits for ever, nothing is
- * lost, and nothing comes back that was undone.
+ * People act at the same time, or while an agent makes a command wait: no command waits forever, no work is lost, and
+ * no undone change comes back.
  */
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts';
 
 const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
-/** A commit that its checkout does not have. */
+/** Makes a commit that the checkout does not contain. */
 const hiddenCommit = `${asAgent} git checkout -qb work; echo c > c; git add c; git commit -qm hidden; git checkout -q main`;
-/** Git waits for ever for a writer. */
+/** Makes git wait forever for a writer. */
 const trap = 'rm .git/HEAD; mkfifo .git/HEAD';
 
 let carrel: Installation;
@@ -46,7 +46,7 @@ const inEngine = () => readdirSync(join(carrel.home, 'engine/run'));
 describe('an agent that keeps git waiting', () => {
   const view = ({ stdout }: Outcome) => JSON.parse(stdout) as ApplyView;
 
-  /** An apply that waits for git inside. */
+  /** Starts an apply that waits for git inside. */
   async function trapped(): Promise<Promise<Outcome>> {
     await carrel.ok('create', '--name', 'trap', project.path);
     await agent(carrel, 'trap', `echo t > t; ${trap}`);
@@ -72,20 +72,20 @@ describe('an agent that keeps git waiting', () => {
     expect(view(done).warnings[0]).not.toMatch(/: $/);
   });
 
-  it('keeps the daemon up until the apply is over, and nothing new begins meanwhile', async () => {
+  it('keeps the daemon running until the apply ends, and new work is refused meanwhile', async () => {
     const waiting = trapped();
     await until(async () => existsSync(project.at('t')), 'the files to be taken over');
     await waits();
     const down = carrel.run(['down']);
     await until(async () => (await carrel.run(['snapshot', 'trap'])).exitCode === 75, 'new work to be refused');
-    // The daemon may be gone before it has said how this ended.
+    // The daemon may end before it answers this command.
     await carrel.run(['exec', 'trap', '--', 'pkill', '-KILL', 'git']);
     const done = await waiting;
     expect([done.exitCode, view(done).warnings]).toEqual([0, [expect.stringContaining('were not fetched')]]);
     expect((await down).exitCode).toBe(0);
   });
 
-  it('leaves nothing behind when the daemon dies while it looks into a sandbox that has ended', async () => {
+  it('leaves nothing behind when the daemon dies while it visits an ended sandbox', async () => {
     await carrel.ok('create', '--name', 'trap', project.path);
     await agent(carrel, 'trap', trap);
     await stop('trap');
@@ -129,7 +129,7 @@ describe('an owner who goes on while an agent works', () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo n > n');
     project.put('a', 'owner\n');
-    // Times of files are behind the clock by up to 10 ms: what comes first is known only after that.
+    // Timestamps of files are up to 10 ms behind the clock, so the order of events is clear only after that.
     await until(() => Date.now() > statSync(project.at('a')).ctimeMs + 20, 'the clock to go on');
     await agent(carrel, 'box', 'sed s/owner/both/ a > t; mv t a');
     expect(outcomes(await apply(carrel, 'box'))).toEqual(['take a', 'take n']);
@@ -190,7 +190,7 @@ describe('changes and commits that were not taken over', () => {
     expect(project.git('show', 'refs/carrel/box/heads/work:c')).toBe('c');
   });
 
-  it('commits keep a sandbox that would remove itself', async () => {
+  it('commits keep a sandbox with --rm', async () => {
     await carrel.ok('create', '--rm', '--name', 'box', project.path, '--', 'sh', '-ec', hiddenCommit);
     await carrel.run(['wait', 'box']);
     expect((await carrel.show('box')).state).toBe('completed');
@@ -217,7 +217,7 @@ describe('changes and commits that were not taken over', () => {
     expect(exitCode).toBe(6);
   });
 
-  it('are unknown when the project is gone, and rm needs --force', async () => {
+  it('cannot be checked when the project is gone, and rm needs --force', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo x > x');
     await stop('box');
@@ -230,7 +230,7 @@ describe('changes and commits that were not taken over', () => {
   });
 });
 
-it('an apply of several sandboxes can be undone by any of them, and its journal goes with the last', async () => {
+it('an apply of several sandboxes can be undone by any of them, and its journal is removed with the last', async () => {
   for (const name of ['one', 'two']) {
     await carrel.ok('create', '--name', name, project.path);
     await agent(carrel, name, `echo ${name} > ${name}`);

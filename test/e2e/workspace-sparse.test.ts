@@ -1,4 +1,4 @@
-/** Files that are nearly all hole cost their readers no more than they cost the agent that made them. */
+/** Sparse files cost readers no more than the agent that made them. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-it('sparse files are reviewed by several clients at once, whether they wait or not', async () => {
+it('several clients review sparse files at once, even if one of them is killed', async () => {
   const looks = Array.from({ length: 4 }, (_, at) => carrel.run(['diff', 'ada', ...(at % 2 ? ['--stat'] : [])], soon));
   const left = carrel.spawn(['diff', 'ada']);
   left.kill('SIGKILL');

@@ -1,6 +1,6 @@
 /**
- * A working copy of a project: what an agent does stays apart until it is taken over. As root, rootless and on docker the
- * same holds; each has a file of its own, with one installation for all of its cases and a project for each.
+ * A working copy of a project keeps the agent's changes apart until they are applied. Root, rootless and docker behave
+ * alike; each has a file of its own, with one installation for all tests and a project for each test.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -56,7 +56,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
   });
   afterEach(() => carrel.clear());
 
-  /** What the owner does in the project. */
+  /** Writes a file of the project as the owner. */
   function put(path: string, content: string): void {
     writeFileSync(join(project, path), content);
     own(path);
@@ -107,7 +107,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     ]);
   });
 
-  it('persists over stop, start, the end of the daemon and its death', async () => {
+  it('survives stop, start, and an end and a kill of the daemon', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo one > new; echo home > ~/note; echo data > /.data/d; rm keep.txt');
     const look = async () => (await agent('box', 'cat new ~/note /.data/d; ls')).stdout;
@@ -170,7 +170,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(await changes('box')).toHaveLength(6);
   });
 
-  it('takes over again what was taken back, folders that went included', async () => {
+  it('applies again what was undone, including removed folders', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'rm -r src; echo more >> a.txt');
     await apply('box');
@@ -208,7 +208,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(await changes('box')).toEqual(['A kept', 'M pair', ...pair, 'A src/t2', 'A t1']);
   });
 
-  it('merges what both changed, and names what does not merge', async () => {
+  it('merges files that both changed, and names conflicts', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', "sed -i '1s/.*/agent/' a.txt; echo agent > keep.txt; echo agent > both");
     put('a.txt', `${numbers(1, 19)}owner\n`);
@@ -251,7 +251,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(statSync(join(project, 'run.sh')).mode & 0o111).not.toBe(0);
   });
 
-  it('does not remove changes that were not applied', async () => {
+  it('prevents the removal of its sandbox until its changes are applied', async () => {
     await carrel.ok('run', '--name', 'box', project, '--', 'sh', '-c', 'echo x > new');
     const refused = await carrel.run(['rm', 'box']);
     expect(refused.exitCode).toBe(6);
@@ -266,7 +266,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     await until(async () => (await carrel.run(['show', 'clean'])).exitCode === 5, 'it to remove itself');
   });
 
-  it('works on a frozen base that the owner cannot move', async () => {
+  it('has a frozen base that edits of the owner do not change', async () => {
     await carrel.ok('create', '--name', 'box', '--base', 'frozen', project);
     put('keep.txt', 'moved\n');
     expect((await agent('box', 'cat keep.txt /.workspace/keep.txt; echo agent >> a.txt')).stdout).toBe('kept\nkept\n');
@@ -277,7 +277,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(readdirSync(join(carrel.home, 'bases'))).toEqual([]);
   });
 
-  it('discards, and brings back what was discarded', async () => {
+  it('discards changes, and brings them back', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo other > new; echo y >> a.txt; rm -r src');
     expect((await carrel.run(['discard', 'box', '--yes'])).exitCode).toBe(6);
@@ -320,7 +320,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect((await carrel.run(['rm', 'box', 'fork'])).exitCode).toBe(6);
   });
 
-  it('snapshots a running sandbox, restores it, and undoes the restoring', async () => {
+  it('snapshots a running sandbox, restores it, and undoes the restore', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo one > f; echo one > ~/h; echo one > /.data/d; rm keep.txt');
     const first = await carrel.json<SnapshotView>('snapshot', 'box', 'first');
@@ -354,7 +354,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect((await carrel.run(['fork', 'box', 'left'])).exitCode).toBe(6);
   });
 
-  it('merges several sandboxes in one go', async () => {
+  it('merges several sandboxes at once', async () => {
     for (const name of ['one', 'two', 'three']) await carrel.ok('create', '--name', name, project);
     await agent('one', "sed -i '1s/.*/one/' a.txt; echo one > only-one");
     await agent('two', "sed -i '20s/.*/two/' a.txt; echo two > only-two");
@@ -385,7 +385,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect((await carrel.run(['start', 'box'])).exitCode).toBe(2);
   });
 
-  it('refuses what has no working copy', async () => {
+  it('is refused for sandboxes and modes that have none', async () => {
     await carrel.ok('create', '--name', 'none');
     await carrel.ok('create', '--name', 'bound', '--mode', 'bind', project);
     for (const name of ['none', 'bound']) {

@@ -1,4 +1,4 @@
-/** The adapter outside of a sandbox: a repository, the folders it works with, and what it says. */
+/** The adapter outside of a sandbox: a repository, the folders it works with, and its messages. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ export class AdapterBench {
     return run;
   }
 
-  /** Started, asked, and ended. */
+  /** Starts a run, sends the request, and waits for the end. */
   async complete(settings: Partial<AdapterSettings> = {}, env: Record<string, string> = {}): Promise<AdapterRun> {
     const run = this.start(settings, env);
     run.ask();
@@ -82,7 +82,7 @@ export class AdapterBench {
     return run;
   }
 
-  /** As in a sandbox: the agent that the adapter was driving when it was killed ends, too. */
+  /** Ends the agents of a killed adapter, as a sandbox does. */
   async endAll(): Promise<void> {
     const left = () => processesIn(this.folder);
     await until(
@@ -95,7 +95,7 @@ export class AdapterBench {
     return checkOutcome(JSON.parse(readFileSync(join(this.data, 'outcome.json'), 'utf8')));
   }
 
-  /** Ids of stories on the branch, the first first. */
+  /** Ids of stories on the branch, in order. */
   get landed(): string[] {
     const log = this.repository.git('log', '--reverse', '--format=%(trailers:key=Carrel-Story,valueonly)', branchName);
     return log.split('\n').filter(Boolean);
@@ -120,7 +120,7 @@ function processesIn(folder: string): number[] {
     .map(Number);
 }
 
-/** Undefined where it ended meanwhile. */
+/** Undefined: the process ended meanwhile. */
 function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -140,7 +140,7 @@ export const request: SwarmMessage = {
 export class AdapterRun {
   readonly child: ChildProcess;
   readonly said: MessageFromAdapter[] = [];
-  /** Below 0: it was killed. */
+  /** The exit code; below 0: the adapter was killed. */
   readonly exited: Promise<number>;
   readonly stderr: () => string;
 
@@ -165,7 +165,7 @@ export class AdapterRun {
     this.child.stdin!.write(encodeMessage({ ...request, payload } as SwarmMessage));
   }
 
-  /** `US-001 in_progress`, each change once. */
+  /** The changes of stories as `US-001 in_progress`, each change once. */
   get changes(): string[] {
     const all = this.said.flatMap((one) =>
       one.type === 'progress-update' ? [`${one.payload.storyId} ${one.payload.status}`] : [],

@@ -1,4 +1,4 @@
-/** Values that are planted to be searched for: as they are, and as programs commonly encode them. */
+/** Planted values that a test searches for: as they are, and as programs commonly encode them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { filesBelow } from './traces.ts';
 
@@ -17,7 +17,7 @@ export class Canary {
     return filesBelow(folder).filter((path) => this.isIn(textOf(path)));
   }
 
-  /** Of all processes of the machine but this one, what others could read of them. */
+  /** Pids of other processes of the machine that show a value in what others can read of them. */
   processes(): string[] {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
     const files = ['environ', 'cmdline', 'mountinfo'];
@@ -29,7 +29,7 @@ function hex(value: string): string {
   return Buffer.from(value).toString('hex');
 }
 
-/** Three bytes make four characters: what comes before shifts the rest. */
+/** Three bytes make four characters, so the encoding depends on the number of bytes before the value. */
 function base64(value: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString('base64');

@@ -52,7 +52,7 @@ export class ChromaBench {
   readonly #agent = new http.Agent({ keepAlive: true });
   readonly #fronts: http.Server[] = [];
 
-  /** `plan`: instead of a server of its own. */
+  /** `plan`: a server to use instead of a local one. */
   constructor(plan?: ServerPlan, data?: string) {
     this.data = data ?? join(this.folder, 'data');
     mkdirSync(this.data, { recursive: true });
@@ -81,7 +81,7 @@ export class ChromaBench {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** As the proxy sends it for a sandbox. The target is sent as it is. */
+  /** Sends a request as the proxy does for a sandbox. The target is sent unchanged. */
   send(sandbox: string | null, target: string, { method, body, headers = {} }: Sent = {}): Promise<Reply> {
     const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const length = bytes === null ? {} : { 'content-length': String(bytes.length) };
@@ -91,7 +91,7 @@ export class ChromaBench {
     return reply;
   }
 
-  /** A request whose head is sent; the caller sends the body. */
+  /** Begins a request by sending its head; the caller sends the body. */
   begin(sandbox: string, target: string, bodyBytes: number): Begun {
     const begun = this.#request(sandbox, target, 'POST', { 'content-length': String(bodyBytes) });
     begun.request.flushHeaders();
@@ -109,7 +109,7 @@ export class ChromaBench {
     return { request, reply };
   }
 
-  /** A port for a client that knows nothing of sandboxes. */
+  /** Opens a port for a client that knows nothing of sandboxes. */
   async front(sandbox: string): Promise<number> {
     const front = http.createServer((request, response) => {
       const passed = http.request({
@@ -170,7 +170,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** So that an installation finds the server without fetching it. */
+/** Links the packages, so that an installation finds the server without fetching it. */
 export function provideChroma(home: string): void {
   provide(home, packageFolderName('chroma'));
 }

@@ -1,4 +1,4 @@
-/** What a sandbox leaves to see while it lives and after, by the engine that it is on: for tests that kill the daemon. */
+/** The traces of sandboxes on the host, for each engine: for tests that kill the daemon. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
@@ -12,22 +12,25 @@ import { createRootlessAccount, type RootlessAccount, rootlessUid } from './root
 import { childrenOf, groupsOf, processesMentioning } from './traces.ts';
 
 export interface CrashTestbed {
-  /** Its sandboxes have control groups that are named after them. */
+  /** Sandboxes have control groups that are named after them. */
   readonly groups: boolean;
-  /** Once, before all. */
+  /** Called once, before all tests. */
   open(): Promise<void>;
   installation(): Installation;
-  /** How many of this installation's sandboxes run, by what of them outlives the daemon. */
+  /** The number of running sandboxes of the installation, counted by traces that outlive the daemon. */
   running(carrel: Installation): Promise<number>;
-  /** One that does not run holds no process, no group, no place in the runtime. */
+  /** Checks that a sandbox that does not run has no process, no control group and no state in the runtime. */
   expectFreed(carrel: Installation, id: string): Promise<void>;
-  /** Nothing of any sandbox is left. */
+  /** Checks that nothing of any sandbox is left. */
   expectNothing(carrel: Installation): Promise<void>;
-  /** Makes it vanish, and everything with it that could tell of its end. */
+  /** Removes a sandbox together with everything that could report its end. */
   removeWithoutDaemon(carrel: Installation, id: string): Promise<void>;
-  /** Pauses it without the daemon. */
+  /** Pauses a sandbox without the daemon. */
   pauseWithoutDaemon(carrel: Installation, id: string): Promise<void>;
-  /** Waits until the engine has noticed that one lacks memory. An engine that notices its end first never does. */
+  /**
+   * Waits until the engine has noticed that a sandbox is out of memory. An engine that notices the end of the sandbox
+   * first never does.
+   */
   noticesOutOfMemory(carrel: Installation, id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,7 +40,7 @@ export const localTestbed: CrashTestbed = {
   open: async () => {},
   installation: () => new Installation(),
   running: async ({ home }) => processesMentioning(home, 'conmon').length,
-  // A keeper that has told the end is on its way out itself.
+  // A keeper ends shortly after it has reported the end of the sandbox.
   expectFreed: ({ home }, id) =>
     vi.waitFor(() => {
       expect(processesMentioning(home, 'conmon')).toEqual([]);
@@ -64,7 +67,7 @@ export const localTestbed: CrashTestbed = {
   close: async () => {},
 };
 
-/** One engine for all; each installation has its own containers. */
+/** One engine for all installations; each has its own containers. */
 export function dockerTestbed(open: () => Promise<Dockerd> = Dockerd.open): CrashTestbed {
   let dockerd: Dockerd;
   const listed = async (...args: string[]) => (await dockerd.docker(...args)).split('\n').filter(Boolean);
@@ -100,9 +103,9 @@ export function dockerTestbed(open: () => Promise<Dockerd> = Dockerd.open): Cras
   };
 }
 
-/** Where swarms are at work. */
+/** The place where swarms work. */
 export interface SwarmTestbed extends Pick<CrashTestbed, 'open' | 'installation' | 'close'> {
-  /** Of `swarm run`. */
+  /** Options of `swarm run`. */
   readonly options: readonly string[];
   /** Gives a project the owner that the account of the daemon needs. */
   give(repository: Repository): void;

@@ -1,6 +1,6 @@
 /**
- * A dockerd of a test's own: private socket and folders, no network, one image of a static busybox. It lives in the mount
- * namespace of the tests, so its mounts go with it.
+ * A dockerd for a test: private socket and folders, no network, one image of a static busybox. It runs in the mount
+ * namespace of the tests, so its mounts end with that.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -79,7 +79,7 @@ export class Dockerd {
 
   static async open(extra: readonly string[] = []): Promise<Dockerd> {
     const dockerd = new Dockerd(mkdtempSync(join(tmpdir(), 'carrel-dockerd-')), extra);
-    // One that shifts ids insists on the way to its folders.
+    // A dockerd that shifts ids requires that its folders can be entered.
     chmodSync(dockerd.folder, 0o711);
     await dockerd.prepare();
     return dockerd;
@@ -127,7 +127,7 @@ export class Dockerd {
     }
   }
 
-  /** Without live-restore it ends its containers first. */
+  /** Without live-restore dockerd ends its containers first. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const daemon = this.#daemon;
     this.#daemon = null;
@@ -137,7 +137,7 @@ export class Dockerd {
       daemon.kill(signal);
       await exited;
     }
-    // Its containerd dies with it, and what it was is not to be taken for alive.
+    // Its containerd ends with it, and a stale pid file must not make it look alive.
     const containerd = join(this.folder, 'exec/containerd/containerd.pid');
     while (processRef(Number(textOf(containerd))) !== null) await sleep(20);
     for (const path of [join(this.folder, 'pid'), containerd]) rmSync(path, { force: true });
@@ -163,7 +163,7 @@ export class Dockerd {
 
   async dispose(): Promise<void> {
     await this.stop();
-    // Of one that was killed: its containerd and what that kept.
+    // A killed dockerd leaves its containerd with the processes of that.
     await endAll(() => processesOf(this.folder));
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
     for (const path of groupsNamed(this.group)) await removeGroup(path);
@@ -171,7 +171,7 @@ export class Dockerd {
   }
 }
 
-/** With the containers in it that outlived their engine. */
+/** Removes a control group with the containers in it that outlived their engine. */
 async function removeGroup(path: string): Promise<void> {
   const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of folders) await removeGroup(join(path, name));
@@ -180,7 +180,7 @@ async function removeGroup(path: string): Promise<void> {
   while (!isRemoved(path)) await sleep(20);
 }
 
-/** It is busy until the last of its members is gone altogether. */
+/** False: the group is busy, until the last of its members is gone altogether. */
 function isRemoved(group: string): boolean {
   try {
     rmdirSync(group);
@@ -191,7 +191,7 @@ function isRemoved(group: string): boolean {
   }
 }
 
-/** Also what is started meanwhile; some end by themselves. */
+/** Ends the processes, and those that are started meanwhile; some end by themselves. */
 async function endAll(pids: () => readonly number[]): Promise<void> {
   for (let left = pids(); left.length > 0; left = pids()) {
     for (const ref of left.map(processRef)) if (ref) signalProcess(ref, 'SIGKILL');
@@ -203,7 +203,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** In every hierarchy, or in the one that there is. */
+/** Control groups of that name, in every hierarchy or in the only one. */
 function groupsNamed(name: string): string[] {
   const root = '/sys/fs/cgroup';
   return [root, ...readdirSync(root).map((hierarchy) => join(root, hierarchy))]

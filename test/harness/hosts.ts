@@ -1,4 +1,4 @@
-/** Names that exist only for one installation: its /etc/hosts says more, in a mount namespace of its own. */
+/** Names that exist only for one installation, which has more lines in /etc/hosts, in a mount namespace of its own. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -15,11 +15,11 @@ import { runEnv } from './run.ts';
 export interface HubOptions {
   /** Asks for the newest revision of the protocol. */
   readonly modern?: boolean;
-  /** Of `hub serve`. */
+  /** Arguments of `hub serve`. */
   readonly args?: readonly string[];
-  /** Left out: stdio. */
+  /** Absent: stdio. */
   readonly port?: { readonly kind: 'HTTP' | 'WebSocket'; readonly url: string; readonly token: string };
-  /** Answers questions to the person; left out, the client cannot ask. */
+  /** Answers questions to the person; absent: the client cannot ask. */
   readonly answer?: (message: string) => Promise<ElicitResult> | ElicitResult;
 }
 
@@ -46,7 +46,7 @@ function transportOf({ home }: Installation, { args = [], port }: HubOptions): T
   return new StdioClientTransport({ command: process.execPath, args: command, env });
 }
 
-/** The structured answer of a tool; a refusal is thrown with its text. */
+/** Returns the structured answer of a tool; throws the text of a refusal. */
 export async function callTool(client: Client, name: string, input: object): Promise<Record<string, unknown>> {
   const result = (await client.callTool({ name, arguments: { ...input } })) as CallToolResult;
   if (result.isError) throw new Error((result.content[0] as { text: string }).text);

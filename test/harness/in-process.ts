@@ -2,7 +2,7 @@
  * Commands of the CLI in the process of the test: the same code from the arguments to the exit code, without the 0.1 s of
  * processor time that another Node takes. With CARREL_TEST_ALL=1 every command is a process.
  *
- * A daemon that has to be started gets the environment of the installation; for another account `bin/carrel` starts it.
+ * A daemon that has to be started gets the environment of the installation; `bin/carrel` starts it for another account.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { fleetFileName } from '../../src/cli/fleet/file.ts';
 import type { Outcome } from './installation.ts';
 import { isRepeated } from './machine.ts';
 
-/** Those that need nothing of a process: no stdin, no terminal, no signals. */
+/** Commands that need no process: no stdin, no terminal, no signals. */
 const commands = new Set(
   [
     'apply audit clean compare cp create credential diff discard down du engine events exec fetch fork hub image log logs ls',
@@ -19,7 +19,7 @@ const commands = new Set(
     'status stop swarm task undo user volume wait',
   ].flatMap((line) => line.split(' ')),
 );
-/** They need a terminal or stdin, or look at the account of the caller. */
+/** Arguments that need a process: for a terminal or stdin, or for the account of the caller. */
 const needsProcess = new Set([
   ...['-', '-f', '--follow', '-i', '-t', '-it', '--interactive', '--tty'],
   ...['--branch', '-h', '--help', '--home', 'follow', 'policy-check', 'serve', 'watch'],
@@ -28,7 +28,7 @@ const needsProcess = new Set([
 /** Benchmarks have no vitest. */
 export const isUsed = process.env.VITEST !== undefined && !isRepeated;
 
-/** What only the command itself reads: a daemon or another program that it starts gets none of these. */
+/** Variables that only the command itself reads: a daemon or another program that it starts gets none of these. */
 const variables = new Set(['CARREL_SOCKET', 'CARREL_TOKEN', 'CARREL_TOKEN_FILE']);
 const here = process.cwd();
 
@@ -39,7 +39,7 @@ export function startBy(home: string, start: () => Promise<unknown>): void {
   starters.set(home, start);
 }
 
-/** What a command has around it besides its arguments. */
+/** What a command gets besides its arguments. */
 export interface Surroundings {
   readonly input?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export function canRunInProcess(args: readonly string[], { input = '', env = {},
   const end = args.indexOf('--');
   const own = end < 0 ? args : args.slice(0, end);
   const verb = own.find((arg) => arg !== '--json');
-  // It starts the daemon and does nothing else. Where there is no fleet, `up` is the daemon.
+  // `up -d` starts the daemon and does nothing else. Without a fleet, `up` itself is the daemon.
   if (own.join(' ') === 'up -d') return true;
   const isFleet = verb === 'up' && cwd !== undefined && existsSync(join(cwd, fleetFileName));
   return verb !== undefined && (isFleet || commands.has(verb)) && !own.some((arg) => needsProcess.has(arg));
@@ -60,7 +60,10 @@ export function canRunInProcess(args: readonly string[], { input = '', env = {},
 let running = 0;
 let isElsewhere = false;
 
-/** Null: it needs a process, because another command runs here, and one of them has a folder or an environment of its own. */
+/**
+ * Null: the command needs a process, because another command runs here, and one of them has a folder or an environment
+ * of its own.
+ */
 export async function runInProcess(
   home: string,
   args: readonly string[],
@@ -95,7 +98,9 @@ async function perform(args: readonly string[]): Promise<Outcome> {
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
 
-/** Each time: a command is loaded when it is first used, and vitest forgets what is replaced after each file. */
+/**
+ * Called for each command: a command is loaded when it is first used, and vitest drops the replacement after each file.
+ */
 async function replaceStart(): Promise<void> {
   const { vi } = await import('vitest');
   vi.doMock('../../src/cli/connect/start-daemon.ts', () => ({
@@ -103,7 +108,7 @@ async function replaceStart(): Promise<void> {
   }));
 }
 
-/** What is written, in memory. */
+/** Keeps what is written in memory. */
 class Kept extends Writable {
   readonly #chunks: Buffer[] = [];
 

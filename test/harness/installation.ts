@@ -1,6 +1,6 @@
 /**
- * A Carrel installation of a test's own: a fresh home, the built CLI and the real daemon. `dispose` ends everything it
- * started and fails when that does not work.
+ * A Carrel installation for a test: a fresh home, the built CLI and the real daemon. `dispose` ends everything that the
+ * installation started, and fails if it cannot.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -45,10 +45,10 @@ export interface CliOptions extends Surroundings {
 const ownProgram = resolve('bin/carrel');
 const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 90_000);
 
-/** The account that runs the CLI, and with it the daemon. Null: the one that runs the tests. */
+/** The account that runs the CLI, and with it the daemon. Null: the account that runs the tests. */
 export interface Account {
   readonly wrap: (argv: readonly string[]) => readonly string[];
-  /** What it does to the process of a command makes no difference to the command. */
+  /** True: a command behaves in the same way without `wrap`. */
   readonly isPlain?: boolean;
   readonly prepareHome: (home: string) => void;
 }
@@ -59,11 +59,11 @@ export class Installation {
   program = ownProgram;
   readonly #account: Account | null;
   readonly #beside: string;
-  /** Names the place where the daemon is to die. */
+  /** A file with the crash point at which the daemon is to die. */
   readonly #crashFile: string;
   readonly #dockerd: Pick<Dockerd, 'socketPath'> | null;
 
-  /** With a dockerd, sandboxes are made on it. `place`: where the home and what is beside it are. */
+  /** With a dockerd, sandboxes are made on it. `place`: the folder for the home and the folders beside it. */
   constructor(
     account: Account | null = null,
     dockerd: Pick<Dockerd, 'socketPath'> | null = null,
@@ -110,12 +110,12 @@ export class Installation {
     return new Client(this.home);
   }
 
-  /** Asks as the CLI does, for a small part of what starting that takes: a daemon that is not there is started. */
+  /** A client that starts the daemon if none runs, as the CLI does, in a small part of the time that the CLI takes. */
   get #starting(): Client {
     return new Client(this.home, () => this.#start());
   }
 
-  /** Starts the CLI; its streams are yours. */
+  /** Starts the CLI; the caller handles its streams. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
     return this.#spawn([process.execPath, '--', this.program, ...(this.#dockerd ? onDocker(args) : args)], env, cwd);
   }
@@ -134,16 +134,16 @@ export class Installation {
     return { PATH, HOME: this.home, CARREL_HOME: this.home, CARREL_CRASH_AT: this.#crashFile, ...runEnv() };
   }
 
-  /** As a command does that finds no daemon. */
+  /** Starts the daemon as a command does that finds none. */
   async #start(): Promise<void> {
     if (this.#canStart) await startDaemon(this.home, undefined, this.#env);
     else await this.ok('up', '-d');
   }
 
-  /** Runs a command of the CLI to its end: as a process where something depends on that. */
+  /** Runs a command of the CLI to its end, in a process if something depends on that. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
     const all = this.#dockerd ? onDocker(args) : args;
-    // Whose a folder is makes a difference.
+    // The account matters for the owner of the working folder.
     const isAsUs = options.cwd === undefined || this.#account === null;
     const isPlain = this.#isOwn && isAsUs && canRunInProcess(all, options);
     const inProcess = isPlain && (this.#canStart || this.#hasDaemon);
@@ -181,7 +181,7 @@ export class Installation {
     return stdout;
   }
 
-  /** A sandbox that runs a script. */
+  /** Creates a sandbox that runs a script. */
   async script(name: string, text: string): Promise<void> {
     await this.ok('create', '--name', name, '--', 'sh', '-c', text);
   }
@@ -206,14 +206,14 @@ export class Installation {
     return Number(readFileSync(join(this.home, 'daemon.lock'), 'utf8'));
   }
 
-  /** As a crash would; returns when the process is gone. */
+  /** Kills the daemon, as a crash would; returns when the process is gone. */
   async killDaemon(): Promise<void> {
     const pid = this.daemonPid;
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid), 'the daemon to be gone');
   }
 
-  /** Runs a command while which the daemon dies at `point`, and sees it die. */
+  /** Runs a command during which the daemon dies at `point`, and waits for that. */
   async crashDuring(point: string, ...args: string[]): Promise<Outcome> {
     const pid = await this.dieAt(point);
     const outcome = await this.run(args);
@@ -221,14 +221,14 @@ export class Installation {
     return outcome;
   }
 
-  /** The daemon will die at `point`, once. */
+  /** Makes the daemon die at `point`, once. */
   async dieAt(point: string): Promise<number> {
     await this.list();
     writeFileSync(this.#crashFile, point);
     return this.daemonPid;
   }
 
-  /** For an installation whose daemon never came up. */
+  /** Disposes of an installation whose daemon never started. */
   forget(): void {
     rmSync(this.#beside, { recursive: true });
   }
@@ -244,14 +244,17 @@ export class Installation {
     await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  /** A second daemon that is still starting takes the lock that the first one gave up, and makes the home again. */
+  /**
+   * Returns whether no other daemon is left: a second one that is still starting takes the lock that the first one gave
+   * up, and makes the home again.
+   */
   async #areOthersGone(): Promise<boolean> {
     if (daemonsOf(this.home).length === 0) return true;
     await this.client.call('POST /v1/shutdown', { body: { all: false } }).catch(() => {});
     return false;
   }
 
-  /** Also without a daemon, which would have to be started to say so. */
+  /** Looks at the folder, since a daemon would have to be started to answer. */
   get #hasSandboxes(): boolean {
     const folder = join(this.home, 'sandboxes');
     return existsSync(folder) && readdirSync(folder).length > 0;
@@ -264,7 +267,7 @@ export class Installation {
     await until(() => !isRunning(pid), 'the daemon to end');
   }
 
-  /** One may remove itself meanwhile. */
+  /** Removes a sandbox, which may have removed itself meanwhile. */
   async #remove(name: string): Promise<void> {
     await this.client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { force: true } }).catch((error) => {
       if (!isFault(error, 'not_found')) throw error;
@@ -281,7 +284,7 @@ async function outcomeOf(child: ChildProcess, { input = '', timeoutMs = commandM
   return { exitCode, stdout, stderr };
 }
 
-/** Where sandboxes are made and no engine is named. */
+/** Adds the engine to a command that makes a sandbox and names none. */
 function onDocker(args: readonly string[]): string[] {
   const verb = args.findIndex((arg) => arg === 'run' || arg === 'create');
   const makes = verb >= 0 && args.slice(0, verb).every((arg) => arg === '--json') && !args.includes('--engine');
@@ -292,7 +295,10 @@ export function isRunning(pid: number): boolean {
   return processRef(pid) !== null;
 }
 
-/** Polls, for what sends no event. At most a quarter of the time is spent on asking: other tests run at the same time. */
+/**
+ * Polls for a condition that no event announces. At most a quarter of the time is spent on checks, since other tests
+ * run at the same time.
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
@@ -312,7 +318,7 @@ export async function isServed(url: string | URL): Promise<boolean> {
   return (await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null))?.ok === true;
 }
 
-/** What arrives on a stream from now on, as it stands whenever asked. */
+/** Collects what arrives on a stream from now on; the returned function returns the text so far. */
 export function gather(stream: NodeJS.ReadableStream): () => string {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

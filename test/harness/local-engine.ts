@@ -1,4 +1,4 @@
-/** A local engine of the test's own, with a folder that its sandboxes share with the test. */
+/** A local engine for a test, with a folder that its sandboxes share with the test. */
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

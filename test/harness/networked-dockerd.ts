@@ -22,7 +22,7 @@ export class NetworkedDockerd extends Dockerd {
     return ['unshare', '--net', '--', 'sh', '-c', withLoopback, 'sh', ...super.command()];
   }
 
-  /** A port of this process's network that leads to one of the dockerd's. */
+  /** Opens a port in the network of this process that leads to a port of the dockerd. */
   async reach(port: number): Promise<number> {
     const server = createServer();
     server.listen(0, '127.0.0.1');

@@ -1,6 +1,7 @@
 /**
- * What a page may name of the machine, for one test: all ports of 127.0.0.1, hosts of the Internet, the accounts ann, bob and jo, and /srv.
- * It is a network namespace with nothing but loopback and a mount namespace. The servers for its hosts are in the process of the test.
+ * The parts of a machine that a page of the documentation may name, for one test: all ports of 127.0.0.1, hosts of the
+ * Internet, the accounts ann, bob and jo, and /srv. It is a mount namespace, and a network namespace with nothing but
+ * loopback. The servers for its hosts are in the process of the test.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Account } from './installation.ts';
 
-/** Nobody's own address, and the kernel delivers what is sent to this network to those who listen on its addresses. */
+/** A network that no machine uses; the kernel delivers packets for its addresses to servers of this namespace. */
 const network = '45.0.0';
 
 /** Accounts of the machine, besides its own. */
@@ -26,7 +27,7 @@ mount --bind "$1/srv" /srv
 shift
 exec "$@"`;
 
-/** The working folder is found again by its name: it is another mount there. */
+/** The working folder is entered by its name, since it is another mount in that namespace. */
 const enter = 'target=$1; shift; exec nsenter --target="$target" --net --mount -- env --chdir="$PWD" -- "$@"';
 
 export class OwnMachine {
@@ -49,7 +50,7 @@ export class OwnMachine {
     });
   }
 
-  /** With these hosts, each at an address of its own. */
+  /** Opens a machine with these hosts, each at an address of its own. */
   static async open(hosts: readonly string[] = []): Promise<OwnMachine> {
     const machine = new OwnMachine(hosts);
     await once(machine.#holder, 'message');
@@ -64,7 +65,10 @@ export class OwnMachine {
     };
   }
 
-  /** A server that listens there, at one of the hosts or on loopback; another server of this process can listen on it. */
+  /**
+   * Opens a server that listens in the namespace, at one of the hosts or on loopback; another server of this process
+   * can listen on it.
+   */
   async listen(port: number, host?: string): Promise<Server> {
     this.#holder.send({ host: host === undefined ? '127.0.0.1' : this.#addresses.get(host)!, port });
     const [, server] = (await once(this.#holder, 'message')) as ['listening', Server];

@@ -1,4 +1,4 @@
-/** An image to build others on: a static busybox, and programs that say their own name where the real ones would be. */
+/** An image to build others on: a static busybox, and fake programs that print their own name. */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

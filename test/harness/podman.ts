@@ -1,6 +1,6 @@
 /**
- * Podman behind the interface of a Docker Engine, as a test's own: private socket, folders and settings. What runs in it
- * goes on without it, so that is ended first.
+ * Podman behind the interface of a Docker Engine, for a test: private socket, folders and settings. Its containers go
+ * on without it, so they are ended first.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import { run } from '../../src/lib/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { isRepeated } from './machine.ts';
 
-/** What answers at the socket of a Docker Engine, by name. */
+/** The programs that answer at the socket of a Docker Engine, by name. */
 export const dockerEngines: readonly (readonly [name: 'docker' | 'podman', open: () => Promise<Dockerd>])[] = [
   ['docker', () => Dockerd.open()],
   ...(isRepeated ? ([['podman', () => Podman.open()]] as const) : []),
 ];
 
-/** Podman knows no other on a machine whose control groups are mixed. */
+/** Podman supports no other runtime on a machine with mixed versions of control groups. */
 const runtime = 'runc';
 
 export class Podman extends Dockerd {
@@ -27,7 +27,7 @@ export class Podman extends Dockerd {
     return podman;
   }
 
-  /** Begins again with these settings in place of its own. */
+  /** Restarts Podman with these settings in place of its own. */
   async configure(change: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.stop();
     this.#write(change);
@@ -42,7 +42,7 @@ export class Podman extends Dockerd {
     const engine = {
       cgroup_manager: 'cgroupfs',
       events_logger: 'file',
-      // Otherwise they are in memory that all of the machine shares, and stay there.
+      // Otherwise locks are in memory that the whole machine shares, and stay there.
       lock_type: 'file',
       runtime,
       init_path: findProgram('docker-init'),

@@ -1,4 +1,4 @@
-/** A project and what happens to it: its owner edits it, agents work on copies of it, changes are taken over. */
+/** A project for tests: its owner edits it, agents work on copies of it, and changes are applied to it. */
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { processRef, signalProcess } from '../../src/lib/process.ts';
 
-/** Of several that were started at a time it is the one that holds the lock; the others are on their way out. */
+/** If several proxies were started at a time, it is the one that holds the lock; the others are about to end. */
 export function proxyPid(home: string): number | null {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const found = pids.find((pid) => {
@@ -23,7 +23,7 @@ function holdsLock(pid: string): boolean {
   return readdirSync(folder).some((fd) => readFileSync(`${folder}/${fd}`, 'utf8').includes('FLOCK'));
 }
 
-/** As a crash would. Returns its pid; null: there was none just now. */
+/** Kills the proxy, as a crash would. Returns its pid; null: there was none just now. */
 export function killProxy(home: string): number | null {
   const pid = proxyPid(home);
   const ref = pid === null ? null : processRef(pid);

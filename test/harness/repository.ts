@@ -7,13 +7,13 @@ import { type Files, put } from './working-copy.ts';
 
 const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 const identity = ['-c', 'user.name=Owner', '-c', 'user.email=owner@example.org', '-c', 'init.defaultBranch=main'];
-/** Another account than that of the tests, where these can change accounts. */
+/** Another account than that of the tests, if the tests can change accounts. */
 export const otherUid = isRealRoot ? 12345 : process.getuid!();
 
 export class Repository {
   readonly path: string;
 
-  /** In a new folder below the root, with one commit of these files. */
+  /** Makes a repository in a new folder below the root, with one commit of these files. */
   constructor(root: string, files: Files = { a: 'a\n' }) {
     this.path = join(mkdtempSync(join(root, 'repository-')), 'project');
     mkdirSync(this.path);

@@ -14,7 +14,7 @@ export interface RootlessAccount extends Account {
   dispose(): void;
 }
 
-/** `lent`: how many ids /etc/subuid lends it; `groups`: numbers of those it has besides its own. */
+/** `lent`: how many ids /etc/subuid lends it; `groups`: ids of its supplementary groups. */
 export function createRootlessAccount(lent = 65_536, groups: readonly number[] = []): RootlessAccount {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-account-'));
   const files = accountFiles(folder, lent);
@@ -46,7 +46,7 @@ function accountFiles(folder: string, lent: number): [string, string][] {
   });
 }
 
-/** A fixed script of ours, run by its path: binds the account's files, drops every privilege. */
+/** The script that binds the account's files and drops every privilege. */
 function enterScript(files: [string, string][], groups: readonly number[]): string {
   const binds = files.map(([from, to]) => `[ -e ${to} ] || : > ${to}\nmount --bind ${from} ${to}`);
   const option = groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups';

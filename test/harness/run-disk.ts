@@ -1,7 +1,7 @@
 /**
- * A disk of the run's own: a file with a filesystem, mounted over the run's folder in the mount namespace of the run, which
- * takes it along. A write does not wait for the disk of the machine. And where that has ext4 without a journal, as
- * virtual machines do, it takes long to create a file soon after others were removed.
+ * A disk for a run: a file with a filesystem, mounted over the run's folder in the mount namespace of the run, and
+ * unmounted with that namespace. A write does not wait for the disk of the machine. Besides, on ext4 without a journal,
+ * as virtual machines have it, creating a file soon after others were removed takes long.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 
 const maxSize = '32G';
 
-/** What is mounted from it names the run, as what is in the run's folder does. */
+/** Mounts a folder of the disk that is named after the run, so that mounts from it name the run. */
 export function mountRunDisk(folder: string): void {
   const image = `${folder}.image`;
   try {
@@ -27,7 +27,7 @@ export function mountRunDisk(folder: string): void {
   command('mount', '--bind', own, folder);
 }
 
-/** Both mounts; without a disk none. */
+/** Unmounts both mounts, if there is a disk. */
 export function unmountRunDisk(folder: string): void {
   try {
     for (;;) command('umount', '--lazy', folder);

@@ -1,7 +1,8 @@
 /**
- * The run that a test belongs to. It has an id and a temporary folder named after it; what tests put into places that the
- * whole machine shares (control groups, /dev/shm) carries the id or is noted here, so that a run is judged by its own
- * leftovers. Without a run, as in a benchmark, the id is `norun` and the folder that of the system.
+ * The run that a test belongs to. It has an id and a temporary folder named after it. Entries of tests in places that
+ * the whole machine shares (control groups, /dev/shm) have the id in their name or are noted here, so that a run is
+ * checked for its own leftovers only. Without a run, as in a benchmark, the id is `norun` and the folder that of the
+ * system.
  */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
@@ -13,21 +14,23 @@ import { mountRunDisk, unmountRunDisk } from './run-disk.ts';
 
 const variable = 'CARREL_TEST_RUN';
 
-/** For this process and all that it starts. A short path: that of a socket has at most 107 bytes. */
+/**
+ * Opens a run for this process and all that it starts. Its path is short, since that of a socket has at most 107 bytes.
+ */
 export function openRun(): void {
   if (process.env[variable] !== undefined) return;
   const id = randomBytes(3).toString('hex');
   const folder = join(tmpdir(), `carrel-${id}`);
   mkdirSync(folder);
   if (hasDisk()) mountRunDisk(folder);
-  // Other accounts put folders of theirs there, as they do in /tmp.
+  // Other accounts make folders there, as in /tmp.
   chmodSync(folder, 0o1777);
   process.env[variable] = id;
   process.env.TMPDIR = folder;
   process.once('exit', () => removeEmpty(folder));
 }
 
-/** Only in a mount namespace of the run, which scripts/test.mjs makes. */
+/** A run has a disk only in a mount namespace of its own, which scripts/test.mjs makes. */
 function hasDisk(): boolean {
   return isRealRoot && process.env.CARREL_TEST_DISK === '1';
 }
@@ -37,17 +40,17 @@ export function removeRunFolder({ folder }: Run): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Where vitest only lists tests, nothing is judged and removed. */
+/** Removes the folder if it is empty, since nothing else does when vitest only lists tests. */
 function removeEmpty(folder: string): void {
   if (hasDisk()) unmountRunDisk(folder);
   try {
     rmdirSync(folder);
   } catch {
-    // It is gone, or holds what was left behind, ignoring.
+    // The folder is gone, or has leftovers, ignoring.
   }
 }
 
-/** What lets a program started with a clean environment be recognised, and find the run's folder. */
+/** The environment by which a program with an otherwise clean environment is recognised and finds the run's folder. */
 export function runEnv(): Readonly<Record<string, string>> {
   return process.env[variable] === undefined ? {} : { [variable]: runId(), TMPDIR: tmpdir() };
 }
@@ -56,7 +59,7 @@ function runId(): string {
   return process.env[variable] ?? 'norun';
 }
 
-/** For what is not in the folder of the run: control groups, folders in /dev/shm. */
+/** A name with the id of the run, for control groups and folders in /dev/shm. */
 export function markedName(name: string): string {
   return `carrel-${runId()}-${name}`;
 }
@@ -66,7 +69,7 @@ export function installationId(): string {
   return `${runId()}${randomBytes(4).toString('hex')}`;
 }
 
-/** One whose home is in the run's folder: its id comes from the path and does not name the run. */
+/** Notes an installation whose home is in the run's folder: its id comes from the path and does not name the run. */
 export function noteInstallation(installation: string): void {
   if (process.env[variable] !== undefined) appendFileSync(noteFile(), `${installation}\n`);
 }

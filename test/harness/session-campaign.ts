@@ -1,6 +1,6 @@
 /**
- * Kills the agent, the agent API, the daemon or a client between two events, again and again, while prompts are sent and questions are answered;
- * then compares what all of them have seen. What happens is decided by a seed.
+ * Kills the agent, the agent API, the daemon or a client between two events, again and again, while prompts are sent
+ * and questions are answered; then compares what all of them have seen. A seed decides what happens.
  */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -55,7 +55,7 @@ export class Campaign {
     await this.#settle(watched.talk).catch((error: Error) => this.#explain(error, sent));
   }
 
-  /** What is wrong; empty: nothing. */
+  /** Returns what is wrong; empty: nothing. */
   async problems(): Promise<string[]> {
     const lines = (await this.#carrel.ok('exec', this.#watched[0]!.talk.sandbox, '--', 'cat', 'got'))
       .trim()
@@ -87,14 +87,14 @@ export class Campaign {
     this.#client.close();
   }
 
-  /** With the state of everything that takes part. */
+  /** Throws the error with the state of everything that takes part. */
   async #explain(error: Error, sent: Sent): Promise<never> {
     const talks = this.#watched.map(({ talk }) => talk);
     const state = await stateOf(this.#carrel, this.#first, talks);
     throw new Error([error.message, `prompts: ${sent}`, ...this.#watched.map(String), ...state].join('\n'));
   }
 
-  /** A turn of words, or of a question among words. */
+  /** Makes the id and the text of a turn: words, perhaps with a question among them. */
   #prompt(name: string): [string, string] {
     const words = `words ${1 + this.#random(5)} ${this.#random(4)}`;
     const asks = this.#random(3) === 0 ? [`ask question ${name}.`, words] : [];
@@ -105,7 +105,7 @@ export class Campaign {
     if (await this.#isKilled(victim)) this.killed[victim] += 1;
   }
 
-  /** False: none was there. */
+  /** False: there was nothing of that kind to kill. */
   async #isKilled(victim: Victim): Promise<boolean> {
     const carrel = this.#carrel;
     if (victim === 'client') return this.#client.kill();
@@ -119,7 +119,7 @@ export class Campaign {
     return pids.length > 0 && kill(pids[this.#random(pids.length)]!);
   }
 
-  /** Every question that stays is answered. */
+  /** Waits until the session is idle, and answers every question that stays. */
   async #settle(talk: Talk): Promise<void> {
     await until(async () => {
       const { state, turnId, queued } = await talk.show();
@@ -139,7 +139,7 @@ export class Campaign {
   }
 }
 
-/** Prompts on their way. */
+/** Prompts that were sent and may be unanswered. */
 class Sent {
   readonly all: Promise<string[]>;
   /** Rejects when one is refused, and else stays open. */
@@ -170,7 +170,7 @@ class Watched {
   readonly #fold = new SessionFold();
   readonly #stop = new AbortController();
   #connections = 0;
-  /** Why the last one ended. */
+  /** Why the last connection ended. */
   #ended = '';
 
   constructor(talk: Talk) {
@@ -272,7 +272,7 @@ function differences(events: readonly SessionEvent[], others: readonly SessionEv
   return at < 0 ? [] : [`${what} differs at event ${at + 1}`];
 }
 
-/** Turns that ended well without their agent, turns without end, and answers that no agent got. */
+/** Returns turns that ended well without their agent, turns without end, and answers that no agent got. */
 function unheard(events: readonly SessionEvent[], got: readonly Got[]): string[] {
   const text = got.map((one) => ('prompt' in one ? one.prompt : one.answer));
   const ended = events.filter((event) => event.type === 'turn.ended');

@@ -8,7 +8,7 @@ export function firstProcess(carrel: Installation, sandboxId: string): string {
   return readFileSync(join(carrel.home, 'engine/run', sandboxId, 'pid'), 'utf8').trim();
 }
 
-/** Pids on the host of processes that are in a sandbox with this one, and have this text in their arguments. */
+/** Pids on the host of the processes in the sandbox of this process that have this text in their arguments. */
 export function processesBeside(first: string, text: string): number[] {
   const namespace = namespaceOf(first);
   if (namespace === null) return [];

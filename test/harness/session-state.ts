@@ -1,4 +1,4 @@
-/** What a sandbox with sessions, its agent API and its daemon are doing: for a test that waited for one of them in vain. */
+/** The state of a sandbox with sessions, its agent API and its daemon, for the error of a test that timed out. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,10 @@ const lastBytes = 3000;
 const lastLines = 6;
 const askMs = 5000;
 
-/** `first`: the pid on the host of the first process of the sandbox. Lines of text; what cannot be read says why. */
+/**
+ * `first`: the pid on the host of the first process of the sandbox. Returns lines of text; a part that cannot be read
+ * says why.
+ */
 export async function stateOf(carrel: Installation, first: string, talks: readonly Talk[]): Promise<string[]> {
   const inside = join(`/proc/${first}/root`, sessionsFolder);
   const sessions = await Promise.all(talks.map((talk) => sessionState(talk, inside)));
@@ -54,7 +57,7 @@ function processState(pid: number): string {
   return `${pid} ${state} ${waits} since ${statSync(`/proc/${pid}`).ctime.toISOString()} ${words}`;
 }
 
-/** Those of TCP that have not ended, with their queues: addresses and states as the kernel prints them. */
+/** TCP connections that have not ended, with their queues: addresses and states as the kernel prints them. */
 function connectionsOf(first: string): string {
   const rows = readFileSync(`/proc/${first}/net/tcp`, 'utf8').split('\n').slice(1);
   const [stateAt, timeWait] = [3, '06'];

@@ -1,4 +1,4 @@
-/** Sessions through the daemon, as a client has them that repeats what was lost. */
+/** Sessions through the daemon, used by a client that repeats lost requests. */
 import { randomUUID } from 'node:crypto';
 import type { SessionMessageView, SessionView } from '../../src/api/session.ts';
 import { isFault } from '../../src/model/fault.ts';
@@ -18,7 +18,7 @@ export class Talk {
     this.id = sessionId;
   }
 
-  /** In a sandbox that is there. */
+  /** Creates a session in an existing sandbox. */
   static async in(carrel: Installation, sandbox: string, agent = 'demo'): Promise<Talk> {
     const body = { agent, sessionId: ulidAfter(null, Date.now()) };
     const path = { name: sandbox };
@@ -47,7 +47,7 @@ export class Talk {
     return turnId;
   }
 
-  /** Until the turn has ended. */
+  /** Sends a prompt and waits until the turn has ended. */
   async say(text: string): Promise<string> {
     const turnId = await this.prompt(text);
     await this.until('idle');
@@ -87,7 +87,7 @@ export class Talk {
     return events;
   }
 
-  /** Of the log inside. */
+  /** The events of the log inside the sandbox. */
   async inside(): Promise<SessionEvent[]> {
     const text = await this.#carrel.ok('exec', this.sandbox, '--', 'cat', `/.data/sessions/${this.id}/events.ndjson`);
     return text
@@ -101,7 +101,7 @@ export class Talk {
   }
 }
 
-/** Repeats what a daemon that died did not answer; another one is started. */
+/** Repeats a request that a dying daemon did not answer; another daemon is started. */
 export async function again<T>(carrel: Installation, act: () => Promise<T>, times = 5): Promise<T> {
   try {
     return await act();
@@ -112,12 +112,15 @@ export async function again<T>(carrel: Installation, act: () => Promise<T>, time
   }
 }
 
-/** No more events come by themselves: no turn is under way, or it waits for a person. Prompts in the queue may have come after its question. */
+/**
+ * True: no more events come by themselves, because no turn is under way, or it waits for a person. Prompts in the queue
+ * may have come after its question.
+ */
 export function isQuiet({ turns: [turn], questions }: Pick<SessionFold, 'turns' | 'questions'>): boolean {
   return turn === undefined || questions.some(({ turnId }) => turnId === turn.turnId);
 }
 
-/** No gap, nothing twice; the end of each turn once, after its beginning, and no prompt that began twice. */
+/** Returns gaps and repetitions of events, and prompts, beginnings and ends that occur twice for a turn. */
 export function problemsOf(events: readonly SessionEvent[]): string[] {
   const problems = events.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`event ${seq} at ${index + 1}`]));
   for (const type of ['prompt', 'turn.started', 'turn.ended'] as const) {

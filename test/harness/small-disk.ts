@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { until } from './installation.ts';
 
 /**
- * For a shell in the disk; never ends. It writes one block at a time: the kernel refuses a larger write as a whole, and up to 128 KiB would
- * stay free, which is enough for a small sandbox.
+ * A command for a shell in the folder of the disk, which never ends. It writes one block at a time: the kernel refuses
+ * a larger write as a whole, and up to 128 KiB would stay free, which is enough for a small sandbox.
  */
 export const fillBytes = 'while :; do dd if=/dev/zero bs=1k status=none >> full; done';
 
-/** A real filesystem of its own, none of it reserved for root. */
+/** A small disk with a real filesystem, of which nothing is reserved for root. */
 export class SmallDisk {
   readonly folder = mkdtempSync(join(tmpdir(), 'carrel-small-'));
   readonly place = join(this.folder, 'mounted');
@@ -28,7 +28,7 @@ export class SmallDisk {
     return { bytes: bavail * bsize, inodes: ffree };
   }
 
-  /** While the sandbox goes on, a few blocks of it come and go. */
+  /** Waits until the disk is full. While the sandbox goes on, it allocates and frees a few blocks. */
   async isFull(what: 'bytes' | 'inodes'): Promise<void> {
     await until(() => this.free[what] < { bytes: 16_384, inodes: 1 }[what], `no ${what} to be left`);
   }

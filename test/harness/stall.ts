@@ -1,4 +1,4 @@
-/** How long a daemon does not answer while it works for one user. Measured by a process of its own. */
+/** Measures, in a process of its own, how long a daemon does not answer while it works for one user. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Installation } from './installation.ts';

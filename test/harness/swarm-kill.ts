@@ -1,4 +1,4 @@
-/** Kills what a swarm consists of at moments that a number decides, and resumes it until it is done. */
+/** Kills parts of a swarm at moments that a seed decides, and resumes the swarm until it is done. */
 import { type Installation, isRunning } from './installation.ts';
 import { hasEnded, type SwarmProject } from './swarm.ts';
 import { childrenOf, processesMentioning } from './traces.ts';
@@ -8,7 +8,7 @@ export interface Prey {
   readonly project: SwarmProject;
   /** First processes of sandboxes, each with the one that keeps it, if there is one. */
   sandboxes(): Promise<readonly { readonly init: number; readonly keeper: number | null }[]>;
-  /** Whatever else may die. */
+  /** Kills of anything else that may die. */
   readonly others: readonly (() => Promise<void>)[];
 }
 
@@ -22,10 +22,10 @@ export function localPrey(carrel: Installation, project: SwarmProject): Prey {
 
 const kinds = ['daemon', 'adapter', 'agent', 'sandbox'] as const;
 
-/** `CARREL_SEED` says it again. */
+/** `CARREL_SEED` repeats a run. */
 export const seed = Number(process.env.CARREL_SEED ?? Date.now() % 2 ** 31);
 
-/** Begun already; returns when everything is completed. */
+/** Kills parts of a swarm that is running already; returns when everything is completed. */
 export async function survive(prey: Prey, rounds: number, maxPauseMs: number): Promise<void> {
   const random = generator(seed);
   const { carrel, project, others } = prey;
@@ -48,7 +48,7 @@ export async function survive(prey: Prey, rounds: number, maxPauseMs: number): P
   throw new Error(`not done after ten resumes, seed ${seed}`);
 }
 
-/** Something of that kind, if there is one. */
+/** Kills a process of that kind, if there is one. */
 async function kill(prey: Prey, kind: (typeof kinds)[number], random: () => number): Promise<void> {
   if (kind === 'daemon') return prey.carrel.killDaemon();
   const all = await prey.sandboxes();

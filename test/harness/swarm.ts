@@ -1,4 +1,4 @@
-/** A project with task files for swarms, whose agent does what the stories say, and ways to look at what came of it. */
+/** A project with task files for swarms, whose agent does what the stories say, and functions to check the results. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { SwarmView } from '../../src/api/swarm.ts';
@@ -7,10 +7,10 @@ import { story, taskText } from '../fixtures/task-file.ts';
 import { type Installation, until } from './installation.ts';
 import { otherUid, Repository } from './repository.ts';
 
-/** What each story of a task file does, one after the other; in the words of `scripted-agent.mjs`. */
+/** The orders of each story of a task file, in order, in the words of `scripted-agent.mjs`. */
 export type Plans = Readonly<Record<string, readonly string[]>>;
 
-/** More than any work of these takes. */
+/** Longer than any of these swarms takes. */
 export const workMs = 100_000;
 
 const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
@@ -46,7 +46,7 @@ export class SwarmProject {
     return join(this.path, `.carrel/tasks/2026-01-31-${name}-tasks.json`);
   }
 
-  /** As an owner who corrects the file. */
+  /** Corrects the file, as its owner does. */
   mend(name: string, from: string, to: string): void {
     const path = this.file(name);
     writeFileSync(path, readFileSync(path, 'utf8').replace(JSON.stringify(from), JSON.stringify(to)));
@@ -57,14 +57,14 @@ export class SwarmProject {
     return userStories.map(({ status }) => status);
   }
 
-  /** The stories whose commits came to the host, the first first. */
+  /** The stories whose commits are on the host, in order. */
   landed(name: string): string[] {
     const format = '--format=%(trailers:key=Carrel-Story,valueonly,separator=%x2C)';
     const ref = `refs/carrel/${name}/heads/feat/${name}`;
     return this.git('log', '--reverse', format, ref).split('\n').filter(Boolean);
   }
 
-  /** Every story of every file exactly once, in the branch and in what the branch has. */
+  /** Returns the files of which not every story is done exactly once, by commits, by content and by status. */
   wrong(): string[] {
     return Object.entries(this.#plans).flatMap(([name, orders]) => {
       const ids = orders.map((_, index) => `US-00${index + 1}`);
@@ -80,7 +80,7 @@ export class SwarmProject {
     return this.repository.git('-c', 'safe.directory=*', ...args);
   }
 
-  /** Some of it returns when all is done. */
+  /** Runs a command of `swarm`; some commands return only when everything is done. */
   async swarm(...args: string[]): Promise<string> {
     const argv = ['swarm', ...args, '--project', this.path];
     const { exitCode, stdout, stderr } = await this.#carrel.run(argv, { timeoutMs: workMs });
@@ -110,7 +110,7 @@ export function hasEnded({ containers }: SwarmView): boolean {
   return containers.every(({ status }) => status !== 'pending' && status !== 'running');
 }
 
-/** The installation knows the agent that does what stories say. */
+/** Configures the agent that does what stories say. */
 export function knowScripted(carrel: Installation, more = ''): void {
   const agent = `agents:\n  scripted: { kind: command, command: [/usr/bin/env, node, /workspace/tools/agent.mjs] }\n`;
   appendFileSync(join(carrel.home, 'config.yaml'), `${agent}${more}`);

@@ -13,7 +13,9 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The key End, and Enter. Agents take Enter right after a letter for a part of what is pasted; after End they do not. */
+/**
+ * The keys End and Enter. Right after a letter agents take Enter for a part of a pasted text; after End they do not.
+ */
 const enter = '\x1b[F\r';
 
 export class Terminal {
@@ -71,7 +73,7 @@ export class Terminal {
     this.#child.stdin!.write(`${JSON.stringify({ size: [rows, columns] })}\n`);
   }
 
-  /** As when its window is closed. */
+  /** Kills the program, as when its window is closed. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }

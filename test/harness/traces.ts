@@ -1,4 +1,4 @@
-/** What sandboxes leave to see on the host. */
+/** Traces of sandboxes on the host. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -6,7 +6,7 @@ function commandLine(pid: string): string[] {
   return textOf(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** Of what is gone meanwhile, nothing. */
+/** Empty: the file is gone meanwhile. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -29,7 +29,7 @@ export function processesMentioning(text: string, program: string): number[] {
     .map(Number);
 }
 
-/** Pids of daemons of this home, be they only about to be one. */
+/** Pids of daemons of this home, including those that are still starting. */
 export function daemonsOf(home: string): number[] {
   const isOfHome = (pid: string) => textOf(`/proc/${pid}/environ`).split('\0').includes(`CARREL_HOME=${home}`);
   return allPids()
@@ -49,7 +49,7 @@ export function groupsOf(id: string): string[] {
   return parents.map((parent) => join(parent, id)).filter((path) => existsSync(path));
 }
 
-/** Of a folder that others work in: what vanishes meanwhile is not there. */
+/** Files below a folder in which others work: entries that vanish meanwhile are left out. */
 export function filesBelow(folder: string): string[] {
   return list(folder).flatMap((name) => {
     const path = join(folder, name);

@@ -12,7 +12,7 @@ export interface WorkingCopy extends Changes {
   readonly tree: string;
 }
 
-/** In a new folder below the root; `run` does what an agent would do. */
+/** Makes a working copy in a new folder below the root; `run` does what an agent would do. */
 export function workingCopy(root: string, files: Files, run: (tree: string) => void): WorkingCopy {
   const folder = mkdtempSync(join(root, 'workspace-'));
   const [base, tree] = [join(folder, 'base'), join(folder, 'tree')];

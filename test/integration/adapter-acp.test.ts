@@ -1,4 +1,4 @@
-/** ACP agents that ask, crash, flood and talk nonsense, by way of the official library on both sides. */
+/** ACP agents that ask, crash, flood and send garbage. Both sides use the official library. */
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AgentSpec } from '../../src/model/agent.ts';
@@ -31,7 +31,7 @@ it('a request for permission is answered by the rule for that kind of tool', asy
 it.each([
   ['a key', {}, 'some-api-key'],
   ['the way that was chosen', { authenticate: 'login' }, 'login'],
-])('the agent is authenticated by %s', async (_, choice, way) => {
+])('the adapter authenticates the agent by %s', async (_, choice, way) => {
   const run = await order('ask', { WAYS: 'login,some-api-key' }, { ...agent, ...choice });
   expect([run.completion?.status, bench.show('answers').split('\n')[0]]).toEqual(['completed', `by ${way}`]);
 });
@@ -39,7 +39,7 @@ it.each([
 it.each([
   [',', 'offers no way to'],
   ['login,browser', 'offers login, browser'],
-])('an agent that offers only "%s" fails for want of a key', async (ways, said) => {
+])('an agent that offers only the ways "%s" fails, since the adapter has no key for it', async (ways, said) => {
   const run = await order('ask', { WAYS: ways });
   expect(run.errors).toEqual([expect.stringMatching(`^MISSING_ENV_VAR US-001: .*${said}`)]);
 });
@@ -53,7 +53,7 @@ it('unknown messages of an agent are ignored', async () => {
 it.each([
   ['crash', 'AGENT_CRASH', 'ended with 9 in the middle of its work'],
   ['flood', 'ACP_CONNECTION_LOST', 'the agent broke the conversation off'],
-])('one that ends in a %s has failed: %s', async (name, code, reason) => {
+])('the story of an agent that ends in a %s has failed with %s', async (name, code, reason) => {
   const run = await order(name);
   expect(run.errors).toEqual([expect.stringContaining(`${code} US-001: `)]);
   expect(run.completion?.errors).toEqual([expect.stringContaining(reason)]);

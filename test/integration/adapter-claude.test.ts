@@ -1,4 +1,4 @@
-/** The real claude, driven by the adapter and talking to a model that says what the test scripts. */
+/** The real claude, driven by the adapter, with a model that answers as the test scripts it. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -60,7 +60,7 @@ it('claude works with the key of a secret, which is in no environment', async ()
   expect(JSON.stringify(model.questions[0]?.messages)).toContain('Write one.');
 });
 
-it('claude that its model refuses fails, and says why', async () => {
+it('a story fails with the reason if the model refuses the key of claude', async () => {
   model = await ScriptedModel.open([[{ text: 'no' }]], { wants: { header: 'x-api-key', value: 'other' } });
   bench.plan([{ does: 'Write one.' }]);
   const run = await bench.complete({ agent: claude }, { ...env(), ANTHROPIC_API_KEY: 'sk-real' });

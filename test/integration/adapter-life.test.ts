@@ -1,4 +1,4 @@
-/** How the adapter ends, is killed, goes on, and who it talks with meanwhile. */
+/** How the adapter ends, survives a kill and goes on, and how it handles its connections meanwhile. */
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -39,7 +39,7 @@ describe('an adapter that is killed', () => {
     expect(bench.repository.git('fsck', '--no-dangling')).toBe('');
   }
 
-  it('before anything is noted, nothing is on the branch', async () => {
+  it('before anything is noted leaves nothing on the branch', async () => {
     bench.plan(four, 2);
     for (let runs = 0; runs < 2; runs += 1) {
       expect((await bench.complete({}, { CARREL_CRASH_AT: 'story:committed' })).completion).toBeUndefined();
@@ -50,7 +50,7 @@ describe('an adapter that is killed', () => {
   });
 
   it.each(['story:noted', 'story:landed', 'story:told'])(
-    'at %s in every run, each story is on the branch once in the end',
+    'at %s in every run puts each story on the branch exactly once in the end',
     async (point) => {
       bench.plan(four, 2);
       for (let runs = 0; runs < 4; runs += 1) {
@@ -61,7 +61,7 @@ describe('an adapter that is killed', () => {
     },
   );
 
-  it('at any moment, each story is on the branch once in the end', async () => {
+  it('at any moment puts each story on the branch exactly once in the end', async () => {
     bench.plan(four, 2);
     for (const ms of [150, 300, 200, 400, 250]) {
       const run = bench.start();
@@ -76,7 +76,7 @@ describe('an adapter that is killed', () => {
     expectAllOnce();
   });
 
-  it('with its agent in the middle of git, goes on', async () => {
+  it('with its agent in the middle of git goes on in the next run', async () => {
     bench.plan([{ does: `write b x\nwrite ${file('there')} x\nwait ${file('go')}` }]);
     const run = bench.start();
     run.ask();
@@ -90,7 +90,7 @@ describe('an adapter that is killed', () => {
     expect(bench.landed).toEqual(['US-001']);
   });
 
-  it('in the middle of making a checkout, which is locked meanwhile, goes on', async () => {
+  it('in the middle of making a checkout, which is locked meanwhile, goes on in the next run', async () => {
     bench.plan([{ does: 'write b x' }]);
     const lane = join(bench.data, 'lanes/0');
     bench.repository.git('worktree', 'add', '--quiet', '--lock', '--detach', lane);
@@ -107,7 +107,7 @@ describe('an adapter that is killed', () => {
     expect(bench.repository.git('worktree', 'list').split('\n')).toHaveLength(1);
   });
 
-  it('and with its record lost, knows from the branch what is done', async () => {
+  it('and lost its record, finds the finished stories on the branch', async () => {
     bench.plan([{ does: 'append b 1' }, { does: 'exit 1' }]);
     await bench.complete();
     rmSync(bench.data, { recursive: true });
@@ -129,7 +129,7 @@ describe('an adapter that is killed', () => {
 });
 
 describe('SIGTERM', () => {
-  it('reaches the agent, and ends in a completion that says stopped', async () => {
+  it('is passed to the agent, and the completion has the status stopped', async () => {
     bench.plan([{ does: `on-term ${file('told')}\nwrite ${file('there')} x\nwait ${file('never')}` }, { does: '' }], 1);
     const run = bench.start();
     run.ask();
@@ -160,7 +160,7 @@ describe('SIGTERM', () => {
     await until(() => pids.filter(isRunning).length === 0, 'what was killed to be gone');
   });
 
-  it('in the middle of a clone calls that off', async () => {
+  it('in the middle of a clone cancels the clone', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const connected = once(silent, 'connection');
@@ -227,7 +227,7 @@ describe('a connection', () => {
     expect(bench.landed).toEqual(['US-001', 'US-002']);
   });
 
-  it('that goes away again leaves the work alone', async () => {
+  it('that ends again does not disturb the work', async () => {
     waits();
     const run = bench.start();
     run.ask();
@@ -258,7 +258,7 @@ describe('a connection', () => {
     expect(await run.exited).toBe(0);
   });
 
-  it('that is slow to read holds nothing up', async () => {
+  it('that is slow to read does not delay the work', async () => {
     bench.plan([{ does: 'flood 2\nwrite b x' }]);
     const run = bench.start();
     run.child.stdout!.pause();
@@ -356,7 +356,7 @@ describe('a full disk', () => {
     const run = bench.start({ agent: scriptedAgent }, {}, [...tmpfs, mount, 'sh']);
     run.ask();
     await begun(run);
-    // Its checkout is there, too.
+    // Its checkout exists by then, too.
     await until(() => existsSync(file('there')), 'the agent');
     const inside = `/proc/${run.child.pid}/root${file('data')}/fill`;
     expect(() => writeFileSync(inside, Buffer.alloc(1 << 20))).toThrow('ENOSPC');

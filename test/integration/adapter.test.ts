@@ -86,13 +86,13 @@ describe('stories side by side', () => {
     const { stories } = bench.outcome;
     expect([1, 2, 3].map((n) => stories[`US-00${n}`]?.output)).toEqual(['nothing', 'nothing', '1\n\n1']);
     expect(bench.landed.at(-1)).toBe('US-003');
-    // The lanes are gone, and the workspace was never touched.
+    // The lanes were removed, and the workspace was never touched.
     expect(existsSync(join(bench.data, 'lanes'))).toBe(false);
     expect(bench.repository.git('worktree', 'list').split('\n')).toHaveLength(1);
     expect(bench.repository.git('status', '--porcelain', '--branch')).toBe('## main\n?? .carrel/');
   });
 
-  it('that do not fit together are done again from where the branch is', async () => {
+  it('that conflict are done again from the tip of the branch', async () => {
     const first = `append a one\nwait ${bench.folder}/second`;
     const second = `append a two\nwrite ${bench.folder}/second x\nread a`;
     bench.plan([{ does: first }, { does: second }]);
@@ -119,7 +119,7 @@ describe('stories side by side', () => {
 });
 
 describe('a workspace with changes of its own', () => {
-  it('is left alone, and agents work on what was committed', async () => {
+  it('is not touched, and agents work on the committed files', async () => {
     put(bench.repository.path, { a: 'edited\n', fresh: 'new\n' });
     bench.plan([{ does: 'read a\nread fresh\nwrite b x' }]);
     await bench.complete();
@@ -134,7 +134,7 @@ describe('a story that fails', () => {
   it.each([
     ['exit 7', 'ended with 7', null],
     ['say so long\nkill', 'ended with 137: so long', 'AGENT_CRASH'],
-  ])('by %j holds up what is behind it, and its work can be looked at', async (end, reason, code) => {
+  ])('by %j blocks the stories that depend on it, and its work is kept under a ref', async (end, reason, code) => {
     bench.plan([{ does: `write b half\n${end}` }, { does: 'write c whole' }, { does: '', after: ['US-001'] }]);
     const run = await bench.complete();
     expect(await run.exited).toBe(1);
@@ -170,11 +170,11 @@ it('a story that takes too long has failed', async () => {
   expect(run.errors).toEqual(['CONTAINER_TIMEOUT US-001: the agent worked for more than 1 s']);
 });
 
-describe('what cannot begin', () => {
+describe('a run that cannot begin', () => {
   it.each([
     ['no task file', () => {}, 'TASK_FILE_NOT_FOUND there is no task file'],
     ['a bad task file', () => put(bench.repository.path, { [taskFilePath]: '{' }), 'TASK_FILE_INVALID'],
-  ])('for want of %s fails with a completion', async (_, prepare, error) => {
+  ])('because of %s fails with a completion', async (_, prepare, error) => {
     prepare();
     const run = await bench.complete();
     expect(await run.exited).toBe(1);
@@ -194,7 +194,7 @@ describe('what cannot begin', () => {
       { agent: { kind: 'command', command: ['true'], key: { variable: 'K', secret: 'S' } } },
       'MISSING_ENV_VAR the agent needs K',
     ],
-  ] as const)('for want of %s reports the error', async (_, settings, error) => {
+  ] as const)('because it lacks %s reports the error', async (_, settings, error) => {
     bench.plan([{ does: '' }]);
     const run = await bench.complete(settings);
     expect(run.errors).toEqual([expect.stringContaining(error)]);
@@ -237,7 +237,7 @@ it('a repository by its address is cloned once, and worked in', async () => {
   }
 });
 
-describe('what an earlier sandbox did and was fetched', () => {
+describe('a story that an earlier sandbox did and that was fetched', () => {
   const fetched = `refs/carrel/${hostname()}/heads/${branchName}`;
 
   /** The first story is done and fetched; then the sandbox is gone. */
@@ -249,7 +249,7 @@ describe('what an earlier sandbox did and was fetched', () => {
     bench.plan([{ does: 'append b 1' }, { does: 'append c 2' }]);
   }
 
-  it.each(['is not there', 'is where it was before'])('is on a branch that %s', async (where) => {
+  it.each(['is not there', 'is where it was before'])('is found again if the branch %s', async (where) => {
     await lose();
     if (where === 'is not there') bench.repository.git('branch', '-D', branchName);
     else bench.repository.git('update-ref', `refs/heads/${branchName}`, 'main');
@@ -270,7 +270,7 @@ describe('what an earlier sandbox did and was fetched', () => {
   });
 });
 
-describe('what an agent is given', () => {
+describe('the input of an agent', () => {
   it('is the text of the story unchanged, with no part run by a shell', async () => {
     const evil = `'; touch ${bench.folder}/owned; $(touch ${bench.folder}/owned) \`touch ${bench.folder}/owned\` "\\`;
     bench.plan([
@@ -284,13 +284,13 @@ describe('what an agent is given', () => {
     expect(bench.repository.git('log', '--format=%s', '-2', branchName)).toContain(evil);
   });
 
-  it('is the story in words where it reads those', async () => {
+  it('is a prompt with the story if the agent reads prompts', async () => {
     bench.plan([{ title: 'Greet people', does: 'Say hello.' }]);
     await bench.complete({ agent: { kind: 'command', command: ['tee', 'prompt'], input: 'prompt' } });
     expect(bench.show('prompt')).toContain('# Greet people\n\nSay hello.\n');
   });
 
-  it('are the variables of the request, and its key from a secret', async () => {
+  it('includes the variables of the request, and its key from a secret', async () => {
     writeFileSync(join(bench.folder, 'secrets', 'S'), 'hidden\n');
     bench.plan([{ does: 'env GREETING\nenv K\nenv HOME' }]);
     const run = bench.start({

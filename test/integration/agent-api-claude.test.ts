@@ -1,4 +1,4 @@
-/** The real claude, driven by a process of the agent API and talking to a model that says what the test scripts. */
+/** The real claude, driven by a process of the agent API, with a model that answers as the test scripts it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ afterEach(async () => {
   await model.dispose();
 });
 
-test('claude answers, asks before it runs a tool, and remembers after all was killed', async () => {
+test('claude answers, asks before it runs a tool, and remembers the session after a kill', async () => {
   const id = await api.create();
   const first = await api.prompt(id, 'Good morning');
   expect([await api.ended(id, first), api.said(id, first)]).toEqual(['end_turn', 'Hello from the model.']);

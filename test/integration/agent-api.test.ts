@@ -44,7 +44,7 @@ test('start begins one agent API, however often it is run at once', async () => 
   try {
     const ports = await Promise.all([runStart(), runStart(), runStart()]);
     expect(new Set(ports).size).toBe(1);
-    // Those that lost the race are ending.
+    // The servers that lost the race are ending.
     await soon(() => expect(servers()).toHaveLength(1));
     api.use(ports[0]!);
     expect((await api.client.get('/health')).body).toMatchObject({ healthy: true, sandbox: 'web' });
@@ -54,7 +54,7 @@ test('start begins one agent API, however often it is run at once', async () => 
   }
 });
 
-test('start begins another one when the one that it began is killed', async () => {
+test('start begins another agent API when the one that it began is killed', async () => {
   const program = join(api.root, 'killed-once.mjs');
   const killed = join(api.root, 'killed');
   const text = [
@@ -109,7 +109,7 @@ test('a form of the agent is a question with a schema, and its fields are the an
   expect(api.said(id, turn)).toContain('blue');
 });
 
-test('a mode and a model that are chosen are those of the agent, and of the agent that is started after it', async () => {
+test('the agent uses the chosen mode and model, and so does the agent that is started after it', async () => {
   await api.serve();
   const id = await api.create();
   const unknown = await api.client.post(`/sessions/${id}/mode`, { mode: 'nosuch' });
@@ -128,7 +128,7 @@ test('a mode and a model that are chosen are those of the agent, and of the agen
   expect(api.log(id).filter(({ type }) => type === 'question')).toEqual([]);
 });
 
-test('S12 cancel ends a turn that would not end', async () => {
+test('S12 cancel ends a turn that would not end by itself', async () => {
   await api.serve();
   const id = await api.create();
   const turn = await api.prompt(id, 'wait 1000');
@@ -214,7 +214,7 @@ test('S1 S2 whenever the agent API is killed, events stay, prompts run at most o
   for (let round = 0; round < rounds; round += 1) {
     const sending = follow(id, seen).then(undefined, () => {});
     const turns = [`t${round}`, `t${round}b`];
-    // The one that was under way in the round before may or may not have arrived.
+    // The prompts of the round before may or may not have arrived.
     const repeated = round > 0 ? [`t${round - 1}`, `t${round - 1}b`] : [];
     const prompts = [...repeated, ...turns].map((turnId) =>
       api.prompt(id, `say ${turnId} 1 2 3 4`, { turnId, queue: true }).then(

@@ -21,7 +21,7 @@ const list: Readonly<Record<string, readonly string[]>> = {
 const local = (name: string): McpServer => ({
   ...{ name, from: 'carrel', server: { command: '/bin/false', args: ['an "arg"'], env: { A: '1' } } },
 });
-/** Nothing listens there. */
+/** An address at which nothing listens. */
 const hubUrl = 'http://127.0.0.1:9/mcp';
 const hub: McpServer = { name: 'hub', from: 'carrel', server: { url: hubUrl, headers: {} } };
 const own: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ function output([program = '', ...args]: readonly string[]): Promise<string> {
   });
 }
 
-it('claude, codex, gemini and opencode list servers that were added, and those of the user', async () => {
+it('claude, codex, gemini and opencode list the MCP servers that were added, and those of the user', async () => {
   const refused: string[] = [];
   const servers = [local('memory'), local('memory-bank'), hub];
   configure(home, { servers, shadowed: [] }, (text) => refused.push(text));
@@ -60,7 +60,7 @@ it('claude, codex, gemini and opencode list servers that were added, and those o
       expect([agent, shown[index]]).toEqual([agent, expect.stringMatching(new RegExp(`\\b${name}\\b.*${place}`, 's'))]);
 }, 120_000);
 
-it('fewer grants remove what was added, and every file still has what the user wrote', async () => {
+it('fewer grants remove the servers that were added, and every file still has what the user wrote', async () => {
   configure(home, { servers: [local('memory')], shadowed: [] }, () => {});
   expect(await output(list.codex!)).not.toContain('memory-bank');
   configure(home, { servers: [], shadowed: [] }, () => {});

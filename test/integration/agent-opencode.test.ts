@@ -36,7 +36,7 @@ describe.runIf(program !== undefined)('opencode', () => {
   });
 });
 
-/** Without a look for updates, models or language servers. */
+/** Turns off the search for updates, models and language servers. */
 function environment(port: number): Record<string, string> {
   const name = 'anthropic/claude-sonnet-4-5';
   const config = {
@@ -83,7 +83,7 @@ if (isRepeated)
     });
   });
 
-/** Without a question for an account, updates or reports. */
+/** Turns off the question for an account, updates and reports. */
 const geminiSettings = {
   security: { auth: { selectedType: 'gemini-api-key' } },
   general: { disableAutoUpdate: true },

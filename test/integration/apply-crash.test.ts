@@ -33,7 +33,7 @@ import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 
 const once = join(import.meta.dirname, '../fixtures/apply-once.mjs');
 
-/** In a process that is killed there; false: it never got there. */
+/** Runs the action in a process that is killed at the point; false: the process never got there. */
 function crashes(action: 'apply' | 'undo' | 'recover', one: Bench, point: string): boolean {
   const { signal, status, stderr } = spawnSync('node', [once, action, writeInput(one)], {
     env: { ...process.env, CARREL_CRASH_AT: `apply:${point}` },
@@ -42,14 +42,14 @@ function crashes(action: 'apply' | 'undo' | 'recover', one: Bench, point: string
   return signal === 'SIGKILL';
 }
 
-/** The number of steps of the apply of everything, folders that are closed at the end included. */
+/** The number of steps of the apply of everything, including the final modes of read-only folders. */
 const stepCount = 27;
 const steps = Array.from({ length: stepCount }, (_, n) => `step:${n}`);
 const early = ['staging-made', 'staged'];
 const late = ['ready', ...steps, 'steps-done', 'old-kept', 'done', 'cleaned'];
 
 describe('a crash during an apply', () => {
-  it.each(early)('at %s is taken back', (point) => {
+  it.each(early)('at %s is rolled back', (point) => {
     const one = bench(everyBase, everyBase, everyTheirs);
     expect(crashes('apply', one, point)).toBe(true);
     expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: [] });
@@ -74,17 +74,20 @@ describe('a crash during an apply', () => {
     expect(readJournal(one.journal).steps.length).toBe(stepCount);
   });
 
-  it.each(['step:3', 'step:9', 'steps-done', 'old-kept', 'done'])('and another at %s while recovering', (point) => {
-    const one = bench(everyBase, everyBase, everyTheirs);
-    expect(crashes('apply', one, 'step:6')).toBe(true);
-    expect(crashes('recover', one, point)).toBe(true);
-    expect(recover(one.journal)).toEqual({ outcome: 'done', left: [] });
-    expect([harvest(one.project), isClean(one.project)]).toEqual([everyTheirs, true]);
-  });
+  it.each(['step:3', 'step:9', 'steps-done', 'old-kept', 'done'])(
+    'and another at %s during recovery are finished',
+    (point) => {
+      const one = bench(everyBase, everyBase, everyTheirs);
+      expect(crashes('apply', one, 'step:6')).toBe(true);
+      expect(crashes('recover', one, point)).toBe(true);
+      expect(recover(one.journal)).toEqual({ outcome: 'done', left: [] });
+      expect([harvest(one.project), isClean(one.project)]).toEqual([everyTheirs, true]);
+    },
+  );
 });
 
 describe('a crash during an undo', () => {
-  it.each(early)('at %s leaves the apply standing', (point) => {
+  it.each(early)('at %s leaves the apply in effect', (point) => {
     const one = bench(everyBase, everyBase, everyTheirs);
     apply(one);
     expect(crashes('undo', one, point)).toBe(true);
@@ -119,16 +122,19 @@ describe('the owner between a crash and recovery', () => {
   const base: Tree = { a: file('a'), b: file('b'), c: file('c'), d: folder(), 'd/e': file('e') };
   const theirs: Tree = { a: file('A'), b: file('B'), c: file('C'), n: folder(), 'n/m': file('m') };
 
-  it.each(['ready', 'step:0', 'step:1', 'step:2', 'step:3'])('edits the last of all (after %s)', (point) => {
-    const one = bench(base, base, { ...theirs, z: file('z') });
-    expect(crashes('apply', one, point)).toBe(true);
-    writeFileSync(join(one.project, 'z'), 'mine', { mode: 0o644 });
-    expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: [] });
-    expect(harvest(one.project)).toEqual({ ...base, z: file('mine') });
-    expect([isClean(one.project), existsSync(one.journal)]).toEqual([true, false]);
-  });
+  it.each(['ready', 'step:0', 'step:1', 'step:2', 'step:3'])(
+    'edits the last path: the apply is rolled back (after %s)',
+    (point) => {
+      const one = bench(base, base, { ...theirs, z: file('z') });
+      expect(crashes('apply', one, point)).toBe(true);
+      writeFileSync(join(one.project, 'z'), 'mine', { mode: 0o644 });
+      expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: [] });
+      expect(harvest(one.project)).toEqual({ ...base, z: file('mine') });
+      expect([isClean(one.project), existsSync(one.journal)]).toEqual([true, false]);
+    },
+  );
 
-  it('edits what is yet to come, so that all is taken back', () => {
+  it('edits a path that was not exchanged yet, so that the apply is rolled back', () => {
     const one = bench(base, base, theirs);
     expect(crashes('apply', one, 'step:3')).toBe(true);
     writeFileSync(join(one.project, 'c'), 'mine');
@@ -137,7 +143,7 @@ describe('the owner between a crash and recovery', () => {
     expect([isClean(one.project), existsSync(one.journal)]).toEqual([true, false]);
   });
 
-  it('edits what was put already too, which stays, and what it replaced is kept', () => {
+  it('also edits a path that was exchanged, which stays, and the replaced file is kept', () => {
     const one = bench(base, base, theirs);
     expect(crashes('apply', one, 'step:3')).toBe(true);
     expect(readFileSync(join(one.project, 'a'), 'utf8')).toBe('A');
@@ -150,7 +156,7 @@ describe('the owner between a crash and recovery', () => {
     expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: ['a'] });
   });
 
-  it('writes to a file it had open, which has left the project by then', () => {
+  it('writes to an open file that the apply had taken out, and the write is not lost', () => {
     const one = bench(base, base, theirs);
     const open = openSync(join(one.project, 'a'), 'a');
     expect(crashes('apply', one, 'step:4')).toBe(true);
@@ -161,7 +167,7 @@ describe('the owner between a crash and recovery', () => {
     expect(harvest(one.project)).toEqual({ ...base, a: file('a and more') });
   });
 
-  it.each(['put-back', 'taken-back'])('is not held up by a crash while taking back (at %s)', (point) => {
+  it.each(['put-back', 'taken-back'])('gets a rollback even after a crash during it (at %s)', (point) => {
     const one = bench(base, base, theirs);
     expect(crashes('apply', one, 'step:3')).toBe(true);
     writeFileSync(join(one.project, 'c'), 'mine');
@@ -187,7 +193,7 @@ describe('an undo', () => {
     expect(readJournal(one.journal).state).toBe('done');
   });
 
-  it('takes an equal file for the one it put', () => {
+  it('accepts an equal file in the place of the one that the apply put', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     apply(one);
     const bytes = readFileSync(join(one.project, 'a'));
@@ -205,7 +211,7 @@ describe('an undo', () => {
     expect(harvest(one.project)).toEqual({ d: folder(), 'd/mine': file('m') });
   });
 
-  it('happens once', () => {
+  it('is refused the second time', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     apply(one);
     undoApply(one.journal);
@@ -225,7 +231,7 @@ describe('small disks', () => {
   }
   const large = file('x'.repeat(600_000));
 
-  it('in the project: nothing happens', () =>
+  it('in the project: the apply fails and changes nothing', () =>
     withDisk('1m', (disk) => {
       const project = join(disk, 'project');
       const one = bench({ a: file('a') }, { a: file('a') }, { a: file('A'), b: large, c: large }, project);
@@ -239,7 +245,7 @@ describe('small disks', () => {
       expect([harvest(project), existsSync(one.journal)]).toEqual([{ a: file('a') }, false]);
     }));
 
-  it('for the journal: nothing happens', () =>
+  it('for the journal: the apply fails and changes nothing', () =>
     withDisk('256k', (disk) => {
       const one = bench({ a: large }, { a: large, o: file('o') }, { b: file('b') });
       const journal = join(disk, 'journal');
@@ -247,7 +253,7 @@ describe('small disks', () => {
       expect([harvest(one.project), existsSync(journal)]).toEqual([{ a: large, o: file('o') }, false]);
     }));
 
-  it('beside the project: what is kept for an undo is copied', () =>
+  it('of the project alone: the files that are kept for an undo are copied to the other disk', () =>
     withDisk('4m', (disk) => {
       const project = join(disk, 'project');
       mkdirSync(project);

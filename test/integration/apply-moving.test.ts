@@ -1,4 +1,4 @@
-/** An owner who saves while changes are taken over: what goes together is taken, and nothing that was saved is lost. */
+/** An owner saves files during an apply: changes that merge are taken, and nothing that was saved is lost. */
 import {
   appendFileSync,
   linkSync,
@@ -26,7 +26,7 @@ import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
-/** Called before each exchange of that name that puts the agent's into the project. */
+/** Called before each exchange that puts the agent's version of that name into the project. */
 const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
 vi.mock('../../src/lib/sys.ts', async (original) => {
   const real = await original<typeof import('../../src/lib/sys.ts')>();
@@ -94,7 +94,7 @@ function isAgents(name: string): boolean {
 const all = () => ['a', 'f', 'z'].map((name) => readFileSync(project(name), 'utf8'));
 const isClean = () => readdirSync(place.project).join() === 'a,f,z';
 
-it('the digest of a plan is another one after a change of content, of the same length', () => {
+it('the digest of a plan differs after a change of content of the same length', () => {
   const shown = shownDigest();
   expect(shownDigest()).toBe(shown);
   writeFileSync(inside('f'), `agent\n${middle}tsal\n`);
@@ -116,7 +116,7 @@ it('a large file that the owner changed after the list was made, to the same len
   expect([changed, readFileSync(project('large'), 'utf8') === large('n')]).toEqual([false, true]);
 });
 
-it('an apply adds what it took to the base log, and later changes are decided against that', () => {
+it('an apply adds the taken versions to the base log, and later changes are decided against these', () => {
   const listed = listSources({ ...order(), journal: join(root, 'journal') });
   const log = readFileSync(join(root, 'base.log'));
   expect(listed[0]!.logBytes).toBe(log.length);
@@ -131,7 +131,7 @@ it('an apply adds what it took to the base log, and later changes are decided ag
   ]);
 });
 
-it('an undo moves what the journal kept into the given folder', () => {
+it('an undo moves the kept entries of the journal into the given folder', () => {
   const before = all();
   expect(apply().changed).toBe(true);
   mkdirSync(join(root, 'trash'));
@@ -154,7 +154,7 @@ describe('an owner who saves between the look and the exchange', () => {
         renameSync(join(root, 'new'), path);
       },
     ],
-  ])('%s, several times, is merged with, and an undo gives it all back', (_, save) => {
+  ])('%s, several times, gets a merge, and an undo restores everything', (_, save) => {
     let saves = 0;
     const act = () => {
       if (saves < 3) save(project('f'), `owner ${saves}\n`);
@@ -171,7 +171,7 @@ describe('an owner who saves between the look and the exchange', () => {
     expect(all()).toEqual([first, `${first}owner 0\nowner 1\nowner 2\n`, first]);
   });
 
-  it('gets nothing merged with what was saved where the apply expects what was shown', () => {
+  it('gets no merge if the apply expects the digest that was shown', () => {
     const shown = shownDigest();
     let saves = 0;
     const act = () => {
@@ -186,7 +186,7 @@ describe('an owner who saves between the look and the exchange', () => {
     expect(apply(shownDigest()).changed).toBe(true);
   });
 
-  it('and changes the same lines in the end is refused, with everything as the owner left it', () => {
+  it('and changes the same lines in the end gets a refusal, and everything stays as the owner left it', () => {
     Object.assign(moment, { name: 'f', act: () => writeFileSync(project('f'), `owner\n${middle}last\n`) });
     expect(apply()).toMatchObject({ blocked: true, changed: false });
     const first = `first\n${middle}last\n`;
@@ -194,7 +194,7 @@ describe('an owner who saves between the look and the exchange', () => {
     expect(isClean()).toBe(true);
   });
 
-  it('and deletes it gets a conflict', () => {
+  it('and deletes the file gets a conflict', () => {
     let deleted = false;
     const act = () => {
       if (!deleted) rmSync(project('f'));
@@ -209,7 +209,7 @@ describe('an owner who saves between the look and the exchange', () => {
   });
 
   it.each(['making-again', 'made-again'])(
-    'and a crash then (at %s): all of it goes back, with what was saved',
+    'gets everything rolled back after a crash (at %s), with what was saved',
     (point) => {
       const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
         throw new Error('killed');
@@ -234,7 +234,7 @@ describe('an owner who saves between the look and the exchange', () => {
   );
 });
 
-it('an owner who saves every few milliseconds, all the time, does not keep changes out, and loses no line', async () => {
+it('an owner who saves every few milliseconds does not keep the apply from finishing, and loses no line', async () => {
   const owner = new Worker(saver, { eval: true, workerData: project('f') });
   try {
     await new Promise((resolve) => owner.once('message', resolve));

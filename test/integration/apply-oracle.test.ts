@@ -1,12 +1,12 @@
 /**
- * Random work of an owner and an agent on one project, in a working copy that the kernel mounts, against what git makes of
- * the same three trees. Where git merges, the apply has to give the very same tree; where git has a conflict, it has to
- * refuse. It differs on purpose in this only:
+ * Compares applies with git merges: an owner and an agent work at random on one project, the agent in a working copy
+ * that the kernel mounts. If git merges the three trees, the apply has to give the same tree; if git has a conflict, it
+ * has to refuse. It differs on purpose in this only:
  * - Empty folders count: a file of one side and an empty folder of the other are a conflict.
  * - Renames are not followed by either, but `--ours` keeps both ends of a rename or neither.
- * - Where no look was taken between the agent and the owner, it may refuse, and never guesses.
+ * - If no look was taken between the agent and the owner, it may refuse, and never guesses.
  *
- * CARREL_MERGE_CASES says how many, CARREL_MERGE_SEED which is the first.
+ * CARREL_MERGE_CASES sets the number of cases, CARREL_MERGE_SEED the first seed.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ function copyOf(from: string, to: string): void {
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
 }
 
-/** Whether a look was taken between the agent and the owner. */
+/** `looked`: a look is taken between the agent and the owner. */
 function play(testbed: Testbed, random: Random, looked: boolean): void {
   growTree(random, testbed.project);
   testbed.look();
@@ -141,7 +141,7 @@ interface Trees {
   readonly theirs: Tree;
 }
 
-/** Git knows of no empty folders. */
+/** True: every conflict is about an empty folder, of which git knows nothing. */
 function isAboutEmptyFolder({ base, ours, theirs }: Trees, plan: Plan): boolean {
   const isEmptyFolder = (tree: Tree, path: string) =>
     tree[path]?.type === 'folder' &&
@@ -149,12 +149,15 @@ function isAboutEmptyFolder({ base, ours, theirs }: Trees, plan: Plan): boolean 
   return conflictsOf(plan).every(({ path }) => [base, ours, theirs].some((tree) => isEmptyFolder(tree, path)));
 }
 
-/** Written by the agent and deleted by the owner, with no look between them: it looks like a new file, and nothing is lost. */
+/**
+ * True: the agent wrote the file and the owner deleted it, with no look between them. It then counts as a new file, and
+ * nothing is lost.
+ */
 function isTakenAgain({ base, ours, theirs }: Trees, path: string): boolean {
   return base[path] !== undefined && ours[path] === undefined && theirs[path] !== undefined;
 }
 
-/** What the agent never saw stays; what is decided otherwise is reported; all of it can be taken back. */
+/** Checks that paths that the agent never saw stay, and that an undo restores the project. */
 function checkResolved(testbed: Testbed, resolution: Resolution, { base, ours, theirs }: Trees): void {
   const plan = planOf(testbed, resolution);
   if (plan.blocked) return;
@@ -189,7 +192,7 @@ function check(testbed: Testbed, looked: boolean, resolution: Resolution): void 
   if (looked) throw new Error(`refused: ${reasonsOf(plan).join('; ')}`);
 }
 
-describe('an apply does what git merge does', () => {
+describe('an apply merges trees as git does', () => {
   afterAll(() => console.log(`${cases} cases from ${firstSeed}: ${JSON.stringify(tally)}`));
 
   it.each(Array.from({ length: cases }, (_, n) => firstSeed + n))('seed %i', (seed) => {

@@ -1,6 +1,6 @@
 /**
- * Random edits of text files, of which random blocks are taken: the project gets what `git apply` makes of the same hunks, the rest
- * stays a change of the sandbox, and an undo gives everything back.
+ * Takes random blocks of random edits of text files: the project gets what `git apply` makes of the same hunks, the
+ * rest stays a change of the sandbox, and an undo restores everything.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -127,7 +127,7 @@ function edited(random: Random, text: string): string {
   return random(5) === 0 ? joined.replace(/\n$/, '') : joined;
 }
 
-it(`takes of ${cases} random edits what git apply makes of the chosen hunks`, async () => {
+it(`picks of ${cases} random edits give the same files as git apply with the chosen hunks`, async () => {
   let compared = 0;
   for (let seed = 1; seed <= cases; seed += 1) {
     const random = randomFrom(seed);
@@ -159,7 +159,7 @@ it(`takes of ${cases} random edits what git apply makes of the chosen hunks`, as
       expect(readFileSync(join(trial.project, name)), `seed ${seed}, ${name}`).toEqual(
         readFileSync(join(expected, name)),
       );
-    // The rest is a change still, and both together are the agent's version.
+    // The rest is still a change, and both together are the agent's version.
     const rest = (await trial.offered()).map(({ id }) => ({ id }));
     if (rest.length > 0) await trial.take(rest, 'journal-2');
     expect(['one', 'two'].map((name) => readFileSync(join(trial.project, name)))).toEqual(agent);
@@ -168,7 +168,7 @@ it(`takes of ${cases} random edits what git apply makes of the chosen hunks`, as
   expect(compared).toBeGreaterThan(cases / 2);
 }, 900_000);
 
-it('takes modes, renames, additions and deletions, and an undo gives them back', async () => {
+it('takes modes, renames, additions and deletions, and an undo reverts them', async () => {
   const trial = new Trial('kinds');
   const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('');
   trial.write({ mode: lines, old: lines.replaceAll('line', 'row'), gone: 'x\n', left: lines });
@@ -204,7 +204,7 @@ it('takes modes, renames, additions and deletions, and an undo gives them back',
   expect((await trial.offered()).map(({ id }) => id)).toEqual(offered.map(({ id }) => id));
 });
 
-it('refuses what was not shown, and blocks of a file that is taken as a whole', async () => {
+it('refuses a file that changed after it was shown, and blocks of a file that is taken as a whole', async () => {
   const trial = new Trial('moved');
   trial.write({ a: 'one\n' });
   writeFileSync(join(trial.tree, 'a'), 'two\n');
@@ -286,7 +286,7 @@ describe('edited hunks', () => {
       const expected = appliedByGit(before, taken);
       await trial.take([pick], 'journal');
       expect(trial.read('one'), `seed ${seed}`).toBe(expected);
-      // What the agent wrote instead is a change still.
+      // What the agent wrote at the edited lines is still a change.
       const rest = (await trial.offered()).map(({ id }) => ({ id }));
       if (rest.length > 0) await trial.take(rest, 'journal-2');
       expect(trial.read('one')).toBe(agent);
@@ -388,7 +388,7 @@ describe('edited hunks', () => {
     expect(trial.read('package.json')).toContain('evil');
   });
 
-  it('have a mode only if it is taken', async () => {
+  it('change the mode of the file only on request', async () => {
     const { trial } = await changed('modes');
     chmodSync(join(trial.tree, 'a'), 0o755);
     const [file] = await trial.offered();
@@ -401,7 +401,7 @@ describe('edited hunks', () => {
     expect(statSync(join(trial.project, 'a')).mode & 0o111).toBe(0);
   });
 
-  it('are bounded in a request', () => {
+  it('are limited in size and shape by the schema of the request', () => {
     const asked = (edit: object) =>
       applyRequest.safeParse({ names: ['a'], pick: [{ id: '0'.repeat(64), blocks: [], edits: [edit] }] });
     const lines = (bytes: number) => Buffer.alloc(bytes, '+x\n').toString('base64');

@@ -1,4 +1,4 @@
-/** The same on a filesystem that can neither exchange names nor rename without replacing. */
+/** Applies on a filesystem that can neither exchange names nor rename without replacing. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ vi.mock('../../src/lib/sys.ts', async (original) => {
   return { ...(await original<object>()), renameExchange: refuse, renameNoReplace: refuse };
 });
 
-it('applies and undoes', () => {
+it('an apply and its undo work without these renames', () => {
   const one = bench(everyBase, everyBase, everyTheirs);
   apply(one);
   expect(cannot.tried).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ it('applies and undoes', () => {
   expect(harvest(one.project)).toEqual(harvest(join(one.root, 'base')));
 });
 
-it('takes back what it did when the project changed meanwhile', () => {
+it('an apply is rolled back without these renames when the project changed meanwhile', () => {
   const one = bench(everyBase, everyBase, { ...everyTheirs, z: file('z') });
   const plan = planOf(one);
   writeFileSync(join(one.project, 'z'), 'mine', { mode: 0o644 });

@@ -1,6 +1,6 @@
 /**
- * An agent with the project itself at hand swaps what an apply has just made for links that lead out of it, at the worst
- * of moments. Nothing outside changes, and nothing from outside comes in.
+ * An agent that can write to the project itself replaces entries that an apply has just made by links out of the
+ * project, at the worst moments. Nothing outside changes, and nothing from outside comes in.
  */
 import {
   chmodSync,
@@ -25,7 +25,7 @@ import { file, folder, harvest, link } from '../fixtures/tree.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 type Act = (path: string) => void;
-/** What happens right after, or instead of, a call of that name. */
+/** Called right after, or instead of, the call of that name. */
 const after = vi.hoisted(() => ({
   mkdir: (() => {}) as Act,
   symlink: (() => {}) as Act,
@@ -72,7 +72,7 @@ function expectUntouched(): void {
   );
 }
 
-/** Once, for the path that it says. */
+/** Replaces one path by a link to the target, once. */
 function swapOnce(isIt: (path: string) => boolean, target: string): Act {
   let done = false;
   return (path) => {
@@ -93,7 +93,7 @@ function codeOf(work: () => unknown): string | null {
   return null;
 }
 
-it.each(['secret', 'folder'])('the staging folder, for a link to a %s', (name) => {
+it.each(['secret', 'folder'])('an apply leaves a %s untouched if a link to it replaces the staging folder', (name) => {
   const one = bench({}, {}, { f: file('f') });
   const plan = planOf(one);
   after.mkdir = swapOnce((path) => path.includes('.carrel-apply-'), join(outside, name));
@@ -102,7 +102,7 @@ it.each(['secret', 'folder'])('the staging folder, for a link to a %s', (name) =
   expect(readdirSync(join(outside, 'folder'))).toEqual([]);
 });
 
-it.each(['secret', 'folder'])('a new folder, for a link to a %s', (name) => {
+it.each(['secret', 'folder'])('an apply leaves a %s untouched if a link to it replaces a new folder', (name) => {
   const one = bench({}, {}, { d: folder(0o777) });
   const plan = planOf(one);
   after.mkdir = swapOnce((path) => path.endsWith('/0'), join(outside, name));
@@ -110,7 +110,7 @@ it.each(['secret', 'folder'])('a new folder, for a link to a %s', (name) => {
   expectUntouched();
 });
 
-it('a new link, for a folder with something in it', () => {
+it('an apply fails if a new link is replaced by a folder', () => {
   const one = bench({}, {}, { l: link('x') });
   const plan = planOf(one);
   after.symlink = (path) => {
@@ -121,7 +121,7 @@ it('a new link, for a folder with something in it', () => {
   expect(codeOf(() => commitApply(plan, one.project, one.journal, {}))).toBe('conflict');
 });
 
-it.each(['secret', 'folder'])('a folder that comes back, for a link to a %s', (name) => {
+it.each(['secret', 'folder'])('a rollback leaves a %s untouched if a link to it replaces a restored folder', (name) => {
   const one = bench({ d: folder(0o777), z: file('z') }, { d: folder(0o777), z: file('z') }, { z: file('Z') });
   const plan = planOf(one);
   writeFileSync(join(one.project, 'z'), 'mine');
@@ -130,7 +130,7 @@ it.each(['secret', 'folder'])('a folder that comes back, for a link to a %s', (n
   expectUntouched();
 });
 
-it('what was replaced, for a link to a secret, where it has to be copied to be kept', () => {
+it('a link to a secret in the place of a replaced file is not followed when that file is copied to be kept', () => {
   const one = bench({ f: file('123456') }, { f: file('123456') }, { f: file('new') });
   const plan = planOf(one);
   after.isFar = (to) => {
@@ -156,7 +156,7 @@ function inoOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-it('a replaced file is kept and restored whole where it has to be copied', () => {
+it('a replaced file is kept and restored as a whole if it has to be copied', () => {
   const base = { f: file('old', 0o640), l: link('old') };
   const one = bench(base, base, { f: file('new'), l: link('new') });
   const before = ['f', 'l'].map((name) => lstatSync(join(one.project, name), { bigint: true }).mtimeNs);
@@ -170,7 +170,7 @@ it('a replaced file is kept and restored whole where it has to be copied', () =>
   expect(['f', 'l'].map((name) => lstatSync(join(one.project, name), { bigint: true }).mtimeNs)).toEqual(before);
 });
 
-it.runIf(isRealRoot)('only the daemon can enter the staging folder, and what comes out of it is the owner’s', () => {
+it.runIf(isRealRoot)('only the daemon can enter the staging folder, and entries from it belong to the owner', () => {
   const one = bench({ f: file('f') }, { f: file('f') }, { f: file('F'), d: folder(), 'd/g': file('g'), l: link('f') });
   for (const path of [one.project, join(one.project, 'f')]) chownSync(path, 12345, 12346);
   const plan = planOf(one);

@@ -1,4 +1,4 @@
-/** The owner is at work in the very moment of a rename, after everything was looked at. */
+/** The owner changes the project right before a rename of the apply, after the apply has checked everything. */
 import {
   appendFileSync,
   closeSync,
@@ -36,7 +36,7 @@ vi.mock('../../src/lib/sys.ts', async (original) => {
 
 type Act = (project: string) => unknown;
 
-describe('while a refused apply is taken back, the owner', () => {
+describe('while a refused apply is rolled back, the owner', () => {
   const base: Tree = { a: file('a'), f: file('base') };
   const theirs: Tree = { a: file('A'), f: file('theirs'), new: file('n') };
   const acts: Record<string, [string, Act, Tree]> = {
@@ -45,7 +45,7 @@ describe('while a refused apply is taken back, the owner', () => {
     'edits what is new': ['new', (at) => appendFileSync(join(at, 'new'), ' and mine'), { new: file('n and mine') }],
   };
 
-  /** The apply is refused at its last step, and the owner acts in the moment of the rename that takes one back. */
+  /** Runs an apply that is refused at its last step; the owner acts right before the rename that rolls `name` back. */
   function refused(one: Bench, name: string, act: () => unknown, first = (): unknown => null): Fault {
     const plan = planOf(one);
     const back = () => Object.assign(moment, { name, act });
@@ -63,7 +63,7 @@ describe('while a refused apply is taken back, the owner', () => {
     return fault as Fault;
   }
 
-  it.each(Object.keys(acts))('%s: what the owner wrote stays, and what was there is kept', (key) => {
+  it.each(Object.keys(acts))('%s: the text of the owner stays, and the replaced file is kept', (key) => {
     const [name, act, result] = acts[key]!;
     const one = bench(base, base, { ...theirs, 'z-last': file('l') });
     writeFileSync(join(one.project, 'mine'), 'mine', { mode: 0o644 });
@@ -79,7 +79,7 @@ describe('while a refused apply is taken back, the owner', () => {
     expect(isClean(one.project)).toBe(true);
   });
 
-  it('writes to an open file that was taken back already: that stays', () => {
+  it('writes to an open file that was rolled back already: the write stays', () => {
     const one = bench(base, base, { ...theirs, 'z-last': file('l') });
     let open = -1;
     const reopen = () => {
@@ -108,7 +108,7 @@ it.each<[string, string, Act, Tree]>([
   ['edits what is to go', 'gone', (at) => writeFileSync(join(at, 'gone'), 'mine'), { gone: file('mine') }],
   ['replaces what is to go', 'gone', (at) => renameSync(join(at, 'other'), join(at, 'gone')), { gone: file('other') }],
   ['adds what is new', 'new', (at) => writeFileSync(join(at, 'new'), 'mine', { mode: 0o644 }), { new: file('mine') }],
-])('%s', (_, name, act, result) => {
+])('an apply is rolled back if the owner meanwhile %s', (_, name, act, result) => {
   const one = bench(base, base, theirs);
   const plan = planOf(one);
   Object.assign(moment, { name, act: () => act(one.project) });

@@ -1,6 +1,6 @@
 /**
- * Random trees of base, project and agent, against an oracle that knows nothing of files on disk. Whatever comes out: a
- * path that only one side changed is as that side has it, and what the owner changed is never lost without a conflict.
+ * Applies random trees of base, project and agent, and checks the result by rules that need no files on disk: a path
+ * that only one side changed is as that side has it, and no change of the owner is lost without a conflict.
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/model/change.ts';
@@ -30,7 +30,7 @@ function grow(random: Random, tree: Record<string, Thing>, inside: string, depth
   }
 }
 
-/** Some paths become names of files that are there. */
+/** Turns some paths into hard links to existing files. */
 function linkSome(random: Random, tree: Record<string, Thing>, times: number): void {
   for (let n = 0; n < times; n += 1) {
     const files = Object.keys(tree).filter((path) => tree[path]!.type === 'file');
@@ -44,7 +44,7 @@ function linkSome(random: Random, tree: Record<string, Thing>, times: number): v
   nameFirst(tree);
 }
 
-/** Files go by the first of their names, and by none where there is but one. */
+/** Identifies hard-linked files by their first name; a file with one name is no hard link any more. */
 function nameFirst(tree: Record<string, Thing>): void {
   const names = new Map<string, string[]>();
   for (const path of Object.keys(tree).sort()) {
@@ -55,7 +55,7 @@ function nameFirst(tree: Record<string, Thing>): void {
     for (const path of paths) tree[path] = paths.length === 1 ? alone(tree[path])! : hardLink(paths[0]!, tree[path]!);
 }
 
-/** Some other tree, near to this one. */
+/** Returns a random variation of a tree. */
 function mutate(random: Random, tree: Tree): Tree {
   const next: Record<string, Thing> = { ...tree };
   for (const path of Object.keys(tree)) {
@@ -90,7 +90,10 @@ const equal = (one: Thing | undefined, other: Thing | undefined) =>
 
 const oneOf = (thing: Thing | undefined) => (thing as { one?: string } | undefined)?.one;
 
-/** What the agent has as one file, and the project has all of now, is one; what is one was one for either side. */
+/**
+ * Checks hard links: paths that are one file for the agent and were all taken are one file now, and paths that are one
+ * file now were one for either side.
+ */
 function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string, Outcome>): void {
   const both = Object.keys(now).flatMap((path, n) =>
     Object.keys(now)
@@ -105,11 +108,11 @@ function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string
     const taken = pair.filter((path) => outcomes[path] === 'take' || outcomes[path] === 'theirs');
     const group = Object.keys(theirs).filter((path) => isOne(theirs, [path, pair[0]]));
     const asAgents = group.every((path) => equal(now[path], theirs[path]));
-    // The owner may have made two of what was one.
+    // The owner may have split hard links of one file.
     const kept = group.filter((path) => outcomes[path] === undefined);
     const whole = kept.every((path) => path === kept[0] || isOne(ours, [path, kept[0]!]));
     if (isOne(theirs, pair) && taken.length > 0 && asAgents && whole) expect(isOne(now, pair), where).toBe(true);
-    // Also by a third one, which the agent linked to one of them and the owner to the other.
+    // Or they are linked by a third path, which the agent linked to one of them and the owner to the other.
     const byEither = (from: string, to: string) =>
       Object.keys(now).some((path) => isOneOrSame(theirs, from, path) && isOneOrSame(ours, path, to));
     if (isOne(now, pair)) expect(byEither(...pair) || byEither(pair[1], pair[0]), where).toBe(true);
@@ -120,12 +123,12 @@ function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string
 function check(path: string, base: Tree, ours: Tree, theirs: Tree, now: Tree, outcome: Outcome | undefined): void {
   const [b, o, t, n] = [base, ours, theirs, now].map((tree) => alone(tree[path]));
   const where = `${JSON.stringify(path)} ${outcome}`;
-  // A folder that the owner deleted is there again for what the agent added in it.
+  // A folder that the owner deleted is made again if the agent added something in it.
   if (o === undefined && n?.type === 'folder' && Object.keys(now).some((other) => other.startsWith(`${path}/`))) return;
   if (equal(b, t)) expect(n, where).toEqual(o);
   if (outcome === 'take') expect(n ?? null, where).toEqual(t ?? null);
-  // Both may have made the same of it, the agent as another name of a file.
-  // What was a folder, or is one, is what is in it: nothing of its own went.
+  // A taken path must be as in the base, except if both sides have the same or a folder is involved, which has no
+  // content.
   const hasFolder = b?.type === 'folder' || t?.type === 'folder';
   if (outcome === 'take' && o?.type !== 'folder' && !equal(o, t) && !(o === undefined && hasFolder))
     expect(o, where).toEqual(b);
@@ -145,7 +148,7 @@ function lines(thing: Thing | undefined): string[] {
   return thing?.type === 'file' ? thing.bytes.split('\n') : [];
 }
 
-describe('random trees', () => {
+describe('an apply of random trees keeps the rules for each path', () => {
   it.each(Array.from({ length: 200 }, (_, seed) => seed))('%i', (seed) => {
     const random = randomFrom(seed);
     const base: Record<string, Thing> = {};

@@ -46,7 +46,7 @@ function faultOf(work: () => unknown): unknown {
 }
 
 describe('an apply', () => {
-  it('makes the project what the agent has, and its undo what the project was', () => {
+  it('gives the project the versions of the agent, and its undo restores the project', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     const before = harvest(one.project);
     expect(new Set(Object.values(apply(one)))).toEqual(new Set(['take']));
@@ -58,12 +58,12 @@ describe('an apply', () => {
     expect(readdirSync(one.journal)).toEqual(['journal.json']);
   });
 
-  describe('what is one file in the sandbox', () => {
+  describe('a file with several hard links in the sandbox', () => {
     const one = hardLink('a', file('new'));
     const theirs: Tree = { a: one, b: one, keep: hardLink('keep', file('k')), more: hardLink('keep', file('k')) };
     const base: Tree = { keep: file('k') };
 
-    it('is one in the project, as the plan says', () => {
+    it('has the same hard links in the project, as the plan says', () => {
       const here = bench(base, base, theirs);
       const links = planOf(here).paths.map(({ path, hardLink: to }) => [path, to]);
       expect(links).toEqual([
@@ -75,7 +75,7 @@ describe('an apply', () => {
       expect(harvest(here.project)).toEqual(theirs);
     });
 
-    it('is a file by itself where the other name is not asked for, and linked once it is', () => {
+    it('is a separate file if the other name is not requested, and is linked once it is', () => {
       const here = bench(base, base, theirs);
       apply(here, { ...open, paths: ['b'] });
       expect(harvest(here.project)).toEqual({ ...base, b: file('new') });
@@ -84,13 +84,13 @@ describe('an apply', () => {
       expect(harvest(here.project)).toEqual({ ...base, a: one, b: one });
     });
 
-    it('is no link to what the owner has made of the other name', () => {
+    it('is not linked to the owner’s version of the other name', () => {
       const here = bench(base, { keep: file('K') }, theirs);
       apply(here);
       expect(harvest(here.project)).toMatchObject({ keep: file('K'), more: file('k') });
     });
 
-    it('is no link to what the gate holds back', () => {
+    it('is not linked to a path that a gate holds back', () => {
       const here = bench(base, base, {
         ...base,
         '.envrc': hardLink('.envrc', file('x')),
@@ -100,7 +100,7 @@ describe('an apply', () => {
       expect(harvest(here.project)).toEqual({ ...base, plain: file('x') });
     });
 
-    it('is never a link to what takes the place of the other name meanwhile', () => {
+    it('is never linked to an entry that takes the place of the other name meanwhile', () => {
       const outside = join(freshFolder(), 'outside');
       writeFileSync(outside, 'k', { mode: 0o644 });
       for (const swap of [
@@ -119,7 +119,7 @@ describe('an apply', () => {
       }
     });
 
-    it('was another one before, and is that again after an undo, also where what was replaced is kept elsewhere', () => {
+    it('replaces an older hard-linked file, which an undo restores, also from another filesystem', () => {
       const elsewhere = mkdtempSync(`/dev/shm/${markedName('apply-')}`);
       try {
         const old = { a: hardLink('a', file('old')), b: hardLink('a', file('old')) };
@@ -134,7 +134,7 @@ describe('an apply', () => {
       }
     });
 
-    it('of several sandboxes is one for each', () => {
+    it('of several sandboxes is one file for each sandbox', () => {
       const here = bench(base, base, { ...base, a: one, b: one });
       const other = alsoChanged(here, 'bob', { ...base, c: hardLink('c', file('new')), d: hardLink('c', file('new')) });
       const plan = planApply(
@@ -151,7 +151,7 @@ describe('an apply', () => {
     });
   });
 
-  it('finds nothing to do the second time', () => {
+  it('has no steps the second time', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     apply(one);
     const again = planOf(one);
@@ -159,7 +159,7 @@ describe('an apply', () => {
     expect(again.steps).toEqual([]);
   });
 
-  it('merges what goes together, content and permissions apart', () => {
+  it('merges content and permissions separately', () => {
     const lines = (first: string, last: string) => `${first}\n2\n3\n4\n5\n6\n7\n${last}\n`;
     const one = bench(
       { f: file(lines('1', '8')), m: file('m') },
@@ -170,14 +170,14 @@ describe('an apply', () => {
     expect(harvest(one.project)).toEqual({ f: file(lines('one', 'eight'), 0o755), m: file('M', 0o700) });
   });
 
-  it('keeps the owner of what it replaces and gives new files that of the project', () => {
+  it('keeps the owner of replaced files, and gives new files the owner of the project', () => {
     const one = bench({ f: file('b') }, { f: file('b') }, { f: file('t'), g: file('n') });
     const { uid } = statSync(one.project);
     apply(one);
     expect([statSync(join(one.project, 'f')).uid, statSync(join(one.project, 'g')).uid]).toEqual([uid, uid]);
   });
 
-  it('takes only the paths that were asked for, with the folders they need', () => {
+  it('takes only the requested paths, with the folders they need', () => {
     const theirs = { d: folder(0o700), 'd/e': folder(), 'd/e/f': file('x'), 'd/g': file('g') };
     const one = bench({}, {}, theirs);
     expect(apply(one, { ...open, paths: ['d/e/f'] })).toEqual({ 'd/e/f': 'take' });
@@ -214,7 +214,7 @@ describe('a conflict', () => {
   const ours: Tree = { f: file('o\n'), d: file('D'), bin: file('o\0'), free: file('1') };
   const theirs: Tree = { f: file('t\n'), bin: file('t\0'), free: file('2') };
 
-  it('stops everything, and says why', () => {
+  it('blocks the whole apply, with the reason for each path', () => {
     const one = bench(base, ours, theirs);
     const plan = planOf(one);
     expect(outcomesOf(plan)).toEqual({ f: 'conflict', d: 'conflict', bin: 'conflict', free: 'take' });
@@ -228,7 +228,7 @@ describe('a conflict', () => {
     expect(harvest(one.project)).toEqual(ours);
   });
 
-  it('is decided as asked', () => {
+  it('is decided by the resolution', () => {
     const theirsWin = bench(base, ours, theirs);
     expect(apply(theirsWin, { ...open, resolution: 'theirs' })).toMatchObject({
       f: 'theirs',
@@ -257,7 +257,7 @@ describe('a conflict', () => {
     },
   );
 
-  it('about what the agent may never have seen deletes nothing, whatever is asked', () => {
+  it('about a path that the agent may never have seen deletes nothing, whatever the resolution', () => {
     const seen: Tree = { d: folder(), 'd/seen': file('s') };
     const one = bench(seen, { ...seen, 'd/new': file('n') }, {});
     const now = { type: 'file', mode: 0o644, sizeBytes: 1, target: null } as const;
@@ -272,7 +272,7 @@ describe('a conflict', () => {
     expect(harvest(one.project)).toEqual({ d: folder(), 'd/new': file('n') });
   });
 
-  it('is written into the file where there can be markers, and stays one where not', () => {
+  it('is written into the file if markers are possible, and stays a conflict otherwise', () => {
     const one = bench(base, ours, theirs);
     expect(outcomesOf(planOf(one, { ...open, resolution: 'markers' }))).toMatchObject({ f: 'markers', d: 'conflict' });
     const only = { ...open, resolution: 'markers', paths: ['f'] } as const;
@@ -289,7 +289,7 @@ describe('a conflict', () => {
     expect(apply(unknown, { ...open, resolution: 'theirs' })).toEqual({ f: 'theirs' });
   });
 
-  it('is the outcome where the base is lost or the file too large', () => {
+  it('is the outcome if the base is lost or the file is too large', () => {
     const one = bench({ f: file('1\n2\n3\n') }, { f: file('one\n2\n3\n') }, { f: file('1\n2\nthree\n') });
     const lost = one.changes.map((change) => ({ ...change, beforeContent: { at: 'lost' } as const }));
     expect(planOf({ ...one, changes: lost }).paths[0]?.conflict?.reason).toMatch(/no longer kept/);
@@ -307,7 +307,7 @@ describe('a conflict', () => {
 describe('gates', () => {
   const theirs: Tree = { '.envrc': file('evil'), 'package.json': file('{"scripts":{"x":"y"}}'), free: file('x') };
 
-  it('stop everything until they are opened', () => {
+  it('block the whole apply until they are allowed', () => {
     const one = bench({}, {}, theirs);
     const shut = planOf(one, { resolution: null, allow: ['env'] });
     expect([outcomesOf(shut), shut.blocked]).toEqual([
@@ -322,7 +322,7 @@ describe('gates', () => {
     expect(apply(one, open)).toMatchObject({ '.envrc': 'take', 'package.json': 'take' });
   });
 
-  it('let through only the content that they checked', () => {
+  it('let only the content pass that they checked', () => {
     const one = bench({}, {}, { 'package.json': file('{"name":"a"}') });
     const plan = planOf(one, { resolution: null, allow: [] });
     writeFileSync(join(one.root, 'theirs/package.json'), '{"bin":"x"}!');
@@ -330,7 +330,7 @@ describe('gates', () => {
     expect(harvest(one.project)).toEqual({});
   });
 
-  it('keep no content in memory that they checked', () => {
+  it('keep only the hash of checked content in memory', () => {
     const one = bench({}, {}, { config: file('\0'.repeat(1024)) });
     const [step] = planOf(one).steps;
     expect(step).toMatchObject({
@@ -338,7 +338,7 @@ describe('gates', () => {
     });
   });
 
-  it('look at what a merge makes of both sides', () => {
+  it('check the merged content', () => {
     const text = (name: string, script: string) =>
       `{\n"name":"${name}",\n"a":1,\n"b":2,\n"c":3,\n"scripts":{"x":"${script}"}\n}\n`;
     const one = bench(
@@ -351,7 +351,7 @@ describe('gates', () => {
 });
 
 describe('several sandboxes', () => {
-  it('are one apply, each on what those before it leave', () => {
+  it('are one apply, and each is decided on the result of those before it', () => {
     const body = (a: string, b: string) => `${a}\n2\n3\n4\n5\n6\n${b}\n`;
     const base: Tree = { f: file(body('1', '7')), g: file('g\n'), d: folder(), 'd/x': file('x') };
     const one = bench(base, base, { f: file(body('a', '7')), g: file('ada\n') });
@@ -379,7 +379,7 @@ describe('several sandboxes', () => {
   });
 });
 
-describe('a project that is not what it seems', () => {
+describe('a project with links, or that changes meanwhile,', () => {
   const base: Tree = { d: folder(), 'd/f': file('b'), 'd/gone': file('g') };
   const theirs: Tree = { d: folder(), 'd/f': file('t'), 'd/new': file('n') };
 
@@ -394,7 +394,7 @@ describe('a project that is not what it seems', () => {
     expect(harvest(outside)).toEqual({ f: file('b'), gone: file('g') });
   });
 
-  it('is not followed either when the link comes after planning', () => {
+  it('is not written through a link either that appears after planning', () => {
     const one = bench(base, base, theirs);
     const plan = planOf(one);
     const outside = join(one.root, 'outside');
@@ -405,7 +405,7 @@ describe('a project that is not what it seems', () => {
     expect(harvest(one.project)).toEqual({ d: link(outside) });
   });
 
-  it('may have a file where the agent has a folder', () => {
+  it('gives a conflict for a file in the place of a folder of the agent', () => {
     const one = bench({}, { d: file('mine') }, theirs);
     expect(outcomesOf(planOf(one))).toEqual({ d: 'conflict', 'd/f': 'conflict', 'd/new': 'conflict' });
     expect(apply(one, { ...open, resolution: 'theirs' })).toEqual({ d: 'theirs', 'd/f': 'take', 'd/new': 'take' });
@@ -420,7 +420,7 @@ describe('a project that is not what it seems', () => {
     ['forbidden', (project) => chmodSync(join(project, 'f'), 0)],
     ['made a folder', (project) => [rmSync(join(project, 'f')), mkdirSync(join(project, 'f'))]],
     ['added', (project) => writeFileSync(join(project, 'z'), 'mine')],
-  ])('may be %s between planning and doing', (_, meanwhile) => {
+  ])('stays as it is if a path is %s between plan and exchange', (_, meanwhile) => {
     const start: Tree = { a: file('a'), f: file('b'), other: file('o') };
     const one = bench(start, start, { a: file('A'), f: file('t'), other: file('o'), z: file('z') });
     const plan = planOf(one);

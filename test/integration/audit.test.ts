@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isRealRoot } from '../harness/machine.ts';
 
-it.runIf(isRealRoot)('a full disk: acts are written to kept space, then only those that free some begin', () => {
+it.runIf(isRealRoot)('on a full disk the audit log uses reserved space, then only acts that free space begin', () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-audit-'));
   const fixture = 'test/fixtures/audit-full.mjs';
   try {

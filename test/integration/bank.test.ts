@@ -1,4 +1,4 @@
-/** The memory bank when its process dies, with its real thread, many writers, and a full disk. */
+/** The memory bank with its real thread: its process dies, many writers write at once, and the disk is full. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +96,7 @@ it('B3: of 50 writers at once that expect the same version one wins, and no coun
   expect((await bank.status()).versions).toBe(51);
 });
 
-it('B4: of 50 writers at once that lock the same file one gets it, and the next one when it is given back', async () => {
+it('B4: of 50 writers at once that lock the same file one gets it, and the next one when it is unlocked', async () => {
   const bank = await open();
   const all = Array.from({ length: 50 }, (_, n) => box(`${n}`));
   const holders = async () => {
@@ -105,7 +105,7 @@ it('B4: of 50 writers at once that lock the same file one gets it, and the next 
   };
   const [first, ...more] = await holders();
   expect(more).toEqual([]);
-  // Its holder renews it, and no other writer gets it.
+  // Its holder renews the lock, and no other writer gets it.
   expect(await holders()).toEqual([first]);
   expect(await bank.unlock('shop/a.md', all.find((by) => by !== first)!)).toBe(false);
   expect(await bank.unlock('shop/a.md', first!)).toBe(true);
@@ -155,7 +155,7 @@ it('B9: a full disk refuses no reading: of files, plain changes, versions and lo
   await write(bank, 'shop/b.md', 'before');
   await bank.lock('shop/a.md', box('1'), 1);
   now = new Date(now.getTime() + 2000);
-  // The bank notes of an older file how to recognize it, which needs space.
+  // For an older file the bank notes how to recognize it, which needs space.
   await expect.poll(() => Date.now() - statSync(at('shop/a.md')).ctimeMs).toBeGreaterThan(200);
   leaveFree(0);
   writeFileSync(at('shop/b.md'), 'plain');

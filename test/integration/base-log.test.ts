@@ -1,4 +1,4 @@
-/** What a crash leaves of rewriting a base log. */
+/** A crash while a base log is being rewritten. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ function said() {
   return { lookedNs, records: [...records].map(([path, { sha256, origin }]) => [path, sha256, origin]) };
 }
 
-it.each(['written', 'replaced'])('a crash once it is %s leaves one of the two, whole', (point) => {
+it.each(['written', 'replaced'])('a crash once the new log is %s leaves one of the two logs, complete', (point) => {
   for (let n = 0; n < 30; n += 1) {
     const writer = new BaseLogWriter(readBaseLog(place));
     writer.record('a', { origin: 'project', entry: null, identity: null, content: Buffer.alloc(100_000, `${n}`) });

@@ -32,7 +32,7 @@ describe.each(['btrfs', 'xfs'])('on %s', (type) => {
     rmSync(folder, { recursive: true });
   });
 
-  it('takes no space, and does not change with the project', async () => {
+  it('a copied base takes no space, and does not change with the project', async () => {
     const [project, base] = [join(disk, 'project'), join(disk, 'base')];
     mkdirSync(project);
     writeFileSync(join(project, 'big'), content);

@@ -1,4 +1,4 @@
-/** Bases that cannot move, made from projects that others are changing. */
+/** Frozen bases, made from projects that others are changing. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -34,7 +34,7 @@ import { withProjectGit } from '../../src/workspace/git/project-git.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
-/** What was done, in its order. */
+/** The calls that were made, in order. */
 const done = vi.hoisted(() => [] as string[]);
 vi.mock('../../src/lib/sys.ts', async (original) => {
   const real = await original<typeof import('../../src/lib/sys.ts')>();
@@ -89,7 +89,7 @@ describe('a copy', () => {
     expect(existsSync(`${base}.new`)).toBe(false);
   });
 
-  it('has one file under several names where its original has', async () => {
+  it('has the same hard links as its original', async () => {
     for (const name of ['a', 'single']) writeFileSync(join(project, name), name);
     mkdirSync(join(project, 'folder'));
     for (const name of ['b', 'folder/c']) linkSync(join(project, 'a'), join(project, name));
@@ -108,7 +108,7 @@ describe('a copy', () => {
     );
   });
 
-  it('has holes where its original has, and leaves out what is no file', async () => {
+  it('has the same holes as its original, and leaves out FIFOs', async () => {
     const huge = 1024 ** 4;
     writeFileSync(join(project, 'sparse'), 'begin');
     truncateSync(join(project, 'sparse'), huge);
@@ -128,7 +128,7 @@ describe('a copy', () => {
     expect(readdirSync(base)).toEqual(['sparse']);
   });
 
-  it('goes deeper than a path can be long', async () => {
+  it('includes folders deeper than the longest path', async () => {
     const dig = `
 import os, sys
 os.chdir(sys.argv[1])
@@ -153,7 +153,7 @@ open('f', 'w').write('deep\\n')
     expect(done).toHaveLength(3);
   });
 
-  it('of what a link leads to is refused', async () => {
+  it('is refused if a link leads to its original, or there is none', async () => {
     symlinkSync('project', join(folder, 'link'));
     await expect(copyTree(join(folder, 'link'), base)).rejects.toMatchObject({ code: 'invalid' });
     await expect(copyTree(join(folder, 'nothing'), base)).rejects.toMatchObject({ code: 'invalid' });
@@ -178,7 +178,7 @@ open('f', 'w').write('deep\\n')
       expect(readdirSync(base, { recursive: true })).toEqual(['mounted']);
     });
 
-    it('says when there is no space', async () => {
+    it('fails with the path if there is no space', async () => {
       mount(join(folder, 'bases'), '1m');
       writeFileSync(join(project, 'f'), Buffer.alloc(2 * 1024 ** 2, 'x'));
       await expect(copyTree(project, base)).rejects.toMatchObject({
@@ -233,7 +233,7 @@ describe('a project in which folders are swapped for links all the time', () => 
 });
 
 describe('a clone', () => {
-  it('has what is committed, on a branch of its own', async () => {
+  it('has the committed files, on a branch of its own', async () => {
     const repository = new Repository(folder, { a: 'a\n', 'd/b': 'b\n' });
     repository.git('branch', 'other');
     writeFileSync(join(repository.path, 'a'), 'dirty\n');
@@ -246,7 +246,7 @@ describe('a clone', () => {
     expect(done).toEqual(['sync all', 'rename', 'sync folder']);
   });
 
-  it('is refused of what is no repository, and of one without a commit', async () => {
+  it('is refused for a folder without a repository, and for a repository without a commit', async () => {
     await expect(cloneRepository(project, base, 'b')).rejects.toMatchObject({ code: 'invalid' });
     spawnSync('git', ['init', '-q', project]);
     await expect(cloneRepository(project, base, 'b')).rejects.toMatchObject({
@@ -256,7 +256,7 @@ describe('a clone', () => {
     expect(readdirSync(join(folder, 'bases'))).toEqual([]);
   });
 
-  it('runs nothing that the repository names to get what it lacks', async () => {
+  it('runs no program that the repository names to fetch missing objects', async () => {
     const repository = new Repository(folder, { a: 'a\n' });
     const blob = repository.git('rev-parse', 'HEAD:a');
     rmSync(join(repository.path, '.git/objects', blob.slice(0, 2), blob.slice(2)));
@@ -284,7 +284,7 @@ describe('a clone', () => {
     expect(existsSync(ran)).toBe(true);
   });
 
-  it('is of the folder that was the project, whatever took its place', async () => {
+  it('reads the folder that was the project when it began, whatever took its place', async () => {
     const [one, other] = [new Repository(folder, { a: 'one\n' }), new Repository(folder, { a: 'other\n' })];
     const show = (path: string, act: () => void) =>
       withProjectGit(path, async (git) => {

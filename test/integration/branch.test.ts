@@ -29,7 +29,7 @@ import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-branch-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-// The owner of a project has to get there.
+// The owner of a project must be able to enter the folder.
 chmodSync(root, 0o755);
 
 const author = { name: 'Ann', email: 'ann@example.org' };
@@ -93,7 +93,7 @@ describe('a commit', () => {
     expect(statSync(join(project.path, '.git/refs/heads/topic/new')).uid).toBe(otherUid);
   });
 
-  it('goes on top of a branch that exists, and none is made when nothing changes', async () => {
+  it('is added to an existing branch, and none is made when nothing changes', async () => {
     const project = new Repository(root);
     const one = await commit(project, 'topic', [file('b', 'b\n')]);
     const two = await commit(project, 'topic', [file('c', 'c\n')]);
@@ -102,7 +102,7 @@ describe('a commit', () => {
     expect(project.git('ls-tree', '--name-only', 'topic')).toBe('a\nb\nc');
   });
 
-  it('can be the first', async () => {
+  it('can be the first of a repository', async () => {
     const project = new Repository(root);
     project.git('update-ref', '-d', 'HEAD');
     const done = await commit(project, 'topic', [file('b', 'b\n')]);
@@ -135,7 +135,7 @@ describe('apply onto a branch refuses', () => {
     await expect(commit(project, 'topic/x', [file('c', 'c\n')])).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('paths inside .git, and what git cannot hold', async () => {
+  it('paths inside .git, and types that git cannot store', async () => {
     const project = new Repository(root);
     for (const path of ['.git/hooks/x', 'b/.GIT/config', '../x', 'x//y'])
       await expect(commit(project, 'topic', [file(path, 'x')])).rejects.toMatchObject({ code: 'invalid' });
@@ -148,7 +148,7 @@ describe('apply onto a branch refuses', () => {
     expect(project.git('branch', '--list', 'topic')).toBe('');
   });
 
-  it('what would take away more than it names', async () => {
+  it('a change that would remove paths that it does not name', async () => {
     const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n' });
     const oid = project.git('rev-parse', 'HEAD');
     project.git('update-index', '--add', '--cacheinfo', `160000,${oid},sub`);
@@ -157,7 +157,7 @@ describe('apply onto a branch refuses', () => {
       await expect(commit(project, 'topic', [change])).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('no repository, and an empty message', async () => {
+  it('a project without a repository, and an empty message', async () => {
     const project = new Repository(root);
     await expect(openBranch(join(project.path, '..'), 'topic')).rejects.toMatchObject({ code: 'unsupported' });
     const branch = await openBranch(project.path, 'topic');
@@ -248,11 +248,11 @@ it('a file that is too large for memory keeps its content when only its mode cha
   expect(sizes(taken.commit!).slice(0, 4)).toEqual(['100755', ...sizes('HEAD').slice(1, 4)]);
 });
 
-describe('changes of an agent that has made a folder a link', () => {
+describe('a branch gets the link and not the files below it if an agent has made a folder a link', () => {
   const treeAfter = async (files: Record<string, string>, act: (tree: string) => void) =>
     (await takenAfter(files, act)).tree;
 
-  it('in the project, to where it has moved it', async () => {
+  it('to the place in the project where it moved the folder', async () => {
     const tree = await treeAfter({ 'lib/x': 'x\n', 'lib/y': 'y\n' }, (at) => {
       renameSync(join(at, 'lib'), join(at, 'lib2'));
       symlinkSync('lib2', join(at, 'lib'));
@@ -260,7 +260,7 @@ describe('changes of an agent that has made a folder a link', () => {
     expect(tree).toEqual(['120000 lib', '100644 lib2/x', '100644 lib2/y']);
   });
 
-  it('out of the project, where files have the same names', async () => {
+  it('to a folder outside of the project, where files have the same names', async () => {
     const outside = mkdtempSync(join(root, 'outside-'));
     writeFileSync(join(outside, 'passwd'), 'of the host');
     const tree = await treeAfter({ 'lib/passwd': 'x\n' }, (at) => {
@@ -271,8 +271,8 @@ describe('changes of an agent that has made a folder a link', () => {
   });
 });
 
-describe('a disk that gets full', () => {
-  it('while a commit is made: nothing of it is left in the repository, and it is said', async () => {
+describe('a disk that becomes full', () => {
+  it('while a commit is made: the commit fails, and nothing of it is left in the repository', async () => {
     const disk = mkdtempSync(join(root, 'disk-'));
     mount('carrel-test', disk, 'tmpfs', 0, 'size=6m,mode=755');
     try {
@@ -300,8 +300,8 @@ it('a commit that cannot become the tip of its branch leaves nothing in the repo
   expect(project.state()).toBe(before);
 });
 
-describe('folders for the time of one call', () => {
-  it('are in the configured place, and leftovers of a crash are found', async () => {
+describe('temporary folders of a call', () => {
+  it('are in the configured place, and a sweep removes those that a crash left', async () => {
     const own = mkdtempSync(join(root, 'own-'));
     setScratch(own, 'abc123');
     expect(scratchFolder()).toBe(own);

@@ -1,4 +1,4 @@
-/** What an agent's commits may cost on the host, whatever was done to make them small on their way. */
+/** The limits on what an agent's commits may cost on the host, however small their bundle is. */
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ function number(value: number): number[] {
 const zeros = Buffer.alloc(0xffffff);
 const zerosOid = createHash('sha1').update(`blob ${zeros.length}\0`).update(zeros).digest();
 
-/** So many times the zeros, and then a number. */
+/** A delta that repeats the zeros and ends with a number. */
 function bomb(times: number, tail: number): Buffer {
   const end = Buffer.alloc(4);
   end.writeUInt32BE(tail);
@@ -67,12 +67,12 @@ function bundleOf(entries: readonly Buffer[]): string {
   return path;
 }
 
-it('a bundle that is larger than its sandbox may be', async () => {
+it('a bundle that is larger than the disk limit of its sandbox is refused', async () => {
   const path = bundleOf([entry('blob', randomBytes(MiB))]);
   await refuses(new Repository(root), path, /larger than 1048576 bytes/);
 });
 
-it('small changes of many large files of the project, which the pack would have again', async () => {
+it('a small bundle is refused if its pack would repeat many large files of the project', async () => {
   const files = Object.fromEntries(Array.from({ length: 4 }, (_, n) => [`f${n}`, randomBytes(MiB)]));
   const project = new Repository(root, files);
   const agent = new Repository(root);
@@ -91,13 +91,13 @@ it('small changes of many large files of the project, which the pack would have 
   expect(await takeBundle({ project: project.path, name: 'n', bundle: path, bounds: enough })).toHaveLength(1);
 });
 
-it('an object that is larger in memory than its sandbox may be', async () => {
+it('an object that is larger than the memory limit of its sandbox is refused', async () => {
   const path = bundleOf([entry('blob', zeros), bomb(60, 1)]);
   expect(statSync(path).size).toBeLessThan(MiB / 10);
   await refuses(new Repository(root), path, /allocate|memory/);
 });
 
-it('objects that take more time than their number says', async () => {
+it('a bundle that takes too much processor time is refused', async () => {
   const path = bundleOf([entry('blob', zeros), ...Array.from({ length: 5000 }, (_, n) => bomb(3, n))]);
   expect(statSync(path).size).toBeLessThan(MiB);
   await refuses(new Repository(root), path, /takes more than its sandbox may have/, { ...small, cpuSeconds: 1 });

@@ -9,10 +9,10 @@ import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-bundle-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-// The owner of a project has to get there.
+// The owner of a project must be able to enter the folder.
 spawnSync('chmod', ['755', root]);
 
-/** What a sandbox has: the same repository, elsewhere. */
+/** The repository in the sandbox: a copy of the project's. */
 function agentOf(project: Repository): Repository {
   const agent = new Repository(root);
   rmSync(agent.path, { recursive: true });
@@ -61,7 +61,7 @@ describe('commits of an agent', () => {
     expect(isEmptyBundle('fatal: not a git repository')).toBe(false);
   });
 
-  it('come again and again, from a HEAD on no branch, and a branch that becomes a folder', async () => {
+  it('can be taken again and again, from a detached HEAD, and from a branch that becomes a folder', async () => {
     const project = new Repository(root);
     const agent = agentOf(project);
     const take = async () => {
@@ -81,7 +81,7 @@ describe('commits of an agent', () => {
     expect(project.git('for-each-ref', '--format=%(refname)', 'refs/carrel')).toBe('refs/carrel/n/heads/x/y');
   });
 
-  it('work for a first commit, and without a repository there is nothing to do', async () => {
+  it('can include the first commit; without a repository there are no tips', async () => {
     const project = new Repository(root);
     project.git('update-ref', '-d', 'HEAD');
     const agent = agentOf(project);
@@ -95,7 +95,7 @@ describe('commits of an agent', () => {
 });
 
 describe('refused, without a trace in the repository:', () => {
-  /** A good bundle to start from; as nothing ever changes, one is enough. */
+  /** A good bundle to start from; one is enough, since no test changes the repository. */
   const good = async () => {
     made ??= await make();
     return made;
@@ -161,13 +161,13 @@ describe('refused, without a trace in the repository:', () => {
     }
   });
 
-  it('more than may be sent', async () => {
+  it('a bundle that is larger than the limit', async () => {
     const { project, path } = await good();
     truncateSync(path, 2 * 1024 ** 3 + 1);
     await refuses(project, path, /larger/);
   });
 
-  it('commits whose beginnings the project lacks', async () => {
+  it('commits whose parents the project lacks', async () => {
     const project = new Repository(root);
     const agent = agentOf(project);
     const middle = agent.commit({ b: 'b\n' }, 'two');

@@ -1,4 +1,4 @@
-/** Certificates of ours before the eyes of others: what they believe, and what they do not. */
+/** Other programs verify the certificates that Carrel issues. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describe('openssl', () => {
       ['api.example.org', '10.0.0.1'],
       ['api.example.org', '10.0.0.1'],
     ],
-  ])('believes an authority for %j for those alone, strictly', async (trusted, believed) => {
+  ])('trusts an authority for %j for those names alone, with strict checks', async (trusted, believed) => {
     const all = ['api.example.org', 'github.com', 'xgithub.com', 'example.org', '127.0.0.1', '10.0.0.1', '::1'];
     for (const name of [...new Set([...all, ...believed])])
       expect([name, await verdict(trusted, name)]).toEqual([name, believed.includes(name)]);
@@ -87,7 +87,7 @@ sys.exit(connection.getresponse().status != 404)`;
         ...['-H', 'authorization: mine', `https://${host}:${port}/`],
       ] as never,
     python3: (port) => ['python3', '-c', python, authority, host, port],
-    // Built with GnuTLS by some.
+    // Some systems build git with GnuTLS.
     git: (port) =>
       [
         ...['env', `GIT_SSL_CAINFO=${authority}`, 'git', '-c', `http.curloptResolve=${host}:${port}:127.0.0.1`],

@@ -1,4 +1,7 @@
-/** The real Chroma server under its broker: what was acknowledged survives kills, a full disk and damaged files. */
+/**
+ * The real Chroma server with its broker: acknowledged writes survive kills and a full disk, and damaged files are set
+ * aside.
+ */
 import {
   closeSync,
   mkdirSync,
@@ -83,13 +86,13 @@ it('50 writers lose no acknowledged write while the server and the broker are ki
   expect([...acknowledged].filter((id) => !found.has(id))).toEqual([]);
 }, 90_000);
 
-/** Of its threads: a signal does not stop all of them at once. */
+/** The states of all threads, since a signal does not stop all of them at once. */
 function statesOf(pid: number): string[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]![0]!);
 }
 
-it('a server that hangs is noticed: its requests fail with the reason, and another one takes its place', async () => {
+it('requests to a server that hangs fail with the reason, and another server takes its place', async () => {
   const data = mkdtempSync(join(tmpdir(), 'carrel-chroma-hung-'));
   const port = await freePort();
   const reasons: (string | null)[] = [];
@@ -140,7 +143,7 @@ it('a request waits while the files are used by a backup, and is answered after 
   expect([...(await idsIn(bench, collection))].sort()).toEqual(['first', 'second']);
 });
 
-it('a full disk refuses writes, keeps what was acknowledged, and takes writes again when there is space', async () => {
+it('a full disk refuses writes, keeps acknowledged ones, and takes writes again when there is space', async () => {
   const disk = mkdtempSync(join(tmpdir(), 'carrel-chroma-disk-'));
   mount('carrel-test', disk, 'tmpfs', 0, 'size=6m,mode=755');
   endings.push(() => {

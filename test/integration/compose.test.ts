@@ -1,4 +1,7 @@
-/** A rendered fleet is what it says to the real docker-compose, and runs on a real Docker Engine as hardened as it says. */
+/**
+ * The real docker-compose reads a rendered fleet as declared, and a real Docker Engine runs it with the declared
+ * hardening.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,7 @@ function render(content: object): void {
   writeFileSync(join(folder, 'docker-compose.yml'), compose(declare({ name: 'shop', ...content }, folder), context));
 }
 
-/** The environment has what a text could be taken for, if it were. */
+/** The environment has variables that show whether docker-compose expands the text. */
 function dockerCompose(args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const known = { PATH: process.env.PATH!, HOME: '/leaked', X: 'leaked', ...env };
   return execFileSync('docker-compose', args, { cwd: folder, env: known, encoding: 'utf8', stdio: 'pipe' });
@@ -35,7 +38,7 @@ interface Service {
   readonly volumes: { source: string; target: string }[];
 }
 
-it('the schema for editors accepts what init writes, and rejects what carrel refuses', () => {
+it('the schema for editors accepts the file of init, and rejects files that carrel refuses', () => {
   const draft = readYaml(drafted({ name: 'shop', projects: [{ id: 'app', path: './app', traits: ['git'] }] }), 'f');
   const full = { ...(draft.content as object), network: ['example.org'], limits: { memory: '1g', cpus: 0.5 } };
   const wrong = [
@@ -79,7 +82,7 @@ it('docker-compose reads special characters of the declaration unchanged', () =>
       null: {},
     },
   });
-  // What docker-compose prints has its own dollar signs doubled again.
+  // docker-compose doubles dollar signs again in what it prints.
   const printed = parse(dockerCompose(['config']), { version: '1.1' }) as { services: Record<string, Service> };
   const once = (text: string) => text.replaceAll('$$', '$');
   expect(Object.keys(printed.services).sort()).toEqual(['123', 'a.b_c-d', 'hub', 'null', 'on', 'prepare']);
@@ -142,7 +145,7 @@ it('a composed service runs without privileges, on a read-only root with its mou
     ]);
   } finally {
     try {
-      // With them goes what Docker made on this machine.
+      // This also removes what Docker made on this machine.
       dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
     } finally {
       await dockerd.dispose();

@@ -21,7 +21,7 @@ console.close()
 os.close(os.open('closed', os.O_CREAT))
 `;
 
-test('delivers what was written before the keeper ended with input unread', async () => {
+test('a console delivers the output that was written before the keeper ended with unread input', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-console-'));
   const child = spawn('/usr/bin/python3', ['-c', keeper], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   try {

@@ -59,7 +59,7 @@ function ask(agent: ClientContext, sessionId: string, text: string) {
 const textOf = (seen: readonly Seen[], kind = 'agent_message_chunk') =>
   seen.flatMap(({ sessionUpdate, content }) => (sessionUpdate === kind ? [content!.text] : [])).join('');
 
-test('it writes a file after the permission, with a diff, and not when it was rejected', async () => {
+test('the demo agent writes a file after a permission, with a diff, and not after a rejection', async () => {
   await withAgent(async (agent, seen) => {
     const { sessionId, modes } = await begin(agent);
     expect(modes!.currentModeId).toBe('ask');
@@ -79,7 +79,7 @@ test('it writes a file after the permission, with a diff, and not when it was re
   });
 });
 
-test('it lists, reads, runs, plans, thinks and asks', async () => {
+test('the demo agent lists, reads, runs, plans, thinks and asks', async () => {
   await withAgent(async (agent, seen) => {
     const { sessionId } = await begin(agent);
     for (const text of ['list files', 'read nothing', 'run echo hi', 'plan', 'think deep', 'ask Which?: red, blue']) {
@@ -97,7 +97,7 @@ test('it lists, reads, runs, plans, thinks and asks', async () => {
   });
 });
 
-test('a cancelled turn ends at once, and a failed one with an error', async () => {
+test('a cancelled turn ends at once, and a failed turn ends with an error', async () => {
   await withAgent(async (agent) => {
     const { sessionId } = await begin(agent);
     const turn = ask(agent, sessionId, 'wait 1000');
@@ -108,7 +108,7 @@ test('a cancelled turn ends at once, and a failed one with an error', async () =
   });
 });
 
-test('another process loads the session, and a fork goes on alone', async () => {
+test('another process loads the session, and a fork does not change it', async () => {
   const sessionId = await withAgent(async (agent) => {
     const { sessionId } = await begin(agent);
     await ask(agent, sessionId, 'say one');

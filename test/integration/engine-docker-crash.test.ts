@@ -1,4 +1,4 @@
-/** What the docker engine makes of crashes: of our own process between two steps, and of the Docker Engine itself. */
+/** The docker engine after crashes: of its own process between two steps, and of the Docker Engine itself. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     await setup.cleanup();
   });
 
-  /** Runs what the build made of the engine in a process of its own, to its death. */
+  /** Runs a script with the built engine in a process of its own, which is killed at the point. */
   function crash(point: string, script: string): void {
     const module = JSON.stringify(join(process.cwd(), 'dist/engine/docker/docker.js'));
     const options = { folder: join(setup.folder, 'engine'), installation: setup.installation };
@@ -67,7 +67,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   describe('a crash of the daemon', () => {
     const points = { 'start:staged': 'absent', 'start:created': 'created' } as const;
     for (const [point, kind] of Object.entries(points)) {
-      it(`at ${point} leaves what the next start finishes, once`, async () => {
+      it(`at ${point} leaves a sandbox that the next start finishes, once`, async () => {
         const launch = counting(3);
         crash(point, `await engine.start(${JSON.stringify(launch)})`);
         expect((await setup.engine.inspect(launch.id, null)).kind).toBe(kind);
@@ -77,7 +77,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
         expect(await setup.shared.lines('runs')).toBe(1);
       });
 
-      it(`at ${point} leaves what remove takes away`, async () => {
+      it(`at ${point} leaves a sandbox that remove removes`, async () => {
         const launch = counting(3);
         crash(point, `await engine.start(${JSON.stringify(launch)})`);
         await setup.engine.remove(launch.id, null);
@@ -85,7 +85,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       });
     }
 
-    it('at start:created leaves what stop makes absent', async () => {
+    it('at start:created leaves a sandbox that is absent after stop', async () => {
       const launch = counting(3);
       crash('start:created', `await engine.start(${JSON.stringify(launch)})`);
       await setup.engine.stop(launch.id, null, 10_000);
@@ -93,7 +93,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await setup.shared.lines('runs')).toBe(0);
     });
 
-    it('after the command began is no reason to run it again', async () => {
+    it('after the command began does not make the next start run it again', async () => {
       const launch = counting(4);
       crash('start:begun', `await engine.start(${JSON.stringify(launch)})`);
       await setup.engine.start(launch);
@@ -110,7 +110,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       await until('it to go on', async () => ((await setup.shared.lines('ticks')) > before ? true : null));
     });
 
-    it('half-way through remove leaves what the next one finishes', async () => {
+    it('half-way through remove leaves a sandbox that the next remove finishes', async () => {
       const launch = counting(5);
       await setup.engine.start(launch);
       await exit(launch.id);
@@ -164,7 +164,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await exit(next.id)).toEqual(exitedWith(0));
     });
 
-    it('that was killed leaves an end that is reported, or what still runs', async () => {
+    it('that was killed leaves a sandbox that is reported as exited or still runs', async () => {
       const launch = setup.launch({ command: setup.commands.wait });
       const { handle } = await setup.engine.start(launch);
       await dockerd.stop('SIGKILL');
@@ -178,7 +178,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 });
 
-it('with live-restore, sandboxes go on over a restart of the Docker Engine, and end and begin again after it', async () => {
+it('with live-restore, sandboxes survive a restart of the Docker Engine, and can be stopped and started', async () => {
   const other = await Dockerd.open(['--live-restore']);
   const setup = await dockerSetup(other);
   const { engine, commands, shared } = setup;
@@ -219,7 +219,7 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine, and 
     chownSync(volume, agent, agent);
     expect(await said(engine, { ...again, command: ['/bin/sh', '-c', 'touch /data/new'] })).toBe('');
     expect(readdirSync(volume)).toEqual(['new']);
-    // Of some volumes that engine does not believe that they are free; the next one does.
+    // This dockerd still counts some volumes as used; after its restart it does not.
     await other.stop();
     await other.start();
     expect(await said(engine, again)).toBe('kept\n');

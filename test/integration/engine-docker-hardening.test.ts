@@ -1,4 +1,4 @@
-/** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was asked. */
+/** The restrictions of the docker engine's sandboxes, as seen from inside and in the requests to the Docker Engine. */
 import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -64,7 +64,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       for (const kind of kinds) expect(text).not.toContain(readlinkSync(`/proc/self/ns/${kind}`));
     });
 
-    it('is agent, without any privilege or a way to one, and filtered', async () => {
+    it('runs as agent, without privileges or a way to get them, and with a system call filter', async () => {
       const text = await script('id -u; id -g; whoami; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status');
       const [uid, gid, name, ...status] = text.trim().split('\n');
       expect([uid, gid, name]).toEqual([`${agentOf(0)}`, `${agentOf(0)}`, 'agent']);
@@ -94,7 +94,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       });
       const { advisory } = await setup.engine.start(launch);
       expect(advisory).toEqual(['diskBytes']);
-      // To a Docker Engine that hears of the end first, it never was out of memory.
+      // If the Docker Engine gets the event of the exit first, it never reports that memory ran out.
       const told = ['events', '--since', '1h', '--until', '0s', '--filter', `container=${container(id)}`];
       if (!isPodman)
         await until('the news', async () => (await dockerd.docker(...told, '--filter', 'event=oom')) || null);
@@ -118,7 +118,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
 
   if (!isPodman)
     describe('the filter of system calls', () => {
-      /** Allowed by Docker, too, in engines that are later than the first of these. */
+      /** System calls that later versions of Docker allow, too. */
       const later = `
       cachestat fchmodat2 futex_requeue futex_wait futex_wake getxattrat listxattrat removexattrat setxattrat
       map_shadow_stack mseal pkey_alloc pkey_free pkey_mprotect process_vm_readv process_vm_writev
@@ -182,7 +182,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(readFileSync(upper('new'), 'utf8')).toBe('new\n');
     });
 
-    it('keeps its changes for the next sandbox on it', async () => {
+    it('keeps its changes for the next sandbox that mounts it', async () => {
       const mount = overlay(project(ordinary));
       await script('echo after > /workspace/changed', [mount]);
       expect(await script('cat /workspace/changed', [mount])).toBe('after\n');
@@ -194,7 +194,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await script('cd /workspace && echo mine > file && cat file', [overlay(lower)])).toBe('mine\n');
     });
 
-    it.each([0, ordinary])("and a bound folder of uid %i are agent's inside only", async (owner) => {
+    it.each([0, ordinary])('and a bound folder of uid %i belong to agent inside only', async (owner) => {
       const lower = project(owner);
       const bound = { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const;
       const read =
@@ -213,7 +213,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(statSync(join(other, 'x')).uid).toBe(ordinary + 1);
     });
 
-    it('leaves no mount in the namespace of the Docker Engine, whose folder is not removed with it', async () => {
+    it('leaves no mount in the namespace of the Docker Engine, and its project is not removed with it', async () => {
       const lower = project(ordinary);
       const { id } = setup.launch({});
       await setup.engine.start(setup.launch({ id, mounts: [overlay(lower)] }));
@@ -268,7 +268,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(readFileSync(join(setup.folder, name, 'note'), 'utf8')).toBe('kept\n');
     });
 
-    it('whose name means something else there, or whose content is not agent’s, is mounted without it', async () => {
+    it('is mounted without its name if that is taken, or if its content does not belong to agent', async () => {
       await dockerd.docker('volume', 'create', name);
       expect(await script('echo ours > /data/x', [volume(agentOf(0))])).toBe('');
       expect(readFileSync(join(setup.folder, name, 'x'), 'utf8')).toBe('ours\n');
@@ -302,7 +302,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       await setup.engine.start(launch);
       const console = await setup.engine.attach(launch.id, null);
       console.stderr.resume();
-      // Podman does not take all of it, so there the writer waits for the reader.
+      // Podman does not buffer all output, so there the writer waits for the reader.
       await written(isPodman ? 'begun' : 'ended');
       const kind = async () => (await setup.engine.inspect(launch.id, null)).kind;
       if (!isPodman) await until('its end', async () => (await kind()) === 'exited' || null);
@@ -315,7 +315,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       const spec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
       const process = await setup.engine.exec(launch.id, handle, spec);
       process.stderr.resume();
-      // How much is taken before a reader comes depends on the kernel, so the writer may have to wait.
+      // How much output is buffered before the reader starts depends on the kernel, so the writer may have to wait.
       await written('begun');
       expect(await length(process.stdout)).toBe(bytes);
       expect(await process.exited).toMatchObject({ exitCode: 0 });
@@ -323,7 +323,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 
   describe('without an image', () => {
-    it("the host's programs are there, and nothing else of it", async () => {
+    it("the sandbox sees the host's programs, and nothing else of the host", async () => {
       const text =
         'whoami; /usr/bin/env true && echo runs; ls /home /root /etc/shadow /srv 2>/dev/null; touch /usr/x || echo no';
       const launch = setup.launch({ root: { kind: 'host' }, command: ['/bin/sh', '-c', `exec 2>/dev/null; ${text}`] });
@@ -333,8 +333,8 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     });
   });
 
-  describe('what cannot be had', () => {
-    it('is refused: an image that is not there, a folder as root, a link in the way', async () => {
+  describe('a launch with unusual requests', () => {
+    it('is refused for an image that does not exist, a folder as root, and a link in the path of a mount', async () => {
       const refused = (overrides: Parameters<DockerSetup['launch']>[0]) =>
         codeOf(setup.engine.start(setup.launch(overrides)));
       expect(await refused({ root: { kind: 'image', reference: 'no-such-image' } })).toBe('not_found');
@@ -346,7 +346,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await setup.engine.list()).toEqual([]);
     });
 
-    it('takes a limit that its mounts enforce for enforced', async () => {
+    it('counts a limit that its mounts enforce as enforced', async () => {
       const launch = setup.launch({ held: ['diskBytes'] });
       const { advisory } = await setup.engine.start(launch);
       expect(advisory).not.toContain('diskBytes');
@@ -355,7 +355,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 
   describe('the log', () => {
-    it('keeps bytes that are no text, and lines longer than any buffer', async () => {
+    it('keeps bytes that are not text, and lines longer than any buffer', async () => {
       const launch = setup.launch({
         command: ['/bin/sh', '-c', 'printf "a\\377\\200b\\n"; head -c 40000 /dev/zero | tr "\\0" x; echo; echo end'],
       });
@@ -374,7 +374,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 });
 
-/** The number of a user's agent, inside and outside. */
+/** The uid of a user's agent, inside and outside. */
 function agentOf(slot: number): number {
   return 0x7000_0000 + slot * 65_536 + 1000;
 }

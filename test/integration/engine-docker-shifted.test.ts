@@ -1,6 +1,6 @@
 /**
- * Containers in user namespaces: of a dockerd that shifts all ids, and of sysbox-runc, which does so by itself. A stand-in for that
- * one, made of runc, is what dockerd has under its name.
+ * Containers in user namespaces: of a dockerd that shifts all ids, and of sysbox-runc, which does so by itself. dockerd
+ * has a stand-in for sysbox-runc under that name, which is made of runc.
  */
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const owner = 4321;
 const sysbox = 'sysbox-runc';
 const standIn = resolve('test/fixtures/sysbox-runc');
 
-/** Of this mount namespace alone. */
+/** Sets the subordinate ids of this mount namespace alone. */
 function lend(lines: string): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-subuid-'));
   const file = join(folder, 'ids');
@@ -62,7 +62,7 @@ const bind = (readonly: boolean): Mount => ({
 const script = (text: string, mounts: readonly Mount[], runtime: string | null = null, slot = 0) =>
   said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', `exec 2>&1; ${text}`], mounts, runtime, slot }));
 
-/** Where root is, then who agent is, and what it makes of a working copy. */
+/** Prints the id map, the user, and what agent can do in a working copy. */
 const work = 'cat /proc/self/uid_map; id -u; whoami; cat kept; echo new > new; touch /.workspace/x';
 const worked = (first: number, agent: number) =>
   expect.stringMatching(
@@ -87,7 +87,7 @@ describe('a dockerd with userns-remap', () => {
     expect(made()).toBe(301_000 + slot);
   });
 
-  it('has no runtime but those that it names', async () => {
+  it('refuses a runtime that it does not have, and names those that it has', async () => {
     await expect(setup.engine.start(setup.launch({ runtime: sysbox }))).rejects.toMatchObject({
       code: 'unsupported',
       message: `this Docker Engine has no runtime ${sysbox}`,
@@ -95,7 +95,7 @@ describe('a dockerd with userns-remap', () => {
     });
   });
 
-  it('binds a folder whose owner gets what is made there, without set-user-id bits', async () => {
+  it('binds a folder so that new files in it belong to its owner, without set-user-id bits', async () => {
     expect(await script('cd /workspace; touch made; chmod u+s made', [bind(false)])).toContain('not permitted');
     expect(statSync(join(project, 'made'))).toMatchObject({ uid: owner, gid: owner });
   });
@@ -124,7 +124,7 @@ describe('a dockerd with sysbox-runc', () => {
     }
   });
 
-  it('is refused without subordinate ids, and where agent could make set-user-id files', async () => {
+  it('is refused without subordinate ids, and if agent could make set-user-id files', async () => {
     const start = (mounts: readonly Mount[]) => setup.engine.start(setup.launch({ runtime: sysbox, mounts }));
     await expect(start([])).rejects.toMatchObject({
       code: 'unsupported',

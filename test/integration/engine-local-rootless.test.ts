@@ -1,6 +1,6 @@
 /**
- * The local engine keeps the contract for an ordinary user too, and so do snapshots. The suites run again as one, in a
- * vitest of its own: an account cannot be changed half-way through a process.
+ * The local engine keeps the contract for an ordinary user too, and so do snapshots. The suites run again under that
+ * account, in a vitest of its own: a process cannot change its account half-way.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ import { runEnv } from '../harness/run.ts';
 
 const suite = 'run --configLoader native --config test/integration/rootless.vitest.mjs'.split(' ');
 
-/** What others have mounted below a folder an ordinary user cannot leave out. */
+/** A mount below a system folder, which an ordinary user cannot leave out of a bind mount. */
 const mountBelow = ['--mount', 'sh', '-c', 'mount --bind /usr/bin/true /usr/bin/true && exec "$@"', 'sh'];
 
-it('what engines and snapshots promise holds for an ordinary user', { timeout: 600_000 }, async () => {
+it('the suites of engines and snapshots pass for an ordinary user', { timeout: 600_000 }, async () => {
   const account = createRootlessAccount();
   const cache = mkdtempSync(join(tmpdir(), 'carrel-cache-'));
   account.prepareHome(cache);

@@ -45,7 +45,7 @@ it('a pause by another program is observed, and ended by resume and by stop', as
   expect((await engine.inspect(id, handle)).kind).toBe('exited');
 });
 
-it('pause holds processes that fork as fast as they can', async () => {
+it('pause stops processes that fork as fast as they can', async () => {
   const handle = await start('fork() { while :; do (:); done; }; fork & fork & fork & wait');
   const inside = () => processesInside(handle.init, []);
   await until('them to fork', async () => (inside().length > 3 ? true : null));

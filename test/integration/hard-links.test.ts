@@ -1,4 +1,4 @@
-/** Files of a project that have several names, changed by one of them inside, while their owner goes on. */
+/** Files of a project with several hard links, changed inside by one of them, while their owner goes on working. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -73,7 +73,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
   const all = ['a', 'b', 'c', 'd/e'];
   const allListed = [['a', null], ...['b', 'c', 'd/e'].map((name) => [name, 'a'])];
 
-  it('is changed under all of them, inside and in what is listed, mounted or not', () => {
+  it('is changed under all of them, inside and in the list of changes, mounted or not', () => {
     writeFileSync(agent('b'), 'new');
     expect(seen(...all)).toEqual(Array(4).fill('new'));
     expect(listed()).toEqual(allListed);
@@ -91,7 +91,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect(seen(...all)).toEqual(Array(4).fill('more'));
   });
 
-  it('is changed under those that are left when the one it was changed by is deleted', () => {
+  it('stays changed under its other names when the name by which it was changed is deleted', () => {
     writeFileSync(agent('a'), 'new');
     unlinkSync(agent('a'));
     const expected = [
@@ -106,7 +106,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect([listed(), seen('b', 'd/e')]).toEqual([expected, ['new', 'new']]);
   });
 
-  it('is hidden where its folder was deleted or replaced', () => {
+  it('is hidden if its folder was deleted or replaced', () => {
     writeFileSync(agent('a'), 'new');
     rmSync(agent('d'), { recursive: true });
     mkdirSync(agent('d'));
@@ -140,7 +140,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
       ['new', 'old', 'old', 'old'],
       ['a'],
     ],
-  ])('when its owner %s it can be mounted, and what is seen is what is listed', (_, act, content, paths) => {
+  ])('can be mounted after its owner %s, and the list matches what is seen inside', (_, act, content, paths) => {
     writeFileSync(agent('a'), 'new');
     keepBases(place);
     again(act);
@@ -150,7 +150,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect(readContent(first!.beforeContent!, 'a', 10)?.toString()).toBe('old');
   });
 
-  it('goes along into forks, each with its own', async () => {
+  it('is copied into forks, and each fork has its own', async () => {
     writeFileSync(agent('a'), 'new');
     await copyState(join(root, 'box'), join(root, 'fork'));
     const fork = placeOf('fork');
@@ -164,7 +164,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect(seen(...all)).toEqual(Array(4).fill('new'));
   });
 
-  it('leaves the times of folders as they are, after a start, in forks and in what is restored', async () => {
+  it('leaves the times of folders as they are, after a start, in forks and after a restore', async () => {
     const folders = ['d', '.'];
     for (const name of folders) utimesSync(project(name), 1, 981173106);
     again();
@@ -186,7 +186,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect(times()).toEqual(before);
   });
 
-  it('is discarded by the name that is asked for', () => {
+  it('is discarded only under the requested name', () => {
     writeFileSync(agent('a'), 'new');
     detachMount(inside);
     expect(discardChanges(place, ['b'])).toEqual(['b']);
@@ -198,7 +198,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect([seen(...all), listed()]).toEqual([Array(4).fill('old'), []]);
   });
 
-  it('is one file in the project after an apply, and what it was after an undo', () => {
+  it('is one file in the project after an apply, and has its old content after an undo', () => {
     writeFileSync(agent('a'), 'new');
     const journal = join(root, 'journal');
     const order = {
@@ -217,7 +217,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect([inodes(), readFileSync(project('d/e'), 'utf8'), listed()]).toEqual([1, 'old', allListed]);
   });
 
-  it('loses nothing when folding it is cut short', () => {
+  it('loses nothing when a crash interrupts the folding of the index', () => {
     writeFileSync(agent('a'), 'new');
     detachMount(inside);
     const module = JSON.stringify(join(process.cwd(), 'dist/workspace/change/fold-index.js'));
@@ -230,7 +230,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     expect(readdirSync(place.folder).sort()).toEqual(['base.log', 'upper', 'work']);
   });
 
-  it('is not folded while it is mounted', () => {
+  it('keeps its index while it is mounted', () => {
     writeFileSync(agent('a'), 'new');
     foldIndex(place);
     expect(hasIndex(place)).toBe(true);

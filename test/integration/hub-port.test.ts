@@ -98,7 +98,7 @@ describe.each([
     expect(said).toEqual(['one', 'two', 'three']);
   });
 
-  it('cancels a call with its request', async () => {
+  it('cancels a call when the client cancels its request', async () => {
     const client = await connect(transport, modern);
     const abort = new AbortController();
     const started = signalled();
@@ -123,7 +123,7 @@ describe.each([
     ]);
   });
 
-  // A connection each over HTTP, with both ends in this process; test/e2e/hub-load.test.ts sends more.
+  // Over HTTP each call has a connection, with both ends in this process; test/e2e/hub-load.test.ts sends more.
   const atOnce = transport === 'HTTP' ? 100 : 1000;
   it(`answers ${atOnce} calls at the same time`, async () => {
     const client = await connect(transport, modern, `many-${transport}-${revision}`);
@@ -134,7 +134,7 @@ describe.each([
     expect(answers.map(({ structuredContent }) => Number(structuredContent.text))).toEqual([...answers.keys()]);
   });
 
-  it('ends a call that runs when its token is revoked, and cancels what it does', async () => {
+  it('ends a running call when its token is revoked, and cancels its work', async () => {
     const token = `revoked-${transport}-${revision}`;
     const client = await connect(transport, modern, token);
     const started = signalled();
@@ -214,7 +214,7 @@ describe('sizes and times', () => {
     expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('-32700') });
   });
 
-  it('a client that sends no whole request is disconnected', async () => {
+  it('a client that sends no complete request is disconnected', async () => {
     const strict = await openTestPort(tokens, {}, { unauthenticatedMs: 200 });
     const socket = tcp(Number(new URL(strict.origin).port), '127.0.0.1');
     socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\n');
@@ -251,7 +251,7 @@ describe('sizes and times', () => {
     expect(await closedAfter({ headersMs: 100, requestMs: 300 }, ...head)).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('an idle connection is closed, and its client was notified of half the time', async () => {
+  it('an idle connection is closed, and clients are advised to close it after half of the time', async () => {
     const idle = await closedAfter({ idleMs: 200 }, 'GET /health HTTP/1.1', 'Host: localhost', '', '');
     expect(idle).toMatch(/^HTTP\/1.1 200 /);
     expect((await send('GET', '/health', {})).headers['keep-alive']).toBe('timeout=30');
@@ -313,7 +313,7 @@ describe('sessions', () => {
     expect(await send('GET', '/mcp', { ...headers, 'last-event-id': '999' })).toMatchObject({ status: 400 });
   });
 
-  it('a token has at most 100 sessions; the one that was idle longest makes room', async () => {
+  it('a token has at most 100 sessions; a new one ends the session that was idle longest', async () => {
     const sessions = await Promise.all(Array.from({ length: 150 }, () => openSession('greedy')));
     expect(new Set(sessions).size).toBe(150);
     const headers = (id: string) => ({ ...accept, ...bearer('greedy'), 'mcp-session-id': id });

@@ -16,7 +16,7 @@ import { put } from '../harness/working-copy.ts';
 const root = mkdtempSync(join(tmpdir(), 'carrel-ignored-folders-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A plain upper layer is all that a list of changes reads. */
+/** A workspace without a mount, since a list of changes reads the upper layer alone. */
 function workspace(files: Record<string, string>, agents: Record<string, string>): WorkspacePlace {
   const folder = mkdtempSync(join(root, 'case-'));
   const project = join(folder, 'project');
@@ -45,7 +45,7 @@ async function reviewed(place: WorkspacePlace, skipping?: IgnoredFolders) {
 
 const limits = { few: 4, counted: 100 };
 
-describe('the review is the same, and these are not walked', () => {
+describe('a review that skips ignored folders equals one that walks them', () => {
   it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
     ['a rule of the project', { '.gitignore': 'node_modules\n' }, { ...many('node_modules'), a: '' }, ['node_modules']],
     ['a rule that the agent wrote', {}, { ...many('out'), '.gitignore': 'out/\n' }, ['out']],
@@ -85,7 +85,7 @@ it('a folder in which the index has a file is walked, and that file is shown', a
   expect(found).toEqual(await reviewed(place));
 });
 
-it.each([2, 4])('the same if the index has version %i', async (version) => {
+it.each([2, 4])('a folder in which the index has a file is walked if the index has version %i', async (version) => {
   const place = workspace(
     { '.gitignore': 'out/\n', 'out-a': '', 'out/p0/f0': 'old' },
     { ...many('out'), 'out/p0/f0': 'new' },
@@ -100,7 +100,7 @@ it.each([2, 4])('the same if the index has version %i', async (version) => {
   expect(skipping.found).toEqual([]);
 });
 
-it('the same if the index is split', async () => {
+it('a folder in which the index has a file is walked if the index is split', async () => {
   const place = workspace({ '.gitignore': 'out/\n', 'out/p0/f0': 'old' }, { ...many('out'), 'out/p0/f0': 'new' });
   git(place, 'init', '--quiet');
   git(place, 'add', '--force', 'out/p0/f0');
@@ -148,7 +148,7 @@ it('a folder whose name is not text is walked', () => {
   expect(skipping.found).toEqual([]);
 });
 
-it('no more than so many files are counted', async () => {
+it('the files of a skipped folder are counted up to the limit', async () => {
   const place = workspace({ '.gitignore': 'out/\n' }, many('out'));
   git(place, 'init', '--quiet');
   const counted = async (limit: number) => reviewed(place, new IgnoredFolders(place, { few: 4, counted: limit }));
@@ -156,10 +156,10 @@ it('no more than so many files are counted', async () => {
   expect(await counted(8)).toMatchObject({ files: 8, more: false });
 });
 
-describe('of a project of another account', () => {
+describe('a project of another account', () => {
   const owner = { uid: 12345, gid: 12346 };
 
-  it('the rules are found, and are the same', async () => {
+  it('has its rules and those of the agent applied', async () => {
     const place = workspace({ '.gitignore': 'out/\n' }, { ...many('out'), 'b.log': '', '.gitignore': '*.log\n' });
     git(place, 'init', '--quiet');
     execFileSync('chown', ['-R', `${owner.uid}:${owner.gid}`, place.project]);
@@ -170,7 +170,7 @@ describe('of a project of another account', () => {
     expect(skipping.found).toHaveLength(1);
   });
 
-  it('its owner puts no link where rules are going to be written, and nothing in the way of the removal', async () => {
+  it('has an owner who cannot put a link where the daemon is going to write rules', async () => {
     const target = join(root, 'of-root');
     const plant = (folder: string) =>
       spawnSync('ln', ['-s', target, join(folder, 'rules')], { ...owner, cwd: '/' }).status !== 0;

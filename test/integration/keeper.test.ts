@@ -1,4 +1,4 @@
-/** Processes beside a sandbox that are slower than everybody thought. */
+/** Keepers and runtimes that are slower than usual, or are killed. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,7 +74,7 @@ it('a keeper is used only once it is registered', async () => {
     const keeper = Number(readFileSync(join(folder, 'run', id, 'keeper.pid'), 'utf8'));
     process.kill(keeper, 'SIGSTOP');
     const seen = engine.inspect(id, null);
-    // As long as a look takes that does not wait for it.
+    // An inspect that does not wait for the keeper would return meanwhile.
     for (let looks = 0; looks < 3; looks += 1) await run(['crun', '--root', join(folder, 'state/crun'), 'state', id]);
     process.kill(keeper, 'SIGKILL');
     expect(await seen).toEqual({ kind: 'absent' });
@@ -83,7 +83,7 @@ it('a keeper is used only once it is registered', async () => {
   await expect(started).rejects.toBe(asked);
 });
 
-it('a signal reaches a command whose runtime takes its time to say which it is', async () => {
+it('a signal reaches a command whose runtime writes its pid file late', async () => {
   const program = join(folder, 'runtime');
   const script = 'for arg; do [ "$last" = --pid-file ] && file=$arg; last=$arg; done; sleep 1.5';
   const wait = 'trap "exit 9" INT; echo $$ > "$file"; while :; do sleep 0.02; done';
@@ -97,7 +97,7 @@ it('a signal reaches a command whose runtime takes its time to say which it is',
   expect((await command.exited).exitCode).toBe(9);
 });
 
-it('the keepers of commands inside end with the sandbox', async () => {
+it('the keepers of execs end with the sandbox', async () => {
   const launch = sampleLaunch({ env: { PATH: '/usr/bin:/bin' } });
   const { handle } = await engine.start(launch);
   const spec: ExecSpec = { command: ['sleep', 'infinity'], env: {}, cwd: '/', stdin: true, terminal: null };
@@ -121,7 +121,7 @@ it('a killed keeper is reported as lost, and stop still waits for the processes 
   process.kill(Number(keeper), 'SIGKILL');
   await expect.poll(() => engine.inspect(launch.id, handle)).toMatchObject({ kind: 'running', trouble: 'keeper lost' });
   await expect(engine.attach(launch.id, handle)).rejects.toMatchObject({ code: 'conflict' });
-  // Longer than a test may take.
+  // The grace time is longer than a test may take.
   await engine.stop(launch.id, handle, 600_000);
   expect(await engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
 });

@@ -61,13 +61,13 @@ it.each([
   await expect(ask()).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
 });
 
-it('a server that does not answer is timed_out, and ended because it says nothing', async () => {
+it('a request that the server does not answer is timed_out, and the silent server is ended', async () => {
   start('silent');
   expect(await ask(1500)).toMatchObject({ status: 'timed_out', items: [] });
   await expect.poll(() => processesOf(root)).toEqual([]);
 });
 
-it('an answer during work in the background is indexing', async () => {
+it('an answer while the server works in the background has the status indexing', async () => {
   start('indexing');
   expect(await ask(1500)).toMatchObject({ status: 'indexing', items: [] });
 });
@@ -84,7 +84,7 @@ it('an answer of a server that loads first is complete, also while it reports pr
   expect(await ask()).toMatchObject({ status: 'complete' });
 });
 
-it('a server cannot edit files by itself, and its answer counts', async () => {
+it('a server cannot edit files by itself, and its answer is still used', async () => {
   start('edit');
   expect(await ask()).toMatchObject({ status: 'complete', items: [] });
   expect(existsSync(join(root, 'a.x'))).toBe(true);

@@ -65,7 +65,10 @@ class Project {
     return items.filter(({ severity }) => severity === 'error').map(({ line, message }) => `${line}: ${message}`);
   }
 
-  /** What the server alone says, in the same form. `atLeast`: it answers with fewer places until it has read the project. */
+  /**
+   * The answer of the server alone, in the same form. `atLeast`: it answers with fewer places until it has read the
+   * project.
+   */
   async bare(
     command: readonly string[],
     method: string,
@@ -140,7 +143,7 @@ describe('the TypeScript language server', () => {
     }
   });
 
-  it('answers with a list so long that only a page of it is parsed as the server alone does', async () => {
+  it('answers as the server alone does, also with a list so long that only a page of it is parsed', async () => {
     const names = Array.from({ length: 40 }, (_, number) => `src/use-${number}.ts`);
     const uses = "import { price } from './price';\nexport const both = [price(1), price(2)];\n";
     const long = new Project({
@@ -215,7 +218,7 @@ describe('the TypeScript language server', () => {
     ).toMatchObject([{ name: 'sum', line: 4, text: '  return new Cart().total(1);' }]);
   });
 
-  it('pages', async () => {
+  it('returns an answer page by page', async () => {
     const asked = { kind: 'references' as const, at: { path: 'src/cart.ts', symbol: 'Cart' }, ...page, limit: 1 };
     const first = await project.call('code/locate', asked);
     const second = await project.call('code/locate', { ...asked, skip: 1 });
@@ -238,21 +241,21 @@ describe('the TypeScript language server', () => {
     expect(await texts()).toEqual(['  return new Cart().total(1);']);
   });
 
-  it('knows of every change of files before the request', async () => {
+  it('sees every change of files that was made before the request', async () => {
     expect(await project.problems('src/main.ts')).toEqual([]);
-    // Another file, which is not open in the server.
+    // The change is in another file, which is not open in the server.
     project.write('src/price.ts', 'export const price = 1;\n');
     project.write('src/main.ts', "import { price } from './price';\nconst text: string = price;\n");
     expect(await project.problems('src/main.ts')).toEqual(["2: Type 'number' is not assignable to type 'string'."]);
     project.write('src/price.ts', "export const price = '';\n");
     expect(await project.problems('src/main.ts')).toEqual([]);
-    // One that takes the place of the other, as editors write files.
+    // A new file takes the place of the old one, as editors write files.
     project.write('src/new.ts', 'export const price = true;\n');
     renameSync(join(project.root, 'src/new.ts'), join(project.root, 'src/price.ts'));
     expect(await project.problems('src/main.ts')).toEqual(["2: Type 'boolean' is not assignable to type 'string'."]);
     rmSync(join(project.root, 'src/price.ts'));
     expect(await project.problems('src/main.ts')).toMatchObject([expect.stringContaining("'./price'")]);
-    // In a folder that is new.
+    // The file is in a new folder.
     project.write('src/deep/er/price.ts', "export const price = '';\n");
     project.write('src/main.ts', "import { price } from './deep/er/price';\nconst text: string = price;\n");
     expect(await project.problems('src/main.ts')).toEqual([]);
@@ -270,7 +273,7 @@ describe.each([
   ['pyright', '3: Type "int" is not assignable to declared type "str"'],
   ['pylsp', null],
 ])('Python with %s', (server, problem) => {
-  it('answers as the server alone does, and finds what is wrong', async () => {
+  it('answers as the server alone does, and reports errors', async () => {
     const project = new Project(
       {
         'cart.py': 'class Cart:\n    def total(self, count: int) -> int:\n        return count\n',
@@ -306,7 +309,7 @@ describe('the C language server', () => {
   };
 
   it.each(['.', 'build'])(
-    'with compile_commands.json in %s: finds references in files that were never opened, what is wrong after another file changed, and writes nothing into the project',
+    'with compile_commands.json in %s: finds references in files that were never opened, reports errors after another file changed, and writes nothing into the project',
     async (folder) => {
       const project = new Project(files);
       const commands = ['main.c', 'price.c'].map((file) => ({
@@ -370,7 +373,7 @@ describe.each(
       ]
     : [],
 )('$server', ({ server, languageId, files, at, places, problem }) => {
-  it('answers as the server alone does, finds what is wrong, and knows of a change', async () => {
+  it('answers as the server alone does, reports errors, and sees a change', async () => {
     const project = new Project(files, server);
     expect(await project.locate('references', at)).toEqual(places);
     const asked = [at.path, languageId, at.line, at.column, places.length] as const;
@@ -405,7 +408,7 @@ it('YAML has diagnostics', async () => {
   expect(await project.problems('a.yaml')).toEqual([]);
 });
 
-it('a file without a server, and one whose server is missing, are refused with what to do', async () => {
+it('a file without a known server is refused, and one whose server is missing is refused with a hint', async () => {
   const project = new Project({ 'a.zig': '', 'a.go': '' });
   await expect(project.call('code/symbols', { path: 'a.zig', ...page })).rejects.toMatchObject({ code: 'unsupported' });
   if (process.env.PATH?.includes('gopls')) return;

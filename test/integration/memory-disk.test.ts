@@ -1,4 +1,4 @@
-/** A memory on a disk that is full: what was answered stays, and saves are refused until there is space again. */
+/** A memory on a full disk: acknowledged notes stay, and saves are refused until there is space again. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(disk, { recursive: true });
 });
 
-it('M8, M16: a full disk refuses saves and loses none that was answered', async () => {
+it('M8, M16: a full disk refuses saves and loses no acknowledged note', async () => {
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(2 * 1024 ** 2));
   const memory = await memories.open(join(disk, 'ann'), defaultMemoryLimits);
   const answered: Note[] = [];

@@ -1,4 +1,4 @@
-/** Mails that real `git am` takes. */
+/** Patches as mails, checked with real `git am`. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ const copy = (files: Files, run: (tree: string) => void) => workingCopy(root, fi
 const lines = (count: number, end = '\n') => Array.from({ length: count }, (_, n) => `line ${n}${end}`).join('');
 
 describe('git am', () => {
-  it('makes the same tree of every kind of change git knows', async () => {
+  it('makes the same tree from every kind of change that git can store', async () => {
     const image = randomBytes(5000);
     const files = {
       a: lines(20),
@@ -90,7 +90,7 @@ describe('git am', () => {
     expect(done.log('%an|%ae|%aI|%s|%b')).toBe('Ann|ann@example.org|2024-11-15T10:00:00+00:00|Change things|\n');
   });
 
-  it('is not misled by what author, subject and message say', async () => {
+  it('is not misled by the texts of author, subject and message', async () => {
     const done = await am(
       copy({}, (tree) => put(tree, { a: 'x\n' })),
       {
@@ -107,8 +107,8 @@ describe('git am', () => {
   });
 });
 
-describe('what a patch cannot hold', () => {
-  it('is named', async () => {
+describe('a change that a patch cannot hold', () => {
+  it('is listed as left out', async () => {
     const made = await am(
       copy({ secret: 'x\n', 'full/a': 'x\n' }, (tree) => {
         put(tree, { '.git/hooks/pre-commit': 'evil\n', 'new/file': 'new\n' });
@@ -125,7 +125,7 @@ describe('what a patch cannot hold', () => {
     expect(await patch(changes)).toEqual({ mail: Buffer.alloc(0), leftOut: ['empty'] });
   });
 
-  it('includes bytes that are gone', async () => {
+  it('may be one whose bytes are gone', async () => {
     const { tree, changes } = copy({}, (tree) => put(tree, { a: 'x\n', b: 'y\n' }));
     rmSync(join(tree, 'a'));
     writeFileSync(join(tree, 'b'), 'z\n');
@@ -135,6 +135,6 @@ describe('what a patch cannot hold', () => {
   });
 });
 
-it('a subject is needed', async () => {
+it('a patch without a subject is refused', async () => {
   await expect(patch([], { subject: ' \n' })).rejects.toMatchObject({ code: 'invalid' });
 });

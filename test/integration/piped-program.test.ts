@@ -1,4 +1,4 @@
-/** Programs with pipes, started without a copy of this process or by Node. */
+/** Programs with pipes, started without a fork of this process or by Node. */
 import { closeSync, mkdtempSync, openSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const env = { PATH: '/usr/bin:/bin', GREETING: 'hello', NONE: undefined };
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
 const own = { uid: process.getuid?.(), gid: process.getgid?.() };
-/** An account makes Node start it, even if it is that of this process. */
+/** If an account is given, Node starts the program, even if it is the account of this process. */
 const ways = [
   ['without a copy of this process', {}],
   ['by Node', own],
@@ -67,7 +67,7 @@ describe.each(ways)('a program started %s', (_, account) => {
     expect((await outcome('exit 3', 'x'.repeat(1_000_000))).exitCode).toBe(3);
   });
 
-  it('can be killed, and is left alone after its end', async () => {
+  it('can be killed, and gets no signal after its end', async () => {
     const program = start('echo ready; exec sleep 1000');
     program.stderr.resume();
     program.stdout.once('data', () => program.kill('SIGTERM'));
@@ -75,7 +75,7 @@ describe.each(ways)('a program started %s', (_, account) => {
     program.kill('SIGKILL');
   });
 
-  it('has ended once its output is destroyed and it is gone', async () => {
+  it('is reported as ended after its output was destroyed', async () => {
     const program = start('exec yes');
     program.stderr.resume();
     program.stdout.once('data', () => program.stdout.destroy());
@@ -90,7 +90,7 @@ describe.each(ways)('a program started %s', (_, account) => {
   });
 });
 
-it('a program that is not there is reported, and leaves no descriptor open', async () => {
+it('a program that does not exist is reported, and leaves no descriptor open', async () => {
   const before = openDescriptors();
   expect(() => startPiped('no-such-program', [], { env, cwd })).toThrow(/no-such-program is not installed/);
   expect(openDescriptors()).toBe(before);
@@ -99,7 +99,7 @@ it('a program that is not there is reported, and leaves no descriptor open', asy
   });
 });
 
-it.skipIf(!isRealRoot)('another account is that of the program', async () => {
+it.skipIf(!isRealRoot)('a program runs with the given account', async () => {
   const program = startPiped('id', ['-u'], { env, cwd: '/', uid: 54_321, gid: 54_321 });
   expect(`${await buffer(program.stdout)}`).toBe('54321\n');
 });
@@ -133,7 +133,7 @@ describe.each(ways)('while a thread waits, a program %s', (_, account) => {
     expect(openDescriptors()).toBe(before);
   });
 
-  it('is waited for although signals come', () => {
+  it('is waited for even if signals arrive', () => {
     const ignore = () => {};
     process.on('SIGUSR2', ignore);
     try {
@@ -144,7 +144,7 @@ describe.each(ways)('while a thread waits, a program %s', (_, account) => {
     }
   });
 
-  it('that is not there has the exit code 127', () => {
+  it('that does not exist has the exit code 127', () => {
     const options = { env, cwd, input: Buffer.of(), timeoutMs: 30_000, maxBytes: 10, ...account };
     expect(runNow('no-such-program', [], options).exitCode).toBe(127);
   });

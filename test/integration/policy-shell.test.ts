@@ -1,4 +1,4 @@
-/** What the policy understands, compared with what real shells do. */
+/** Compares how the policy reads a text with what real shells do. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ beforeAll(() => {
   programs = join(root, 'programs');
   mkdirSync(join(cwd, 'sub'), { recursive: true });
   mkdirSync(programs);
-  // Tells what it was called with, and how often, and does nothing else.
+  // This `carrel` reports its arguments for each call, and does nothing else.
   const told = '#!/bin/sh\nprintf \'%s\\0\' "$#" "$@" >&3\n';
   writeFileSync(join(programs, 'carrel'), told);
   chmodSync(join(programs, 'carrel'), 0o755);
@@ -45,7 +45,7 @@ function calls(shell: string, text: string): string[] {
   return String(output[3]).split('\0').slice(0, -1);
 }
 
-test('every text whose words are certain is one command with just these words, and makes no file', () => {
+test('a text that the policy can split is one command with the same words in real shells, and makes no file', () => {
   const made = new ShellText(seed);
   const before = everything();
   const certain = new Set<string>();
@@ -62,7 +62,7 @@ test('every text whose words are certain is one command with just these words, a
   expect(everything()).toEqual(before);
 });
 
-test('what is allowed runs as exactly one command in both shells', () => {
+test('an allowed text runs as exactly one command in both shells', () => {
   const made = new ShellText(seed + 2);
   const around = { cwd, programs: [], groups };
   const heads = [

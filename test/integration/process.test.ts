@@ -7,7 +7,7 @@ import { readIfThere } from '../../src/lib/file.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
-/** The first thread ends, the other one tells so and waits for the end of stdin. */
+/** The first thread ends; the other one reports that and waits for the end of stdin. */
 const halfDead = `
 import ctypes, os, sys, threading
 def last():
@@ -19,7 +19,7 @@ threading.Thread(target=last).start()
 ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)
 `;
 
-it('a process is there until the last of its threads has ended', async () => {
+it('a process counts as running until the last of its threads has ended', async () => {
   const child = spawn('/usr/bin/python3', ['-c', halfDead], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   expect(processRef(child.pid!)).toMatchObject({ pid: child.pid });
@@ -28,7 +28,7 @@ it('a process is there until the last of its threads has ended', async () => {
   expect(processRef(child.pid!)).toBeNull();
 });
 
-it.runIf(isRealRoot)('a control group that goes while it is read is not there', () => {
+it.runIf(isRealRoot)('a control group that is removed while it is read counts as absent', () => {
   const all = '/sys/fs/cgroup';
   const group = mkdtempSync(join(existsSync(join(all, 'cgroup.procs')) ? all : join(all, 'pids'), 'carrel-'));
   const fd = openSync(join(group, 'cgroup.procs'), 'r');

@@ -1,4 +1,4 @@
-/** What a killed benchmark leaves on the machine is found by the id of its run, and removed. */
+/** The leftovers of a killed benchmark are found by the id of its run, and removed. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ it.runIf(isRealRoot)(
           .stdout,
       );
     });
-    // Between two programs a process has no environment by which it could be found.
+    // During an exec of another program a process has no environment by which it could be found.
     const isAsleep = (n: number) =>
       readFileSync(`${groups[n]}/inner/cgroup.procs`, 'utf8').trim() === `${pids[n]}` &&
       readFileSync(`/proc/${pids[n]}/comm`, 'utf8') === 'sleep\n';

@@ -66,7 +66,7 @@ class Project {
     return codeEditMethods['code/actions'](this.root, asked, { signal, servers: this.servers });
   }
 
-  /** What a compiler says; empty: nothing. */
+  /** The output of a compiler; empty: it succeeded. */
   compiled([program = '', ...args]: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: this.root, encoding: 'utf8' });
     return status === 0 ? '' : `${stdout}${stderr}` || 'failed';
@@ -133,7 +133,7 @@ const typescriptFiles = {
 const checkTypes = [tsc[0]!, '-p', '.'];
 
 describe('a TypeScript project', () => {
-  it('is content with a rename, which is the one of the server alone', async () => {
+  it('compiles after a rename, whose edits are those of the server alone', async () => {
     const project = new Project(typescriptFiles);
     expect(project.compiled(checkTypes)).toBe('');
     const alone = await project.bare(tsc, 'src/price.ts', 'typescript', 3, 3, 'twice');
@@ -146,7 +146,7 @@ describe('a TypeScript project', () => {
       timeoutMs,
     });
     expect(project.read('src/shop.ts')).toContain('price.twice() + price.amount');
-    // At a use, and without an alias in the import.
+    // This rename is requested at a use, and makes no alias in the import.
     await project.apply({
       act: 'rename',
       at: { path: 'src/shop.ts', line: 1, column: 10 },
@@ -159,7 +159,7 @@ describe('a TypeScript project', () => {
     expect(project.compiled(checkTypes)).toBe('');
   });
 
-  it('is content when files and folders move with their imports', async () => {
+  it('compiles after files and folders are moved with their imports', async () => {
     const project = new Project(typescriptFiles);
     await project.apply({ act: 'moveFile', path: 'src/price.ts', to: 'src/model/cost.ts', timeoutMs });
     expect(project.read('src/shop.ts')).toContain("from './model/cost.ts'");
@@ -210,14 +210,14 @@ describe('a TypeScript project', () => {
     project.write('src/shop.ts', `// new\n${typescriptFiles['src/shop.ts']}`);
     expect(() => prepareEdit(project.root, { id, changes, dryRun: false })).toThrow(/src\/shop\.ts" is not as it was/);
     expect(project.read('src/price.ts')).toBe(typescriptFiles['src/price.ts']);
-    // The next one sees the change.
+    // The next rename sees the change.
     const at = { path: 'src/price.ts', line: 3, column: 3 };
     await project.apply({ act: 'rename', at, newName: 'twice', timeoutMs });
     expect(project.compiled(checkTypes)).toBe('');
   });
 });
 
-it('a Python project is content with a rename, which is the one of the server alone', async () => {
+it('a Python project runs after a rename, whose edits are those of the server alone', async () => {
   const project = new Project({
     'price.py': 'class Price:\n    def double(self) -> int:\n        return 2\n',
     'shop.py': 'from price import Price\n\nprint(Price().double())\n',
@@ -229,7 +229,7 @@ it('a Python project is content with a rename, which is the one of the server al
   expect(project.compiled(['python3', 'shop.py'])).toBe('');
 });
 
-it('a C project is content with a rename, which is the one of the server alone', async () => {
+it('a C project compiles after a rename, whose edits are those of the server alone', async () => {
   const project = new Project({
     'price.h': 'int price(int amount);\n',
     'price.c':

@@ -42,7 +42,7 @@ const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).di
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}\n`).join('');
 
 describe('text', () => {
-  it('is shown as git shows it, renames found, and git apply takes it to the same tree', async () => {
+  it('is shown as git shows it, with renames, and git apply makes the same tree from it', async () => {
     const files = {
       'a.txt': lines(30),
       'gone.txt': 'x\n',
@@ -73,7 +73,7 @@ describe('text', () => {
     expect(spawnSync('diff', ['-r', '--no-dereference', base, tree], { encoding: 'utf8' }).stdout).toBe('');
   });
 
-  it('takes names of any bytes, and gives them back', async () => {
+  it('may have names of any bytes, which the summary returns exactly', async () => {
     const name = Buffer.from([0x66, 0xff, 0x0a, 0x1b, 0x5b, 0x32, 0x4a]);
     const { changes } = workspace({}, (tree) => {
       writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), name]), 'x\n');
@@ -90,7 +90,7 @@ describe('text', () => {
     ]);
   });
 
-  it('ignores what the project tells git to do', async () => {
+  it('is shown as text whatever the attributes of the project say', async () => {
     const attributes = '* -diff\n*.txt diff=evil binary filter=evil\n';
     const { changes } = workspace({ '.gitattributes': attributes, 'a.txt': 'old\n' }, (tree) =>
       put(tree, { 'a.txt': 'new\n', '.gitattributes': `${attributes}# more\n` }),
@@ -100,7 +100,7 @@ describe('text', () => {
     expect(text).toContain('+# more\n');
   });
 
-  it('shows bytes that are no text as they are', async () => {
+  it('is shown byte by byte even if it is not UTF-8', async () => {
     const { changes } = workspace({ a: Buffer.from([0xff, 0xfe, 0x0a]) }, (tree) =>
       writeFileSync(join(tree, 'a'), Buffer.from([0x1b, 0x5b, 0xff, 0x0a])),
     );
@@ -108,7 +108,7 @@ describe('text', () => {
   });
 });
 
-describe('what is not shown', () => {
+describe('a file whose content is not shown', () => {
   const before = Buffer.from('a\0b');
   const after = Buffer.from('a\0bc');
 
@@ -142,7 +142,7 @@ describe('what is not shown', () => {
     expect(found.large).toMatchObject({ status: 'A', insertions: null, newSha256: sha256(large) });
   });
 
-  it('does not hand the bytes of a long binary file to git, which finds it where it was moved to', async () => {
+  it('is not passed to git if it is a long binary file, and its move is still found', async () => {
     const long = Buffer.alloc(200_000, 'ab\0');
     const { changes } = workspace({ 'moved.bin': long, 'changed.bin': long }, (tree) => {
       put(tree, { 'there.bin': long, 'changed.bin': Buffer.concat([long, after]) });
@@ -158,7 +158,7 @@ describe('what is not shown', () => {
     expect(Number(/^size-pack: (\d+)$/m.exec(stored)?.[1])).toBeLessThan(10);
   });
 
-  it('shows the deletion and the link of a binary file that became a link', async () => {
+  it('is shown as a deletion and a new link if it became a link', async () => {
     const { changes } = workspace({ a: before }, (tree) => {
       rmSync(join(tree, 'a'));
       symlinkSync('target', join(tree, 'a'));
@@ -170,7 +170,7 @@ describe('what is not shown', () => {
     expect((await summaries(changes)).a).toMatchObject({ status: 'T', oldType: 'file', newType: 'link' });
   });
 
-  it('is marked as no longer there if it went meanwhile', async () => {
+  it('is marked as no longer there if it was removed meanwhile', async () => {
     const { tree, changes } = workspace({ a: 'old\n' }, (tree) => put(tree, { a: 'new\n', b: 'b\n' }));
     rmSync(join(tree, 'a'));
     mkdirSync(join(tree, 'a'));
@@ -181,7 +181,7 @@ describe('what is not shown', () => {
   });
 });
 
-describe('what git cannot show', () => {
+describe('a change that git cannot show', () => {
   it('is described in words after the diff', async () => {
     const { changes } = workspace({ secret: 'x\n', 'was/full': 'x\n', plain: 'x\n' }, (tree) => {
       mkdirSync(join(tree, 'empty/deep'), { recursive: true });
@@ -221,7 +221,7 @@ describe('what git cannot show', () => {
     };
   }
 
-  it('names what is one file with which other path', async () => {
+  it('is noted with the other path if it is a hard link', async () => {
     const { changes } = workspace({ a: 'x\n', b: 'y\n', c: 'x\n' }, (tree) => {
       put(tree, { new: 'n\n' });
       for (const name of ['b', 'c']) rmSync(join(tree, name));
@@ -244,7 +244,7 @@ describe('what git cannot show', () => {
     ]);
   });
 
-  it('names what lies below a file, as only a moving tree has it', async () => {
+  it('is noted if its path lies below a file, which happens only while the tree changes', async () => {
     const { changes } = workspace({}, (tree) => put(tree, { a: 'x\n', b: 'y\n' }));
     const below = { ...changes[1]!, path: 'a/b' };
     expect(await diff([changes[0]!, below])).toContain('\nnot shown a/b: it changed while it was read\n');
@@ -252,7 +252,7 @@ describe('what git cannot show', () => {
 });
 
 describe('a change inside .git', () => {
-  it('what can run something is shown under its own name', async () => {
+  it('is shown under its own name if it can run something', async () => {
     const name = '.git/hooks/pre-commit';
     const { changes } = workspace({}, (tree) =>
       put(tree, { [name]: 'evil\n', 'sub/.GIT/config': '[core]\n', [`x${name}`]: 'y\n' }),
@@ -266,7 +266,7 @@ describe('a change inside .git', () => {
 });
 
 describe('a summary', () => {
-  it('has every path once, sorted, with what became of it', async () => {
+  it('has every path once, sorted, with its status', async () => {
     const { changes } = workspace({ a: lines(9), b: lines(20), 'd/e': 'x\n' }, (tree) => {
       put(tree, { a: `${lines(9)}10\n` });
       rmSync(join(tree, 'b'));
@@ -286,7 +286,7 @@ describe('a summary', () => {
     expect(found[0]).toMatchObject({ oldMode: '0644', newMode: '0644', oldType: 'file', baseKnown: true });
   });
 
-  it('of nothing is nothing', async () => {
+  it('of no changes is empty', async () => {
     expect(await summary(await store([]))).toEqual([]);
     expect(await diff([])).toBe('');
   });
@@ -306,14 +306,14 @@ it('ten times as many changes take about ten times as long', async () => {
   expect(await ticksFor(3000)).toBeLessThan(40 * some);
 });
 
-/** What this process and those that it has waited for took of the processors, however busy the machine is. */
+/** The processor time of this process and of the children that it has waited for, however busy the machine is. */
 function processorTicks(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-it('leaves the repository that surrounds it alone', async () => {
+it('a review changes nothing in a repository of the project', async () => {
   const { base, changes } = workspace({ a: 'x\n' }, (tree) => put(tree, { a: 'y\n' }));
   git(base, 'init', '-q');
   const before = git(base, 'status', '--porcelain');

@@ -1,4 +1,4 @@
-/** A room on a disk that is full: what was answered stays, and the rest is refused until there is space again. */
+/** A room on a full disk: acknowledged messages stay, and others are refused until there is space again. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(disk, { recursive: true });
 });
 
-it('R3: a full disk refuses posts, loses none that was answered, and files are complete when there is space again', async () => {
+it('R3: a full disk refuses posts, loses no acknowledged message, and later files are complete', async () => {
   const folder = join(disk, 'room');
   mkdirSync(folder);
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(2 * 1024 ** 2));

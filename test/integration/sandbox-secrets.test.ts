@@ -51,7 +51,7 @@ function modeOf(path: string): string {
 }
 
 describe('a secret of a sandbox', () => {
-  it('is there with the right modes, however often it is put, and only as granted', () => {
+  it('has the right modes, however often it is put, and is removed when it is no longer granted', () => {
     secrets.put(one, [secret('a', 'first'), secret('b', 'value')]);
     secrets.put(one, [secret('a', 'second'), secret('c', 'value')]);
     secrets.put(one, [secret('a', 'second'), secret('c', 'value')]);
@@ -72,7 +72,7 @@ describe('a secret of a sandbox', () => {
     secrets.remove(two);
   });
 
-  it('is replaced only where the sandbox has it', () => {
+  it('is replaced only if the sandbox has it', () => {
     secrets.put(one, [secret('a', 'old')]);
     expect(secrets.rotate(one, 'a', Buffer.from('new'))).toBe(true);
     expect(secrets.rotate(one, 'b', Buffer.from('new'))).toBe(false);
@@ -94,7 +94,7 @@ describe('a secret of a sandbox', () => {
     expect(existsSync(all)).toBe(false);
   });
 
-  it('is never on a disk', () => {
+  it('is refused if its folder would not be in memory', () => {
     for (const place of ['/proc', '/nowhere']) {
       const elsewhere = new MemorySecrets(installation, place);
       expect(codeOf(() => elsewhere.put(one, [secret('a', 'value')]))).toBe('unsupported');
@@ -104,7 +104,7 @@ describe('a secret of a sandbox', () => {
     }
   });
 
-  it.each(['', '..', 'x', `${one}/..`])('is not for a sandbox %j', (id) => {
+  it.each(['', '..', 'x', `${one}/..`])('is refused for the sandbox id %j', (id) => {
     const acts = [() => secrets.put(id, []), () => secrets.rotate(id, 'a', Buffer.from('x')), () => secrets.remove(id)];
     expect(acts.map(codeOf)).toEqual(['internal', 'internal', 'internal']);
     expect(codeOf(() => secrets.put(one, [secret('../a', 'value')]))).toBe('invalid');

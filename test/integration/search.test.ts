@@ -1,4 +1,4 @@
-/** Text search: the same pages, in whichever way ripgrep was run. */
+/** Text search returns the same pages, in whichever way ripgrep was run. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { type SearchLimits, searchText } from '../../src/agent/spoke/search.ts';
 const root = mkdtempSync(join(tmpdir(), 'carrel-search-'));
 const { signal } = new AbortController();
 const names = ['a', 'a-b.ts', 'a.ts', 'B.ts', 'c/d', 'c.d/e', 'c-d', 'ü.ts', '\u{ffee}.ts', '\u{10400}.ts', 'x y/z.ts'];
-/** One thread; all threads; all threads, which find too much. */
+/** With one thread; with all threads; with all threads, which find too much to sort. */
 const ways: Readonly<Record<string, SearchLimits>> = {
   'in order': { inOrderMs: 60_000, unordered: 0 },
   sorted: { inOrderMs: 0, unordered: 1000 },
@@ -40,7 +40,7 @@ function orderOf(path: string): Buffer {
   return Buffer.from(path.replaceAll('/', '\0'));
 }
 
-it('pages fit together, whichever way each was searched', async () => {
+it('pages are consistent, whichever way each was searched', async () => {
   const all = (await search(ways['in order']!, 1000)).found;
   for (const limits of Object.values(ways)) {
     expect(await search(limits, 5)).toEqual({ found: all.slice(0, 5), more: true });
@@ -50,7 +50,7 @@ it('pages fit together, whichever way each was searched', async () => {
 });
 
 it.each(Object.entries(ways))(
-  'refuses a pattern that is none, and finds nothing where nothing is, %s',
+  'refuses an invalid pattern, and finds nothing if there is no match, %s',
   async (_, limits) => {
     await expect(search(limits, 5, 0, '(')).rejects.toThrow(/^ripgrep: .*unclosed group/s);
     expect(await search(limits, 5, 0, 'haystack')).toEqual({ found: [], more: false });

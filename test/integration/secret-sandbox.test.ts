@@ -37,7 +37,7 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8);
 }
 
-describe('inside a sandbox', () => {
+describe('a secret inside a sandbox', () => {
   let folder: string;
   let engine: Engine;
 
@@ -98,7 +98,7 @@ describe('inside a sandbox', () => {
     expect(await run(one, handle, 'stat -f -c %T /run/secrets; ls -A /run/secrets')).toBe('tmpfs\nkey\n');
   });
 
-  it("is readable also where the agent has the uid of the project's owner", async () => {
+  it("is readable also if the agent has the uid of the project's owner", async () => {
     const project: Mount = { kind: 'bind', source: folder, target: '/workspace', readonly: false, mapOwner: true };
     secrets.put(one, [secret('key', 'the value')]);
     const handle = await start(one, [project, secretsMount(installation, one)]);
@@ -159,7 +159,7 @@ describe('inside a sandbox', () => {
     expect(await run(one, handle, '[ ! -e /run/secrets ] && echo absent')).toBe('absent\n');
   });
 
-  it('is replaced whole while the sandbox runs', async () => {
+  it('is replaced as a whole while the sandbox runs', async () => {
     const values = ['a', 'b'].map((letter) => Buffer.alloc(500_000, letter));
     const known = values.map((value) => createHash('sha256').update(value).digest('hex'));
     secrets.put(one, [{ name: 'key', value: values[0]! }, secret('still', 'the same')]);
@@ -195,7 +195,7 @@ describe('inside a sandbox', () => {
     expect(await run(one, handle, 'ls -A /run/secrets')).toBe('');
   });
 
-  it('is there again after a stop and a start, and removed with the sandbox', async () => {
+  it('can be read again after a stop and a start, and is removed with the sandbox', async () => {
     secrets.put(one, [secret('key', 'value')]);
     const first = await start(one);
     await engine.remove(one, first);
@@ -218,7 +218,7 @@ function filesWith(value: string, folder: string): string[] {
     .filter((path) => readFileSync(path).includes(value));
 }
 
-/** Processes of the machine; those that end meanwhile or are not ours to look at show nothing. */
+/** Files of processes that show the text. Processes that end meanwhile or may not be read show nothing. */
 function processesThatShow(value: string): string[] {
   const files = readdirSync('/proc').flatMap((pid) =>
     ['environ', 'cmdline', 'mountinfo'].map((n) => `/proc/${pid}/${n}`),

@@ -1,4 +1,4 @@
-/** Secrets as files: who may read them, what happens to what others planted, and what a crash leaves. */
+/** Secrets as files: who may read them, entries that others planted, and crashes. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -96,7 +96,7 @@ describe('a secret', () => {
     expect(secrets.read('ann', 'a').length).toBe(maxSecretBytes);
   });
 
-  it('is one of a bounded number', () => {
+  it('is refused if its user has too many', () => {
     secrets.set('ann', 'n0', Buffer.from('x'));
     for (let n = 1; n < maxSecretsPerUser; n += 1) writeFileSync(at('secrets', `n${n}`), 'x', { mode: 0o600 });
     expect(codeOf(() => secrets.set('ann', 'more', Buffer.from('x')))).toBe('exhausted');
@@ -135,7 +135,7 @@ describe('the secrets refuse', () => {
     expect(secrets.read('bob', 'a').toString()).toBe("bob's own value");
   });
 
-  it('any user where the owner file is missing', () => {
+  it('any user if the owner file is missing', () => {
     secrets.set('bob', 'a', Buffer.from('value'));
     rmSync(at('owner'));
     expect(everyAct()).toEqual(Array(5).fill('corrupt'));
@@ -170,7 +170,7 @@ describe('the secrets refuse', () => {
     expect(existsSync(join(moved, '.new'))).toBe(false);
   });
 
-  it('a link where something is being written', () => {
+  it('to write through a link in the place of the temporary file', () => {
     const other = join(home, 'other');
     writeFileSync(other, 'untouched', { mode: 0o600 });
     secrets.set('ann', 'a', Buffer.from('value'));

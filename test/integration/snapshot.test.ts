@@ -64,7 +64,7 @@ describe('a snapshot', () => {
     expect(layers.inside('ls; stat -c %h new; cat replaced/*').split('\n')).not.toContain('deleted');
   });
 
-  it('is listed with what is known of it, and found by id and by the newest label', async () => {
+  it('is listed with its facts, and found by id or by label, the newest first', async () => {
     layers.inside('head -c 300000 /dev/urandom > big');
     const first = await take('same');
     const [second, third] = [await take('same'), await take()];
@@ -82,14 +82,14 @@ describe('a snapshot', () => {
     expect(listSnapshots(folder)).toEqual([first, third]);
   });
 
-  it('has a name that can be typed', async () => {
+  it('is refused if its label is not a plain name', async () => {
     for (const label of ['', ' a', '../up', 'a/b', 'a\nb', '-rf', 'x'.repeat(64)]) {
       expect(await codeOf(take(label))).toBe('invalid');
     }
     expect(existsSync(join(folder, 'snapshots'))).toBe(false);
   });
 
-  it('that is automatic gives way to the ten newest, and never one that was asked for', async () => {
+  it('that is automatic is removed once there are ten newer ones, unlike a requested one', async () => {
     const asked = await take('mine');
     for (let count = 0; count < 12; count += 1) await take(null, true);
     const ids = listSnapshots(folder).map(({ id }) => id);
@@ -107,7 +107,7 @@ describe('a snapshot', () => {
     expect((await take(null, true)).id).toBe('0991');
   });
 
-  it('of a tree deeper than any path is whole, and goes again', async () => {
+  it('of a tree deeper than any path is complete, and can be removed', async () => {
     const data = join(state(), 'data');
     atDepth(data, (leaf) => {
       execFileSync('sh', ['-ec', 'echo deep > leaf; ln leaf twin; mkfifo pipe; chmod 000 leaf'], { cwd: leaf });
@@ -152,7 +152,7 @@ describe('a restore', () => {
     expect(layers.inside('cat file more')).toBe('two\nmore\n');
   });
 
-  it('of what is not there changes nothing', async () => {
+  it('of a snapshot that does not exist changes nothing', async () => {
     layers.inside('echo one > file');
     const before = fingerprint(folder);
     expect(await codeOf(restoreSnapshot(folder, '0007', at))).toBe('not_found');
@@ -179,7 +179,7 @@ describe('a restore', () => {
     });
   }
 
-  it('removes what a crash left of a snapshot, and reuses its number', async () => {
+  it('removes the leftovers of a snapshot that a crash interrupted, and reuses its number', async () => {
     layers.inside('echo one > file');
     const request = JSON.stringify({ label: null, at, auto: false });
     crash('snapshot:copied', `await snapshot.takeSnapshot(${JSON.stringify(folder)}, ${request})`);
@@ -190,7 +190,7 @@ describe('a restore', () => {
 });
 
 describe('a fork', () => {
-  it('starts with the content of the first, and changes apart from it', async () => {
+  it('starts with the content of the original, and its changes do not affect it', async () => {
     layers.inside(work);
     const fork = layers.sandbox('fork');
     await copyState(folder, fork);
@@ -201,7 +201,7 @@ describe('a fork', () => {
     expect(readdirSync(fork)).toEqual(['state']);
   });
 
-  it('is not there at all when it ends by SIGKILL half-way, and can be made again', async () => {
+  it('does not exist after a SIGKILL half-way, and can be made again', async () => {
     layers.inside(work);
     const fork = layers.sandbox('fork');
     crash('state:filled', `await snapshot.copyState(${JSON.stringify(folder)}, ${JSON.stringify(fork)})`);
@@ -211,7 +211,7 @@ describe('a fork', () => {
     expect(layers.seen(fork)).toBe(layers.seen());
   });
 
-  it('never takes the place of another', async () => {
+  it('is refused if the target has a state already', async () => {
     layers.inside(work);
     const fork = layers.sandbox('fork');
     await copyState(folder, fork);
@@ -220,14 +220,14 @@ describe('a fork', () => {
 });
 
 if (!isRealRoot) {
-  it('an ordinary user has no disk, but the folder', async () => {
+  it('without root a sandbox has no disk, but the plain folder', async () => {
     const limit = { kind: 'advisory', reason: 'only root can mount a disk' };
     expect(await ensureDisk(layers.sandbox('other'), 64 * 1024 ** 2)).toEqual(limit);
     expect(readdirSync(layers.sandbox('other'))).toEqual(['state']);
   });
 }
 
-/** Three times as far down as a path can lead, in folders that are made where they are missing. */
+/** Goes three times as deep as a path can lead, and makes missing folders. */
 function atDepth<T>(top: string, look: (leaf: string) => T): T {
   let here = Anchor.open(top);
   for (let depth = 0; depth < 60; depth += 1) {

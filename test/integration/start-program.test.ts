@@ -1,4 +1,4 @@
-/** Programs that are started without a copy of this process, or by Node where that cannot be done. */
+/** Programs that are started without a fork of this process, or by Node if that is impossible. */
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,19 +41,19 @@ it('a program ignores and blocks no signal', async () => {
   expect(lines).toEqual(['SigBlk:\t0000000000000000', 'SigIgn:\t0000000000000000']);
 });
 
-it('an end has the exit code, or 128 and the number of the signal', async () => {
+it('a program that ended has an exit code, or 128 and the number of the signal', async () => {
   expect((await shell('exit 7')).exitCode).toBe(7);
   expect((await shell('kill -TERM $$')).exitCode).toBe(143);
 });
 
-it('ends that come together are all collected', async () => {
+it('programs that end at the same time are all collected', async () => {
   const options = { stdio: [null, null, null], env, cwd };
   const programs = Array.from({ length: 50 }, () => startProgram('/bin/true', [], options));
   expect(await Promise.all(programs.map(({ exited }) => exited))).toEqual(programs.map(() => 0));
   expect(programs.every(({ hasEnded }) => hasEnded())).toBe(true);
 });
 
-it('a program can be killed, and is left alone once its end was collected', async () => {
+it('a program can be killed, and gets no signal once its end was collected', async () => {
   const program = startProgram('/bin/sleep', ['1000'], { stdio: [null, null, null], env, cwd });
   expect(program.hasEnded()).toBe(false);
   program.kill('SIGKILL');
@@ -61,7 +61,7 @@ it('a program can be killed, and is left alone once its end was collected', asyn
   program.kill('SIGKILL');
 });
 
-it('a program that is not there is reported, and leaves no descriptor open', async () => {
+it('a program that does not exist is reported, and leaves no descriptor open', async () => {
   const before = readdirSync('/proc/self/fd').length;
   const program = startProgram('/none/program', [], { stdio: [null, null, null], env, cwd });
   await expect(program.exited).rejects.toMatchObject({ code: 'unsupported', message: 'program is not installed' });

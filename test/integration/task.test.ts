@@ -1,4 +1,4 @@
-/** Task files on a real disk: who may be in the way, who may save at the same time, and what a crash leaves. */
+/** Task files on a real disk: planted entries, saves at the same time, and crashes. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -59,7 +59,7 @@ describe('the task files that are found', () => {
     expect(tasks.find(project)).toEqual([place, { ...place, folder: '.aimi/tasks' }]);
   });
 
-  test('are none where there is no folder', () => {
+  test('are none if there is no folder', () => {
     rmSync(join(project, '.carrel'), { recursive: true });
     expect(tasks.find(project)).toEqual([]);
     expect(() => tasks.read(place)).toThrow('there is no task file .carrel/tasks/2026-01-31-login-tasks.json');
@@ -69,13 +69,13 @@ describe('the task files that are found', () => {
     '/p/tasks/2026-01-31-a-tasks.json',
     '/p/.carrel/tasks/x.json',
     '/p/.carrel/tasks/2026-01-31-../../a-tasks.json',
-  ])('never at %s', (odd) => {
+  ])('are never at %s', (odd) => {
     expect(() => placeOf(odd)).toThrow(/is not where task files are|is not the name of a task file/);
   });
 });
 
 describe('a change', () => {
-  test('is in the file, keeps owner and mode, and leaves no other file', async () => {
+  test('is written to the file, keeps owner and mode, and leaves no other file', async () => {
     chmodSync(path, 0o640);
     if (isRealRoot) chownSync(path, 1234, 4321);
     const changed = await tasks.change(place, begin);
@@ -149,7 +149,7 @@ describe('a change', () => {
     await tasks.change(place, begin);
   });
 
-  test('of many processes at once loses none', async () => {
+  test('by many processes at once loses none', async () => {
     const stories = Array.from({ length: 4 }, (_, n) => story(n + 1));
     writeFileSync(path, taskText(stories));
     const children = stories.map(({ id }) => once(changing(id, 'failed', 10), 'exit'));
@@ -202,7 +202,7 @@ describe('nothing is read or written through', () => {
     expect(litter()).toEqual([]);
   });
 
-  test('a second name of a file elsewhere', async () => {
+  test('a hard link to a file elsewhere', async () => {
     const target = outside();
     rmSync(path);
     linkSync(target, path);
@@ -228,7 +228,7 @@ describe('a process that is killed', () => {
     ['task:staged', text, 1],
     ['task:exchanged', begun, 1],
     ['task:checked', begun, 1],
-  ])('at %s leaves the file whole, and the next change cleans up', async (point, expected, left) => {
+  ])('at %s leaves the file complete, and the next change cleans up', async (point, expected, left) => {
     const script = 'test/fixtures/task-once.mjs';
     const env = { ...process.env, CARREL_CRASH_AT: point };
     const { signal } = spawnSync(process.execPath, [script, project, name, 'US-001', 'in_progress'], { env });

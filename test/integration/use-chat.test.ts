@@ -1,4 +1,6 @@
-/** The front end of Vercel's `ai`, version 5, unmodified: the chat and the transport that `useChat` is made of, against the agent API. */
+/**
+ * The chat and the transport that `useChat` of Vercel's `ai`, version 5, is made of, unmodified, against the agent API.
+ */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -37,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.dispose());
 
-/** As `useChat` keeps it for React. */
+/** The state of a chat, as `useChat` keeps it for React. */
 class State {
   status = 'ready';
   error: Error | undefined;
@@ -97,7 +99,7 @@ test('a permission is shown and answered while the stream is open', async () => 
   expect([chat.status, errors]).toEqual(['ready', []]);
 });
 
-test('a page that was closed finds its turn again', async () => {
+test('a page that was closed during a turn resumes it when it is opened again', async () => {
   const closed = open('three');
   const sending = closed.sendMessage({ text: 'ask colour: red, blue' });
   const { data } = await seen(() => (closed.messages.length > 1 ? part(closed, 'data-question') : undefined));

@@ -61,7 +61,7 @@ it('a backup is found by its user and the owner, unless it is damaged', async ()
   expect(await codeOf(bench.volumes.backups(bob, true))).toBe('denied');
 });
 
-it('a backup and a restore that go on are listed with their bytes, for their user and the owner', async () => {
+it('a running backup or restore is listed with its bytes, for its user and the owner', async () => {
   bench.volumes.init('bob', at);
   const file = join(bench.backups, 'bob.tar');
   const seen = new Set<string>();
@@ -89,7 +89,7 @@ it('a backup and a restore that go on are listed with their bytes, for their use
 });
 
 describe('a backup', () => {
-  it('brings everything back', async () => {
+  it('can be restored with all files and their attributes', async () => {
     plantGoods(bench.home());
     const [before, { mode, uid }] = [fingerprint(bench.home()), statSync(bench.home())];
     const { notes, bytes } = await bench.volumes.backup(ada, 'home', bench.file, at);
@@ -156,7 +156,7 @@ describe('a backup', () => {
     expect(fingerprint(bench.home())).toEqual(before);
   });
 
-  it.runIf(isRealRoot)('refuses a device, but not the mark of something deleted', async () => {
+  it.runIf(isRealRoot)('is refused for a device other than the mark of a deleted file', async () => {
     plantSpecial(bench.home());
     execFileSync('mknod', [join(bench.home(), 'null'), 'c', '1', '3']);
     expect(await codeOf(bench.volumes.backup(ada, 'home', bench.file, at))).toBe('invalid');
@@ -179,7 +179,7 @@ describe('a backup', () => {
     }
   });
 
-  it('of a moving target ends, with a note or without', async () => {
+  it('of a volume that changes all the time ends, with a note or without', async () => {
     const script =
       'i=0; while :; do i=$((i+1)); mkdir -p d; ln -sfn /etc d/x; mv -T d e 2>/dev/null; ln -sfn /etc d; rm -rf d e; done';
     const agent = spawn('sh', ['-c', script], { cwd: bench.home(), stdio: ['ignore', 'pipe', 'ignore'] });
@@ -193,7 +193,7 @@ describe('a backup', () => {
         expect(listed).not.toMatch(/passwd/);
       }
     } finally {
-      // Everything it has started has ended, too, once its stdout is closed.
+      // Once its stdout is closed, all programs that it has started have ended, too.
       agent.stdout.resume();
       const closed = once(agent, 'close');
       agent.kill('SIGKILL');
@@ -209,13 +209,13 @@ describe('a restore', () => {
     spoil();
   });
 
-  /** Nothing was replaced, and nothing is left lying about. */
+  /** Checks that nothing was replaced, and that no temporary file is left. */
   function untouched(): void {
     expect(readdirSync(bench.home())).toEqual(['other']);
     expect(bench.litter()).toEqual([]);
   }
 
-  it('makes a volume that is not there', async () => {
+  it('makes a volume that does not exist', async () => {
     await bench.volumes.clean(ada, ['home'], false, at);
     await restore();
     expect(readdirSync(bench.home())).toEqual(['good']);
@@ -231,7 +231,7 @@ describe('a restore', () => {
     untouched();
   });
 
-  it('refuses what belongs to another account', async () => {
+  it('refuses an archive that belongs to another account', async () => {
     bench.volumes.init('bob', at);
     expect(await codeOf(restore(bob))).toBe('denied');
     forge({ type: 'base-plugins', owner: null });
@@ -247,7 +247,7 @@ describe('a restore', () => {
     untouched();
   });
 
-  it('refuses what is newer', async () => {
+  it('refuses an archive of a newer format', async () => {
     forge({ format: 2 });
     expect(await codeOf(restore())).toBe('unsupported');
     untouched();
@@ -265,13 +265,13 @@ describe('a restore', () => {
     },
   );
 
-  it.each([0, 100, 3000, 5121, -1, -1024, -1100])('refuses what is cut off at %i', async (length) => {
+  it.each([0, 100, 3000, 5121, -1, -1024, -1100])('refuses an archive that is cut off at %i', async (length) => {
     truncateSync(bench.file, length < 0 ? statSync(bench.file).size + length : length);
     expect(await codeOf(restore())).toBe('invalid');
     untouched();
   });
 
-  it('refuses what is no file', async () => {
+  it('refuses an archive that is not a regular file', async () => {
     rmSync(bench.file);
     expect(await codeOf(restore())).toBe('not_found');
     execFileSync('mkfifo', [bench.file]);
@@ -326,7 +326,7 @@ describe('a restore', () => {
     }
   });
 
-  /** The archive with other facts, and other content with the right checksum. */
+  /** Writes the archive again with other facts, or with other content and its checksum. */
   function forge(facts: Partial<Record<keyof Manifest, unknown>>, payload?: Buffer): void {
     const bytes = readFileSync(bench.file);
     const known = parseManifest(bytes.subarray(blockBytes, blockBytes + manifestBytes));

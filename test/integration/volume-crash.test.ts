@@ -1,4 +1,4 @@
-/** Processes that are killed while they change volumes, and what the next one makes of it. */
+/** Processes that are killed while they change volumes, and the recovery by the next process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ afterEach(() => bench.dispose());
 
 const homeA = `carrel-home-${userHash('ada')}`;
 
-/** What is in the volume; null: it is not there. */
+/** The files in the volume; null: it does not exist. */
 function content(): string[] | null {
   return existsSync(bench.home()) ? readdirSync(bench.home()).sort() : null;
 }
@@ -28,7 +28,7 @@ async function recovered(): Promise<void> {
   await bench.volumes.recover(at);
 }
 
-it('init that is killed is done by the next one', () => {
+it('an init that is killed is completed by the next one', () => {
   expect(bench.crashes('init', 'volume:made')).toBe(true);
   expect(bench.records.list()).toEqual([]);
   expect(bench.volumes.init('ada', at).length).toBe(7);
@@ -46,7 +46,7 @@ describe('with content', () => {
   it.each([
     ['replace:staged', ['old']],
     ['replace:swapped', ['new']],
-  ])('a restore killed at %s is whole or not at all', async (point, after) => {
+  ])('a restore killed at %s is done as a whole or not at all', async (point, after) => {
     expect(bench.crashes('restore', point)).toBe(true);
     await recovered();
     expect(content()).toEqual(after);
@@ -58,7 +58,7 @@ describe('with content', () => {
     ['backup:packed', false],
     ['backup:written', false],
     ['backup:published', true],
-  ])('a backup killed at %s is whole or not at all', async (point, there) => {
+  ])('a backup killed at %s is complete or does not exist', async (point, there) => {
     rmSync(bench.file);
     expect(bench.crashes('backup', point)).toBe(true);
     expect(existsSync(bench.file)).toBe(there);
@@ -73,7 +73,7 @@ describe('with content', () => {
     ['clean:backed-up', ['old'], 1],
     ['clean:set-aside', null, 1],
     ['clean:forgotten', null, 1],
-  ])('a clean killed at %s is finished or taken back, never without a backup', async (point, after, backups) => {
+  ])('a clean killed at %s is finished or rolled back, never without a backup', async (point, after, backups) => {
     expect(bench.crashes('clean', point)).toBe(true);
     await recovered();
     expect([content(), bench.records.get(homeA) === null]).toEqual([after, after === null]);
@@ -91,13 +91,13 @@ describe('with content', () => {
     expect([content(), bench.records.get(homeA)]).toEqual([null, null]);
   });
 
-  it('a removal that is unfinished takes nothing of the volume that came after it', async () => {
+  it('an unfinished removal removes nothing of a newer volume of the same name', async () => {
     mkdirSync(join(bench.folder, `.gone-${homeA}`));
     await recovered();
     expect([content(), bench.records.get(homeA)?.user]).toEqual([['old'], 'ada']);
   });
 
-  it('a swap in two turns is taken back or kept', async () => {
+  it('a swap by two renames is rolled back or kept', async () => {
     const old = join(bench.folder, `.old-${homeA}`);
     renameSync(bench.home(), old);
     await recovered();
@@ -116,7 +116,7 @@ describe('migrate', () => {
   });
 
   it.each(['migrate:copied', 'migrate:noted', 'migrate:swapped', 'migrate:recorded'])(
-    'killed at %s loses nothing, and the next one knows what was done',
+    'killed at %s loses nothing, and the next one continues from there',
     async (point) => {
       expect(bench.crashes('migrate', point)).toBe(true);
       await recovered();
@@ -137,7 +137,7 @@ describe('killed at any time', () => {
     for (let n = 0; n < many; n += 1) writeFileSync(join(folder, `${word}-${n}`), `${word}-${n}`);
   };
 
-  /** All of one or all of the other; or empty. */
+  /** `whole`: the volume has all old files, or all new ones, or none. */
   function wholeness(): string {
     const words = new Set((content() ?? []).map((name) => name.split('-')[0]));
     const complete = [0, many].includes(content()?.length ?? 0);
@@ -154,7 +154,7 @@ describe('killed at any time', () => {
     await ended;
   }
 
-  it.each(['restore', 'migrate', 'clean'])('%s leaves a whole', async (action) => {
+  it.each(['restore', 'migrate', 'clean'])('%s leaves a complete volume', async (action) => {
     bench.volumes.init('ada', at);
     fill(bench.home(), 'new');
     await bench.volumes.backup(ada, 'home', bench.file, at);

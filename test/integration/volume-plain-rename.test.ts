@@ -15,7 +15,7 @@ vi.mock('../../src/lib/sys.ts', async (original) => {
   return { ...(await original<object>()), renameExchange: refuse, renameNoReplace: refuse };
 });
 
-it('backs up and restores', async () => {
+it('a backup and a restore work without these renames', async () => {
   const bench = new VolumeBench();
   try {
     bench.volumes.init('ada', at);

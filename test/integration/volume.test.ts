@@ -1,4 +1,4 @@
-/** Volumes as folders: whose they are, what a sandbox gets, what goes, and what is brought over from older names. */
+/** Volumes as folders: owners, mounts, removal, and migration from older names. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -79,7 +79,7 @@ describe('init', () => {
     expect(bench.records.list()).toEqual([]);
   });
 
-  it('takes another prefix', () => {
+  it('uses another prefix for names on request', () => {
     expect(bench.open('lab').init('ada', at)[0]!.name).toBe(`lab-home-${userHash('ada')}`);
   });
 });
@@ -112,7 +112,7 @@ describe('a user', () => {
     }
   });
 
-  it('changes nothing of others, and nothing that is shared unless as the owner', async () => {
+  it('cannot change volumes of others, nor shared ones unless it is the owner', async () => {
     const { volumes, file, old } = bench;
     expect(await codeOf(act(() => volumes.backup(bob, homeA, file, at)))).toBe('not_found');
     expect(await codeOf(act(() => volumes.clean(bob, [homeA], false, at)))).toBe('not_found');
@@ -127,7 +127,7 @@ describe('a user', () => {
     expect(bench.litter()).toEqual([]);
   });
 
-  it('learns the size, the use and the age of a volume', async () => {
+  it('can read the size, the use and the age of a volume', async () => {
     plantSpecial(bench.home());
     writeFileSync(join(bench.home(), 'big'), Buffer.alloc(3_000_000, 1));
     symlinkSync('/usr', join(bench.home(), 'link'));
@@ -151,7 +151,7 @@ describe('a user', () => {
   });
 });
 
-/** A call that throws at once is as good as one that rejects. */
+/** Makes a call that throws synchronously reject instead. */
 async function act<T>(work: () => Promise<T>): Promise<T> {
   return work();
 }
@@ -163,7 +163,7 @@ describe('clean', () => {
     plantSpecial(bench.home());
   });
 
-  it('takes a volume away after a backup', async () => {
+  it('removes a volume after a backup', async () => {
     const before = fingerprint(join(bench.home(), 'deep'));
     const [cleaned] = await bench.volumes.clean(ada, ['home'], true, at);
     expect(cleaned).toMatchObject({ name: homeA, kept: null });
@@ -173,7 +173,7 @@ describe('clean', () => {
     expect(fingerprint(join(bench.home(), 'deep'))).toEqual(before);
   });
 
-  it('makes no backup where none is wanted', async () => {
+  it('makes no backup if none is requested', async () => {
     expect(await bench.volumes.clean(ada, ['home', homeB], false, at)).toEqual([
       { name: homeA, backup: null, kept: null },
       { name: homeB, backup: null, kept: null },
@@ -181,7 +181,7 @@ describe('clean', () => {
     expect(readdirSync(bench.backups)).toEqual([]);
   });
 
-  it('touches nothing that is in use, not even what is mounted while the backup is made', async () => {
+  it('keeps a volume that is in use, even one that is mounted while its backup is made', async () => {
     bench.mounted.add(homeA);
     expect(await codeOf(bench.volumes.clean(ada, [homeB, 'home'], false, at))).toBe('conflict');
     expect(bench.records.get(homeB)).not.toBeNull();
@@ -193,7 +193,7 @@ describe('clean', () => {
     expect(readFileSync(join(bench.home(), 'file'), 'utf8')).toBe('content\n');
   });
 
-  it('keeps what it cannot back up', async () => {
+  it('keeps a volume that it cannot back up', async () => {
     const [first] = await bench.volumes.clean(ada, ['home'], true, at);
     bench.volumes.init('ada', at);
     bench.write('again', 'again');
@@ -210,7 +210,7 @@ describe('migrate', () => {
   const outcomes = (all: readonly Migrated[]) => all.map(({ from, outcome }) => `${from.name}: ${outcome}`).sort();
   const migrate = (acting: Acting = ada) => bench.volumes.migrate(acting, findOldVolumes(bench.old, 'carrel'), at);
 
-  it('brings everything over, once, and leaves the old ones as they are', async () => {
+  it('copies everything once, and leaves the old volumes as they are', async () => {
     const names = [
       `hal9000-memory-bank-${hash}`,
       `hal9000-claude-session-${hash}`,
@@ -241,7 +241,7 @@ describe('migrate', () => {
     expect(bench.litter()).toEqual([]);
   });
 
-  it('finds the volumes of Docker, and puts what was .claude where it belongs', async () => {
+  it('finds the volumes of Docker, and puts the content of a volume for .claude into .claude', async () => {
     const data = join(bench.old, `hal9000-claude-home-${hash}`, '_data');
     bench.write('settings.json', '{}', data);
     chownSync(data, 1001, 1001);
@@ -251,7 +251,7 @@ describe('migrate', () => {
     expect([statSync(bench.home()).uid, statSync(join(bench.home(), '.claude')).uid]).toEqual([0, 0]);
   });
 
-  it('finds every volume that HAL-9000 made, and says what it leaves', async () => {
+  it('finds every volume that HAL-9000 made, and reports those that it leaves', async () => {
     const known = ['hal9000-memorybank', 'hal9000-claude-my-worker', 'hal9000-claude-worker-1234567890'];
     for (const name of [...known, 'hal9000-other', 'hal9000-chromadb-a1b2c3d4'])
       bench.write('a', name, join(bench.old, name));
@@ -290,7 +290,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('leaves alone what has content or is in use, and follows no link', async () => {
+  it('leaves a volume alone that has content or is in use, and follows no link', async () => {
     for (const name of ['carrel-home', 'carrel-session']) bench.write('a', 'old', join(bench.old, name));
     symlinkSync('/etc', join(bench.old, 'carrel-memory-bank'));
     bench.volumes.init('ada', at);
@@ -304,7 +304,7 @@ describe('migrate', () => {
     expect(faultOf(() => findOldVolumes(join(bench.old, 'carrel-memory-bank'), 'carrel'))).toBe('not_found');
   });
 
-  it('continues with the others where one fails', async () => {
+  it('continues with the others if one fails', async () => {
     for (const name of ['carrel-home', 'carrel-session']) bench.write('a', 'old', join(bench.old, name));
     const found = findOldVolumes(bench.old, 'carrel');
     rmSync(join(bench.old, 'carrel-home'), { recursive: true });
@@ -339,7 +339,7 @@ describe('a named volume', () => {
     expect(faultOf(() => bench.volumes.resolve('ada', { ...request, volume: 'cahce' }))).toBe('not_found');
   });
 
-  it('is one of at most a hundred', () => {
+  it('is refused if its user has a hundred', () => {
     for (let count = 0; count < 100; count++) bench.volumes.create('ada', `v${count}`, at);
     expect(faultOf(() => bench.volumes.create('ada', 'more', at))).toBe('exhausted');
     bench.volumes.create('bob', 'more', at);
@@ -437,7 +437,7 @@ describe('a volume on disk', () => {
     expect(statSync(plugin)).toMatchObject({ uid: 0, gid: 0, mode: 0o100755 });
   });
 
-  it("is agent's what is brought over from older names", async () => {
+  it('belongs to agent after a migration from older names', async () => {
     bench.write('a', 'a', join(bench.old, 'carrel-home'));
     bench.write('b', 'b', join(bench.old, 'carrel-home'));
     for (const path of ['carrel-home', 'carrel-home/a']) chownSync(join(bench.old, path), other, other);

@@ -1,4 +1,4 @@
-/** After a power cut there is exactly what was asked for, and work goes on. */
+/** After a power cut, exactly the acknowledged work is there, and sandboxes continue. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ describe.each(testbeds)('$person', ({ account, folder }) => {
   const changed = (name: string) => carrel('diff', '--name-status', name).trim().split('\n').sort();
   const inside = (name: string, ...command: string[]) => carrel('exec', name, '--', ...command);
 
-  it('every sandbox is known, and what ran is lost', () => {
+  it('every sandbox is listed, and a running one is lost', () => {
     const views = (JSON.parse(carrel('--json', 'ls')) as View[]).sort((a, b) => (a.name < b.name ? -1 : 1));
     expect(views).toMatchObject([
       { name: 'taker', state: 'failed', exitCode: 3 },
@@ -31,7 +31,7 @@ describe.each(testbeds)('$person', ({ account, folder }) => {
     ]);
   });
 
-  it('what was applied is in the project, and nothing else', () => {
+  it('applied changes are in the project, and no others', () => {
     expect(readdirSync(project).sort()).toEqual(['kept', 'removed', 'taken']);
     expect(readFileSync(join(project, 'taken'), 'utf8')).toBe('taken\n');
     carrel('undo', 'taker');
@@ -56,7 +56,7 @@ describe.each(testbeds)('$person', ({ account, folder }) => {
     expect(inside('worker', 'cat', '/.data/state', '/.data/note', '/home/agent/note')).toBe('first\ndata\nhome\n');
   });
 
-  it('nothing unexpected is left', () => {
+  it('doctor finds no leftovers', () => {
     const rows = JSON.parse(carrel('--json', 'doctor')) as { name: string; level: string }[];
     expect(rows.find(({ name }) => name === 'leftovers')).toMatchObject({ level: 'ok' });
     expect(carrel('volume', 'ls')).toContain('memory-bank');
@@ -68,7 +68,7 @@ describe('an apply that was cut in the middle', () => {
   const { project, home, names, before, after } = halfway;
   const texts = (): string[] => [...new Set(names.map((name) => readFileSync(join(project, name), 'utf8')))];
 
-  it('is whole, and can be done again and undone', async () => {
+  it('is complete, and can be repeated and undone', async () => {
     const carrel = await carrelAt(home, null);
     const [text, ...others] = texts();
     expect(others).toEqual([]);

@@ -1,11 +1,17 @@
-/** Everything that was asked for and answered, then a power cut in the middle of an apply. `after-cut` looks at what is left. */
+/**
+ * All kinds of work are done and acknowledged, then a power cut comes in the middle of an apply. `after-cut` checks the
+ * result.
+ */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'vitest';
 import { carrelAt, cutPower, halfway, syncAll, testbeds } from './machine.ts';
 
-/** Once only, so that what is there later was not written anew. What an agent made durable is safe, as anywhere else. */
+/**
+ * Works only once, so that a file that is there later was not written anew. The agent makes its own work durable by
+ * sync.
+ */
 const work = `
 if [ ! -e /.data/note ]; then
   cd /workspace
@@ -42,7 +48,7 @@ it.each(testbeds)('$person works until the power goes', async ({ account, folder
   let said = '';
   while (!said.includes('done')) said = carrel('logs', 'worker');
   carrel('exec', 'worker', '--', 'sh', '-c', 'echo first > /.data/state; sync');
-  // The rest is durable because it was answered, with no sync of ours.
+  // The rest is durable because the daemon acknowledged it: the test itself does not sync.
   carrel('snapshot', 'worker', 'first');
   carrel('exec', 'worker', '--', 'sh', '-c', 'echo second > /.data/state; sync');
   carrel('fork', 'worker', 'twin');

@@ -1,4 +1,4 @@
-/** A base that cannot move costs nothing where the filesystem can share blocks. */
+/** A frozen base needs no space on a filesystem that can share blocks. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

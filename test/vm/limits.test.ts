@@ -1,4 +1,6 @@
-/** The unified hierarchy with all its controllers, as root and as an ordinary user whose systemd outlives their sessions. */
+/**
+ * The unified hierarchy with all its controllers, as root and as an ordinary user whose systemd continues after logout.
+ */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +37,7 @@ for count in range(200):
         break
 `;
 
-/** What two loops used, and how long they took. */
+/** Prints the processor time of two loops, and how long they took. */
 const spin = `
 import os, time
 began, before = time.monotonic(), sum(os.times()[:4])
@@ -46,7 +48,7 @@ os.wait()
 print(sum(os.times()[:4]) - before, time.monotonic() - began)
 `;
 
-/** Of sandboxes, on the whole machine. */
+/** The control groups of sandboxes on the whole machine. */
 function groups(): string[] {
   const found = execFileSync('find', ['/sys/fs/cgroup', '-type', 'd'], { encoding: 'utf8' });
   return found.split('\n').filter((path) => /\/carrel-[^/]+\/[0-9a-f]{16}$/.test(path));
@@ -62,7 +64,7 @@ describe.each(people)('%s', (_, account) => {
   const used = async (name: string): Promise<Used> =>
     (await carrel.json<Used[]>('stats')).find((one) => one.name === name)!;
 
-  it('finds everything in order', async () => {
+  it('doctor reports no problem', async () => {
     const { stdout, stderr } = await carrel.run(['--json', 'doctor']);
     expect(stderr).toBe('');
     const rows = JSON.parse(stdout) as Row[];
@@ -70,24 +72,24 @@ describe.each(people)('%s', (_, account) => {
     expect(rows).toContainEqual(expect.objectContaining({ detail: 'v2, enforced: cpu, memory, pids, swap' }));
   });
 
-  it('memory: what takes more is ended, and that is recorded', async () => {
+  it('memory: a command above its limit is killed, and the reason is recorded', async () => {
     await carrel.ok('create', '--name', 'glutton', '--memory', '64m', '--swap', '64m', '--', ...take(256 * MiB));
     await carrel.ok('wait', 'glutton');
     expect(await carrel.show('glutton')).toMatchObject({ state: 'failed', reason: 'oom' });
   });
 
-  it('swap: what fits into memory and swap together is had, and no more', async () => {
+  it('swap: a command can use memory and swap together up to the limit, and no more', async () => {
     const limits = ['--memory', '64m', '--swap', '192m'];
     expect(await carrel.run(['run', '--rm', ...limits, '--', ...take(128 * MiB)])).toMatchObject({ exitCode: 0 });
     expect(await carrel.run(['run', '--rm', ...limits, '--', ...take(256 * MiB)])).toMatchObject({ exitCode: 137 });
   });
 
-  it('pids: one too many is refused', async () => {
+  it('pids: a process above the limit is refused', async () => {
     const said = await carrel.ok('run', '--rm', '--pids', '64', '--', ...python(forks));
     expect(said).toMatch(/^(5\d|6[0-3]) Resource temporarily unavailable\n$/);
   });
 
-  it('cpu: two loops share half a processor, and stats shows what is used', async () => {
+  it('cpu: two loops share half a processor, and stats shows their use', async () => {
     await carrel.ok('create', '--name', 'busy', '--cpus', '0.5', '--', 'sleep', 'infinity');
     const before = await used('busy');
     expect(before).toMatchObject({ pids: 2 });
@@ -111,7 +113,7 @@ describe.each(people)('%s', (_, account) => {
   });
 });
 
-describe('an ordinary user whose systemd ends with their sessions', () => {
+describe('an ordinary user whose systemd ends at logout', () => {
   let carrel: Installation;
   beforeAll(async () => {
     rmSync(lingering);
@@ -122,7 +124,7 @@ describe('an ordinary user whose systemd ends with their sessions', () => {
     writeFileSync(lingering, '');
   });
 
-  it('gets a refusal for limits that cannot be enforced with --strict, and a hint from doctor', async () => {
+  it('gets a refusal of --strict for limits that cannot be enforced, and a hint from doctor', async () => {
     const { exitCode, stderr } = await carrel.run(['run', '--rm', '--strict', '--memory', '64m', '--', 'true']);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
     const { stdout } = await carrel.run(['--json', 'doctor']);

@@ -1,4 +1,4 @@
-/** What the tests inside the virtual machine have in common. */
+/** Shared code of the tests inside the virtual machine. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type Account, Installation, until } from '../harness/installation.ts';
 
 const patienceMs = 600_000;
 
-/** In a session of their own, as after a login. */
+/** Runs a command in a session of its own, as after a login. */
 export const dev: Account = {
   wrap: (argv) => ['su', 'dev', '-c', 'exec "$0" "$@"', '--', ...argv],
   prepareHome: (home) => execFileSync('chown', ['dev:dev', home]),
@@ -17,14 +17,14 @@ export const people: [string, Account | null][] = [
   ['an ordinary user', dev],
 ];
 
-/** Where each of them works, on a disk. */
+/** The folder on a disk in which each of them works. */
 export const testbeds = people.map(([person, account], index) => ({
   person,
   account,
   folder: `/ext4/testbed-${index}`,
 }));
 
-/** An apply of many files. */
+/** An apply of many files, which the power cut interrupts. */
 export const halfway = {
   project: '/xfs/halfway/project',
   home: '/xfs/halfway/home',
@@ -33,19 +33,19 @@ export const halfway = {
   after: 'as the agent left it',
 };
 
-/** Ends the machine as a power cut does: what was not written to a disk yet is lost. The kernel's last words tell of it. */
+/** Ends the machine like a power cut: data that is not on a disk yet is lost. The kernel's last message shows it. */
 export function cutPower(): never {
   writeFileSync('/proc/sys/kernel/sysrq', '1');
   writeFileSync('/proc/sysrq-trigger', 'b');
   for (;;);
 }
 
-/** So that a test can rely on it, as an owner can who saved long ago. */
+/** Makes all data durable, as if it had been saved long before the power cut. */
 export function syncAll(): void {
   execFileSync('sync');
 }
 
-/** The CLI over a home that outlives the machine. */
+/** Returns the CLI on a home that outlives the machine. */
 export async function carrelAt(home: string, account: Account | null) {
   const argvOf = (args: readonly string[]): [string, ...string[]] => {
     const argv = [process.execPath, '/carrel/bin/carrel', '--home', home, ...args];
@@ -58,14 +58,14 @@ export async function carrelAt(home: string, account: Account | null) {
   };
 }
 
-/** In here a daemon may take longer to come up than commands wait for it. */
+/** In the machine, a daemon may take longer to start than commands wait for it. */
 async function daemonUp(home: string, [file, ...args]: [string, ...string[]]): Promise<void> {
   if (existsSync(join(home, 'carrel.sock'))) rmSync(join(home, 'carrel.sock'));
   spawn(file, args, { detached: true, stdio: 'ignore' }).unref();
   await until(() => existsSync(join(home, 'carrel.sock')), 'a daemon', patienceMs);
 }
 
-/** One with its daemon up, in a folder of that filesystem. */
+/** An installation with a running daemon, in a folder of this filesystem. */
 export async function installation(account: Account | null, folder = '/tmp'): Promise<Installation> {
   const carrel = new Installation(account, null, folder);
   carrel.spawn(['up']);

@@ -33,7 +33,7 @@ export function attachment(it: Case): void {
       expectBytes(await new Heard(console.stdout).toEnd(), flooded(bytes));
     });
 
-    it('brings stdin to the command, and its end', async ({ t }) => {
+    it('passes stdin to the command, and its end', async ({ t }) => {
       const made = await t.start(t.commands.copyStdin, { console: true, stdin: true });
       const console = await t.engine.attach(made.id, made.handle);
       console.stderr.resume();
@@ -66,7 +66,7 @@ export function attachment(it: Case): void {
       console.detach();
     });
 
-    it('is not ready where nothing runs', async ({ t }) => {
+    it('fails with not_ready if nothing runs', async ({ t }) => {
       const made = await t.start(t.commands.exit(0));
       await t.exit(made);
       expect(await codeOf(t.engine.attach(made.id, made.handle))).toBe('not_ready');

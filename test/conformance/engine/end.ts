@@ -35,13 +35,13 @@ export function endings(it: Case): void {
       expect(await t.engine.inspect(made.id, made.handle)).toEqual({ kind: 'exited', exit: killedBy('SIGKILL', 9) });
     });
 
-    it('without grace time ends at once', async ({ t }) => {
+    it('without grace time ends the command at once', async ({ t }) => {
       const made = await t.ready(t.commands.exitOnTerm(7));
       await t.engine.stop(made.id, made.handle, 0);
       expect(await t.exit(made)).toEqual(killedBy('SIGKILL', 9));
     });
 
-    it('ends what was started in the sandbox later', async ({ t }) => {
+    it('ends processes that were started in the sandbox later', async ({ t }) => {
       const made = await t.idle();
       const process = await t.exec(made, t.commands.ignoreTerm);
       process.stderr.resume();
@@ -63,14 +63,14 @@ export function endings(it: Case): void {
       expect(await t.exit(made)).toEqual(exitedWith(7));
     });
 
-    it('leaves what has exited as it is', async ({ t }) => {
+    it('leaves an exited sandbox as it is', async ({ t }) => {
       const made = await t.start(t.commands.exit(5));
       await t.exit(made);
       await t.engine.stop(made.id, made.handle, longGraceMs);
       expect(await t.exit(made)).toEqual(exitedWith(5));
     });
 
-    it('has nothing to do where nothing is', async ({ t }) => {
+    it('does nothing if there is no such sandbox', async ({ t }) => {
       await t.engine.stop(t.launch({}).id, null, longGraceMs);
     });
   });
@@ -97,11 +97,11 @@ export function endings(it: Case): void {
       expect(await t.engine.list()).toEqual([]);
     });
 
-    it('has nothing to do where nothing is', async ({ t }) => {
+    it('does nothing for the id of no sandbox', async ({ t }) => {
       await t.engine.remove(t.launch({}).id, null);
     });
 
-    it('takes the log along', async ({ t }) => {
+    it('removes the log', async ({ t }) => {
       const made = await t.start(t.commands.print('old\n'));
       await t.exit(made);
       await t.engine.remove(made.id, made.handle);

@@ -43,24 +43,24 @@ export function executions(it: Case): void {
       expect(lines).toEqual(expect.arrayContaining(['KEPT=by the sandbox', 'CHANGED=after', 'ADDED=good day = "é"']));
     });
 
-    it('runs in its folder', async ({ t }) => {
+    it('runs the command in its folder', async ({ t }) => {
       const ran = await t.run(await t.idle(), t.commands.printFolder, null, { cwd: '/tmp' });
       expect(ran.stdout.toString()).toBe('/tmp\n');
     });
 
-    it('takes stdin to its end, whatever the bytes', async ({ t }) => {
+    it('passes any bytes of stdin, and its end', async ({ t }) => {
       const ran = await t.run(await t.idle(), t.commands.copyStdin, everyByte);
       expect(ran.stdout).toEqual(everyByte);
       expect(ran.exit).toEqual(succeeded);
     });
 
-    it('takes a lot of stdin', async ({ t }) => {
+    it('passes megabytes of stdin', async ({ t }) => {
       const input = flooded(2 * MiB);
       const ran = await t.run(await t.idle(), t.commands.copyStdin, input);
       expectBytes(ran.stdout, input);
     });
 
-    it('gives a command without stdin an ended one', async ({ t }) => {
+    it('gives a command without stdin an input that has ended', async ({ t }) => {
       expect((await t.run(await t.idle(), t.commands.copyStdin)).exit).toEqual(succeeded);
     });
 
@@ -71,7 +71,7 @@ export function executions(it: Case): void {
       const process = await t.exec(made, t.commands.afterFile(work));
       process.stderr.resume();
       await until('output', async () => (process.stdout.readableLength > 0 ? true : null));
-      // Time for the writer, none for the reader.
+      // The writer gets time here, while the test reads nothing.
       await t.run(made, t.commands.flood(8 * MiB));
       expect(await t.shared.lines('done')).toBe(0);
       const chunks: Buffer[] = [];
@@ -84,7 +84,7 @@ export function executions(it: Case): void {
       expect(await t.shared.lines('done')).toBe(1);
     });
 
-    it('runs twenty at once without mixing them', async ({ t }) => {
+    it('runs twenty commands at once without mixing their output', async ({ t }) => {
       const made = await t.idle();
       const inputs = Array.from({ length: 20 }, (_, n) => Buffer.from(`input of ${n}\n`.repeat(1000)));
       const rans = await Promise.all(inputs.map((input) => t.run(made, t.commands.copyStdin, input)));
@@ -100,7 +100,7 @@ export function executions(it: Case): void {
       expect(await within('the end', process.exited)).toEqual(exitedWith(7));
     });
 
-    it('says which signal ended it', async ({ t }) => {
+    it('reports the signal that was sent to it and ended it', async ({ t }) => {
       const process = await t.exec(await t.idle(), t.commands.wait);
       process.stderr.resume();
       await new Heard(process.stdout).has('ready\n');
@@ -127,7 +127,7 @@ export function executions(it: Case): void {
       expect((await new Heard(process.stdout).toEnd()).toString()).toBe('hello');
     });
 
-    it('is not ready where nothing runs', async ({ t }) => {
+    it('fails with not_ready if nothing runs', async ({ t }) => {
       const made = await t.start(t.commands.exit(0));
       await t.exit(made);
       expect(await codeOf(t.exec(made, t.commands.exit(0)))).toBe('not_ready');

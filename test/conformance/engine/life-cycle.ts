@@ -29,7 +29,7 @@ export function lifeCycle(it: Case): void {
       expect(text(await t.logs(folder.id))).toBe('/tmp\n');
     });
 
-    it('gives a command without stdin an ended one', async ({ t }) => {
+    it('gives a command without stdin an input that has ended', async ({ t }) => {
       expect(await t.exit(await t.start(t.commands.copyStdin, { stdin: false }))).toEqual(succeeded);
     });
 
@@ -82,21 +82,21 @@ export function lifeCycle(it: Case): void {
   });
 
   describe('inspect', () => {
-    it('knows nothing of what was never started', async ({ t }) => {
+    it('reports a sandbox that was never started as absent', async ({ t }) => {
       expect(await t.kind({ id: t.launch({}).id, handle: null })).toBe('absent');
     });
 
-    it('finds what runs by its handle, after a journey through JSON', async ({ t }) => {
+    it('finds a running sandbox by a handle that was JSON in between', async ({ t }) => {
       const { id, handle, started } = await t.idle();
       expect(await t.engine.inspect(id, throughJson(handle))).toEqual({ kind: 'running', started });
     });
 
-    it('finds what runs without a handle', async ({ t }) => {
+    it('finds a running sandbox without a handle', async ({ t }) => {
       const { id, started } = await t.idle();
       expect(await t.engine.inspect(id, null)).toEqual({ kind: 'running', started });
     });
 
-    it('finds what another instance started, with and without the handle', async ({ t }) => {
+    it('finds a sandbox that another instance started, with and without the handle', async ({ t }) => {
       const { id, handle, started } = await t.idle();
       await t.dispose(t.engine);
       const other = await t.reopen();
@@ -128,7 +128,7 @@ export function lifeCycle(it: Case): void {
   });
 
   describe('list', () => {
-    it('names what runs and what has exited, until remove', async ({ t }) => {
+    it('names running and exited sandboxes, until remove', async ({ t }) => {
       expect(await t.engine.list()).toEqual([]);
       const [alive, dead] = [await t.idle(), await t.start(t.commands.exit(0))];
       await t.exit(dead);

@@ -35,7 +35,7 @@ export function logging(it: Case): void {
       expectBytes(Buffer.from(text(await t.logs(made.id))), flooded(512 * 1024));
     });
 
-    it('give the last lines alone', async ({ t }) => {
+    it('contain only the last lines on request', async ({ t }) => {
       const made = await t.start(t.commands.print(`${numbered.join('')}unfinished`));
       await t.exit(made);
       expect(text(await t.logs(made.id, 3))).toBe('line 98\nline 99\nunfinished');
@@ -60,7 +60,7 @@ export function logging(it: Case): void {
       expect(followed.text).toBe(numbered.join(''));
     });
 
-    it('followed, bring what is written later', async ({ t }) => {
+    it('followed, contain what is written later', async ({ t }) => {
       const made = await t.start(t.commands.copyStdin, { stdin: true });
       const console = await t.engine.attach(made.id, made.handle);
       console.stdout.resume();

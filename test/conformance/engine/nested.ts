@@ -21,7 +21,7 @@ import type { Case, Trial } from './trial.ts';
 const outer = '/outer';
 const inner = '/outer/d/mb';
 
-/** Where a planted link would have the inner volume mounted. */
+/** Targets of planted links, at which the inner volume must not be mounted. */
 const aims = ['/proc', '/etc', '/dev', '/opt/carrel', '..', '.'];
 
 export function nestedMounts(it: Case): void {
@@ -39,9 +39,7 @@ export function nestedMounts(it: Case): void {
       expect(readdirSync(volume).sort()).toEqual(['bind', 'note', 'overlay']);
     });
 
-    it('is there inside of a third one, whichever is named first, and read-only where it was asked for', async ({
-      t,
-    }) => {
+    it('is there inside of a third one, whichever is named first, and is read-only on request', async ({ t }) => {
       const { mounts, volume } = testbed();
       const deepest = freshFolder();
       writeFileSync(join(deepest, 'note'), 'deep\n');
@@ -76,7 +74,7 @@ export function nestedMounts(it: Case): void {
       await expectRefused(t, mounts('bind'), 'bound');
     });
 
-    it('is refused where a file is in its place or on the way to it', async ({ t }) => {
+    it('is refused if a file is in its place or on the way to it', async ({ t }) => {
       const { mounts, layers } = testbed();
       writeFileSync(join(layers, 'upper/d'), 'mine\n');
       await expectRefused(t, mounts('overlay'), 'a file on the way');

@@ -4,7 +4,7 @@ import { within } from './wait.ts';
 
 export function observation(it: Case): void {
   describe('onChange', () => {
-    it('hints at an exit', async ({ t }) => {
+    it('calls the listener after an exit', async ({ t }) => {
       const { id, handle } = await t.ready(t.commands.exitOnTerm(7));
       const seen = new Promise<void>((resolve, reject) => {
         t.engine.onChange((changed) => {
@@ -31,10 +31,10 @@ export function observation(it: Case): void {
   });
 
   describe('stats', () => {
-    it('count what runs, within its limits', async ({ t }) => {
+    it('count processes, memory and processor time of a sandbox, within its limits', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       const stats = await t.engine.stats(made.id, made.handle);
-      // Where processes are asked, one by one, they have to have run for some milliseconds.
+      // If the engine adds up the times of processes, these have to have run for some milliseconds.
       if (!made.started.advisory.includes('memoryBytes')) expect(stats.cpuSeconds).toBeGreaterThan(0);
       expect(stats.cpuSeconds).toBeLessThan(60);
       expect(stats.memoryBytes).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ export function observation(it: Case): void {
   });
 
   describe('probe', () => {
-    it('says what this machine offers, with a hint for what it lacks', async ({ t }) => {
+    it('reports the features of this machine, with a hint for each that is missing', async ({ t }) => {
       const rows = await t.engine.probe();
       expect(rows.length).toBeGreaterThan(0);
       for (const { level, hint } of rows) if (level !== 'ok') expect(hint).not.toBeNull();

@@ -9,7 +9,7 @@ const target = '/given';
 
 export function ownedFolders(it: Case): void {
   describe('a folder of the sandbox alone', () => {
-    it("is agent's, and so are the plain files in one that is read-only", async ({ t }) => {
+    it('belongs to agent, and so do the plain files in it if it is read-only', async ({ t }) => {
       const source = freshFolder();
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
       const made = await t.idle({ mounts: [owned(source, true)] });
@@ -17,7 +17,7 @@ export function ownedFolders(it: Case): void {
       expect((await t.run(made, ['cat', `${target}/key`])).stdout.toString()).toBe('value');
     });
 
-    it('that can be written stays as it is but for the folder itself', async ({ t }) => {
+    it('that can be written changes its own owner, not that of its files', async ({ t }) => {
       const source = freshFolder();
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
       const before = statSync(join(source, 'key')).uid;
@@ -26,7 +26,7 @@ export function ownedFolders(it: Case): void {
       expect(statSync(join(source, 'key')).uid).toBe(before);
     });
 
-    it('gives away nothing that links lead to, and nothing below', async ({ t }) => {
+    it('changes the owner of nothing that links lead to, and of nothing in folders below', async ({ t }) => {
       const [source, elsewhere] = [freshFolder(), freshFolder()];
       const outside = ['by-link', 'by-name'].map((name) => join(elsewhere, name));
       for (const path of outside) writeFileSync(path, 'not yours', { mode: 0o400 });

@@ -4,7 +4,7 @@ import { Heard, until } from './wait.ts';
 
 export function pauses(it: Case): void {
   describe('pause', () => {
-    it('holds the command and whatever was started later, until resume', async ({ t }) => {
+    it('stops the command and whatever was started later, until resume', async ({ t }) => {
       const made = await t.ready(t.commands.tick('own'));
       const later = await t.exec(made, t.commands.tick('later'));
       new Heard(later.stdout);
@@ -17,7 +17,7 @@ export function pauses(it: Case): void {
       later.detach();
     });
 
-    it('is repeat-safe, and so is resume', async ({ t }) => {
+    it('may be repeated, and so may resume', async ({ t }) => {
       const made = await t.ready(t.commands.tick('own'));
       await Promise.all([t.engine.pause(made.id, made.handle), t.engine.pause(made.id, null)]);
       await t.engine.pause(made.id, made.handle);
@@ -40,7 +40,7 @@ export function pauses(it: Case): void {
       expect((await exec).exit).toEqual(exitedWith(4));
     });
 
-    it('also holds execs that have just started', async ({ t }) => {
+    it('also stops execs that have just started', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       const execs = Array.from({ length: 4 }, () => t.exec(made, t.commands.tick('late')));
       const started = await Promise.all(execs);
@@ -52,7 +52,7 @@ export function pauses(it: Case): void {
       for (const one of started) one.detach();
     });
 
-    it('of what does not run is a conflict; resume does nothing', async ({ t }) => {
+    it('fails with conflict if nothing runs; resume does nothing', async ({ t }) => {
       const never = t.launch({}).id;
       expect(await codeOf(t.engine.pause(never, null))).toBe('conflict');
       await t.engine.resume(never, null);
@@ -70,7 +70,7 @@ export function pauses(it: Case): void {
       expect(await t.exit(made)).toEqual(exitedWith(7));
     });
 
-    it('does not keep remove from taking everything', async ({ t }) => {
+    it('does not keep remove from removing the sandbox', async ({ t }) => {
       const made = await t.ready(t.commands.tick('own'));
       await t.engine.pause(made.id, made.handle);
       await t.engine.remove(made.id, made.handle);
@@ -81,7 +81,7 @@ export function pauses(it: Case): void {
   describe('a pause of a daemon that is gone', () => {
     const looks = { 'with its handle': (made: Made) => made.handle, 'without a handle': () => null };
     for (const [how, handleOf] of Object.entries(looks)) {
-      it(`ends when another looks ${how}`, async ({ t }) => {
+      it(`ends when another daemon inspects the sandbox ${how}`, async ({ t }) => {
         const made = await t.ready(t.commands.tick('own'));
         await t.engine.pause(made.id, made.handle);
         await standsStill(t, ['own']);
@@ -100,7 +100,7 @@ export function pauses(it: Case): void {
   });
 }
 
-/** So many lines of another sandbox are time enough for the first to show that it moves. */
+/** When another sandbox has written so many lines, the paused one would have written some, too, if it ran. */
 const enough = 20;
 
 async function standsStill(t: Trial, files: readonly string[]): Promise<void> {

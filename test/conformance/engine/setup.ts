@@ -11,7 +11,7 @@ export interface EngineSetup {
   reopen(): Promise<Engine>;
   readonly shared: SharedFolder;
   readonly commands: Commands;
-  /** After everything the suite launched was removed and every instance disposed of. */
+  /** Called after everything the suite launched was removed and every instance disposed of. */
   cleanup(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function flooded(bytes: number): Buffer {
   return Buffer.alloc(bytes, `${floodLine}\n`);
 }
 
-/** Command lines for what the suite wants to see done. Those that wait write `ready` and a newline when they do. */
+/** The commands that the suite runs. A command that waits writes `ready` and a newline when it begins to wait. */
 export interface Commands {
   print(text: string): Argv;
   printBoth(stdout: string, stderr: string): Argv;
@@ -41,7 +41,7 @@ export interface Commands {
   dieBy(signal: NodeJS.Signals): Argv;
   /** A program that does not exist. */
   readonly missing: Argv;
-  /** Waits for a signal, and has no opinion about any. */
+  /** Waits for a signal, and handles none. */
   readonly wait: Argv;
   /** Waits, and ends with the code on SIGTERM. */
   exitOnTerm(code: number): Argv;

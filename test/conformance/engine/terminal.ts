@@ -6,7 +6,7 @@ const terminal = { rows: 33, columns: 101 };
 
 export function terminals(it: Case): void {
   describe('exec with a terminal', () => {
-    it('gives the command one', async ({ t }) => {
+    it('gives the command a terminal', async ({ t }) => {
       const made = await t.idle();
       const inTerminal = await t.run(made, t.commands.tellTerminal, null, { stdin: true, terminal });
       expect(inTerminal.stdout.toString().trim()).toBe('terminal');
@@ -14,7 +14,7 @@ export function terminals(it: Case): void {
       expect((await t.run(made, t.commands.tellTerminal)).stdout.toString().trim()).toBe('pipe');
     });
 
-    it('brings everything on stdout, and the exit code', async ({ t }) => {
+    it('returns all output on stdout, and the exit code', async ({ t }) => {
       const made = await t.idle();
       const ran = await t.run(made, t.commands.printBoth('to stdout', 'to stderr'), null, { stdin: true, terminal });
       expect(ran.stdout.toString()).toBe('to stdoutto stderr');
@@ -36,7 +36,7 @@ export function terminals(it: Case): void {
       expect(await within('the end', process.exited)).toEqual(killedBy('SIGKILL', 9));
     });
 
-    it('brings what is typed to the command', async ({ t }) => {
+    it('passes typed input to the command', async ({ t }) => {
       const process = await t.exec(await t.idle(), t.commands.copyStdin, { stdin: true, terminal });
       process.stderr.resume();
       const stdout = new Heard(process.stdout);
@@ -64,7 +64,7 @@ export function terminals(it: Case): void {
   });
 
   describe('a terminal of the sandbox’s own command', () => {
-    it('is one, of the size that was asked for, and takes a new one', async ({ t }) => {
+    it('has the size of the launch, and takes a new one', async ({ t }) => {
       const made = await t.start(t.commands.tellSize, { terminal, console: true });
       const console = await t.engine.attach(made.id, made.handle);
       const stdout = new Heard(console.stdout);
@@ -76,7 +76,7 @@ export function terminals(it: Case): void {
       await stdout.toEnd();
     });
 
-    it('brings everything on stdout, and into the log', async ({ t }) => {
+    it('has all output on stdout and in the log', async ({ t }) => {
       const made = await t.start(t.commands.printBoth('to stdout\n', 'to stderr\n'), { terminal, console: true });
       const console = await t.engine.attach(made.id, made.handle);
       const stdout = new Heard(console.stdout);

@@ -1,4 +1,4 @@
-/** One case's engine, with everything it made. */
+/** The engine of one test, with everything that the test made. */
 import { expect, type TestAPI } from 'vitest';
 import type {
   Engine,
@@ -72,12 +72,12 @@ export class Trial {
     return { id: launch.id, handle: started.handle, launch, started };
   }
 
-  /** A sandbox without a command, to do things in. */
+  /** Starts a sandbox without a command, for execs. */
   idle(overrides: Partial<Launch> = {}): Promise<Made> {
     return this.start([], overrides);
   }
 
-  /** Started, and its command has written `ready`. */
+  /** Starts a sandbox, and waits until its command has written `ready`. */
   async ready(command: Argv, overrides: Partial<Launch> = {}): Promise<Made> {
     const made = await this.start(command, overrides);
     await this.untilReady(made.id);
@@ -95,7 +95,7 @@ export class Trial {
     return this.engine.exec(id, handle, { command, env: {}, cwd: '/', stdin: false, terminal: null, ...options });
   }
 
-  /** Runs to its end, with `input` as its whole stdin. */
+  /** Runs a command to its end, with `input` as its whole stdin. */
   async run(made: Made, command: Argv, input: Buffer | null = null, options: ExecOptions = {}): Promise<Ran> {
     const process = await this.exec(made, command, { stdin: input !== null, ...options });
     const [stdout, stderr] = [new Heard(process.stdout), new Heard(process.stderr)];
@@ -104,7 +104,7 @@ export class Trial {
     return { exit, stdout: stdout.bytes, stderr: stderr.bytes };
   }
 
-  /** How the sandbox ended, once it has. */
+  /** Waits until the sandbox has exited, and returns how. */
   exit({ id, handle }: Pick<Made, 'id' | 'handle'>, engine: Engine = this.engine): Promise<Exit> {
     return until(`sandbox ${id} to exit`, async () => {
       const observed = await engine.inspect(id, handle);
@@ -117,7 +117,7 @@ export class Trial {
     return (await this.engine.inspect(id, handle)).kind;
   }
 
-  /** What the log holds now. */
+  /** The lines that the log holds now. */
   async logs(id: string, tail: number | null = null): Promise<LogLine[]> {
     const lines: LogLine[] = [];
     for await (const line of this.engine.logs(id, { follow: false, tail })) lines.push(line);

@@ -1,4 +1,4 @@
-/** Waiting with an end: for a condition that nothing announces, for what a stream brings. */
+/** Waits with a time-out: for a condition that no event announces, or for the output of a stream. */
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export async function until<T>(what: string, ask: () => Promise<T | null>, withi
   }
 }
 
-/** The promise, or an error that says what did not happen. */
+/** Waits for the promise, or throws an error that says what did not happen in time. */
 export async function within<T>(what: string, promise: Promise<T>, withinMs = patienceMs): Promise<T> {
   const timer = new AbortController();
   const late = sleep(withinMs, undefined, { signal: timer.signal }).then(() => {
@@ -32,7 +32,7 @@ export async function within<T>(what: string, promise: Promise<T>, withinMs = pa
   }
 }
 
-/** Everything a stream brings, from now on. */
+/** Collects everything that a stream delivers from now on. */
 export class Heard {
   readonly #chunks: Buffer[] = [];
   readonly #waiting = new Set<() => void>();

@@ -32,7 +32,7 @@ export function treeAt(root: string): Tree {
   return (path) => at(root, path);
 }
 
-/** As mv does it where the kernel refuses to rename a folder. */
+/** Moves with `mv`, which copies if the kernel refuses to rename a folder. */
 export function move(tree: Tree, from: string, to: string): void {
   execFileSync('mv', ['--', tree(from).toString(), tree(to).toString()]);
 }

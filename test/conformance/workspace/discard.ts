@@ -61,7 +61,7 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
       expect(differencesInside(workspace)).toEqual(['folder/new']);
     });
 
-    it('what was taken over before, and what is known of it', () => {
+    it('a path that was applied before, with its records', () => {
       const workspace = kind.open(fillFolder);
       writeFileSync(join(workspace.inside, 'folder/b'), 'agent');
       keepBases(workspace.place);
@@ -72,7 +72,7 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
       expect(differencesInside(workspace)).toEqual([]);
     });
 
-    it('nothing where nothing was changed', () => {
+    it('nothing at paths without changes', () => {
       const workspace = kind.open(fillFolder);
       writeFileSync(join(workspace.inside, 'folder/b'), 'agent');
       expect(discarded(workspace, ['folder/sub', 'nowhere', 'folder/b/c'])).toEqual([]);
@@ -109,7 +109,7 @@ function discarded(workspace: Workspace, what: readonly string[]): string[] {
   }
 }
 
-/** As an agent would see them. */
+/** The differences from the base that an agent would see. */
 function differencesInside({ place, inside }: Workspace): string[] {
   return differences(place.base, inside).map(({ path }) => path);
 }

@@ -22,7 +22,7 @@ const rounds = 10;
 const steps = 60;
 
 export function fuzzCases(kind: WorkspaceKindUnderTest): void {
-  describe('lists what random changes changed', () => {
+  describe('lists the paths that random changes changed', () => {
     const first = Number(process.env.CARREL_TEST_SEED ?? Date.now() % 1_000_000);
     for (let seed = first; seed < first + rounds; seed += 1) {
       it(`seed ${seed}`, () => {
@@ -54,7 +54,7 @@ function randomness(seed: number): Random {
   };
 }
 
-/** One step. Chosen by what is there, which is the same in every tree the steps are done to. */
+/** One random step, chosen by the entries of the tree, which are the same in every tree that gets these steps. */
 function change(tree: Tree, random: Random): void {
   const paths = pathsIn(tree);
   const folders = ['', ...paths.filter((path) => lstatSync(tree(path)).isDirectory())];
@@ -77,14 +77,14 @@ function pathsIn(tree: Tree, folder = ''): string[] {
     .flatMap((path) => [path, ...(lstatSync(tree(path)).isDirectory() ? pathsIn(tree, path) : [])]);
 }
 
-/** The kernel of an overlay refuses some renames of folders; so none is done to any tree. */
+/** The kernel refuses some renames of folders on an overlay, so folders are renamed in no tree. */
 function moveAside(tree: Tree, from: string, to: string): void {
   const [one, other] = [lstatSync(tree(from)), lstatSync(tree(to), { throwIfNoEntry: false })];
   if (one.isDirectory() || other?.isDirectory()) return;
   try {
     renameSync(tree(from), tree(to));
   } catch (error) {
-    // From one name of a file to another nothing happens. An overlay without an index says so in its own way.
+    // A rename between two hard links of a file does nothing. An overlay without an index fails with ESTALE instead.
     if ((error as NodeJS.ErrnoException).errno !== -constants.errno.ESTALE) throw error;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The base of a change is what the project had when the agent first changed the path, whatever the owner did before
- * and after. Where that can no longer be told, the change says so.
+ * The base of a change is what the project had when the agent first changed the path, whatever the owner did before and
+ * after. If that is no longer known, the change says so.
  *
- * Times are of the kernel's coarse clock, so what is to lie between two of them is waited for by looking at that clock.
+ * Times of files come from the kernel's coarse clock, so a test waits until that clock has moved on.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -68,8 +68,8 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       renameSync(`${path}.tmp`, path);
     };
 
-    describe('with nothing moved', () => {
-      it('modified in place, replaced, hard linked, deleted, added', () => {
+    describe('if only the agent changes something', () => {
+      it('the base of a path that it modified, replaced, deleted or added is known', () => {
         writeFileSync(agent('file'), 'agent');
         replace(agent('folder/file'), 'agent');
         appendFileSync(agent('linked'), 'agent');
@@ -86,7 +86,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('folder/file').content).toBe('first folder/file');
       });
 
-      it('renamed inside: known to have been added', () => {
+      it('a renamed file counts as deleted and added, both with a known base', () => {
         renameSync(agent('file'), agent('renamed'));
         expect(list()).toMatchObject([
           { path: 'file', after: null, baseKnown: true },
@@ -94,7 +94,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         ]);
       });
 
-      it('also before the first review', () => {
+      it('the base of a deleted file is known even before the first look', () => {
         rmSync(join(place.folder, 'base.log'));
         workspace.unmount();
         rmSync(join(place.folder, 'upper'), { recursive: true });
@@ -105,36 +105,36 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('with a look between the agent and the owner', () => {
-      it('modified by both: what the agent began with', () => {
+    describe('if a look is taken between the agent and the owner', () => {
+      it('the base of a file that both modified is what the agent began with', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
         writeFileSync(project('file'), 'owner');
         expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
-      it('deleted by the agent, changed by the owner', () => {
+      it('the base of a file that the agent deleted and the owner changed is known', () => {
         unlinkSync(agent('file'));
         keepBases(place);
         writeFileSync(project('file'), 'owner');
         expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
-      it('changed by the agent, deleted by the owner', () => {
+      it('the base of a file that the agent changed and the owner deleted is known', () => {
         appendFileSync(agent('file'), '!');
         keepBases(place);
         unlinkSync(project('file'));
         expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
-      it('added by both', () => {
+      it('a file that both added is known to have been absent', () => {
         writeFileSync(agent('new'), 'agent');
         keepBases(place);
         writeFileSync(project('new'), 'owner');
         expect(only('new')).toMatchObject({ before: null, baseKnown: true });
       });
 
-      it('touched by the agent: no change, also when the owner then changes it', () => {
+      it('a mode that the agent changed and set back is no change, also when the owner then changes the path', () => {
         chmodSync(agent('file'), 0o600);
         chmodSync(agent('file'), lstatSync(project('file')).mode & 0o777);
         chmodSync(agent('folder'), 0o700);
@@ -145,7 +145,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(list()).toEqual([]);
       });
 
-      it('deleted by both: no change, also when the owner makes it again', () => {
+      it('a file that both deleted is no change, also when the owner makes it again', () => {
         unlinkSync(agent('file'));
         unlinkSync(project('file'));
         keepBases(place);
@@ -153,7 +153,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(list()).toEqual([]);
       });
 
-      it('the owner moves before the look and the agent after it', () => {
+      it('the base is the version of the owner if the owner writes before the look and the agent after it', () => {
         writeFileSync(project('file'), 'owner');
         tick();
         keepBases(place);
@@ -161,7 +161,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: true, content: 'owner' });
       });
 
-      it('gone with its folder, and brought back: its content is kept then', () => {
+      it('a file that the agent deletes with its folder and makes again has its base kept by the next look', () => {
         rmSync(agent('folder'), { recursive: true });
         keepBases(place);
         mkdirSync(agent('folder'));
@@ -174,7 +174,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('what the owner puts where the agent hides the base, after a look', () => {
+    describe('if the owner adds paths where the agent hides the base, after a look', () => {
       it('a file in a folder that the agent deleted is no change', () => {
         rmSync(agent('folder'), { recursive: true });
         keepBases(place);
@@ -227,29 +227,29 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('with no look between them', () => {
-      it('the owner adds a file to a folder that the agent deleted: it may never have been seen', () => {
+    describe('if no look is taken between the agent and the owner', () => {
+      it('a file that the owner adds to a folder that the agent deleted is marked as perhaps unseen', () => {
         rmSync(agent('folder'), { recursive: true });
         writeFileSync(project('folder/new'), 'owner');
         expect(only('folder/new')).toMatchObject({ after: null, baseKnown: false, perhapsUnseen: true });
         expect(only('folder')).not.toHaveProperty('perhapsUnseen');
       });
 
-      it('the owner before the agent, who then replaces a file in the folder: proven by the copy of the folder', () => {
+      it('the copied folder proves the base if the owner writes a file and the agent then replaces it', () => {
         writeFileSync(project('folder/file'), 'owner');
         tick();
         replace(agent('folder/file'), 'agent');
         expect(base('folder/file')).toEqual({ known: place.marks === 'trusted', content: 'owner' });
       });
 
-      it('the owner before the agent, who changes in place: proven by the copy', () => {
+      it('the copied file proves the base if the owner writes a file and the agent then changes it in place', () => {
         writeFileSync(project('file'), 'owner');
         tick();
         appendFileSync(agent('file'), 'agent');
         expect(base('file')).toEqual({ known: place.marks === 'trusted', content: 'owner' });
       });
 
-      it('the agent, the owner, and a copy of it all since: not known', () => {
+      it('the base is not known if the upper layer was copied after both wrote', () => {
         appendFileSync(agent('file'), 'agent');
         tick();
         writeFileSync(project('file'), 'owner');
@@ -264,13 +264,13 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(only('file').baseKnown).toBe(false);
       });
 
-      it('the owner after the agent: not known', () => {
+      it('the base is not known if the owner writes after the agent', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
-      it('a base that is not known then is not known later', () => {
+      it('a base that is not known stays so after later looks', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         for (let looks = 0; looks < 2; looks += 1) {
@@ -280,7 +280,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
-      it('not known, until the project has the same', () => {
+      it('a base that is not known is known again once the project has the same content', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         keepBases(place);
@@ -290,7 +290,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(list()).toEqual([]);
       });
 
-      it('replaced by the agent twice, the owner in between: not known', () => {
+      it('the base is not known if the agent replaces a file twice and the owner writes in between', () => {
         replace(agent('file'), 'agent');
         tick();
         writeFileSync(project('file'), 'owner');
@@ -299,7 +299,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(only('file').baseKnown).toBe(false);
       });
 
-      it('changed, then deleted by the agent, the owner in between: not known', () => {
+      it('the base is not known if the agent changes and then deletes a file and the owner writes in between', () => {
         appendFileSync(agent('file'), 'agent');
         tick();
         writeFileSync(project('file'), 'owner');
@@ -308,39 +308,39 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(only('file').baseKnown).toBe(false);
       });
 
-      it('changed by the agent, deleted by the owner: not known', () => {
+      it('the base is not known if the agent changes a file and the owner deletes it', () => {
         appendFileSync(agent('file'), 'agent');
         unlinkSync(project('file'));
         expect(only('file')).toMatchObject({ before: null, baseKnown: false });
       });
 
-      it('added by both: not known to have been absent', () => {
+      it('a file that both added is not known to have been absent', () => {
         writeFileSync(agent('new'), 'agent');
         tick();
         writeFileSync(project('new'), 'owner');
         expect(only('new')).toMatchObject({ before: { type: 'file' }, baseKnown: false });
       });
 
-      it('a folder exchanged by the owner, with old files in it: not known', () => {
+      it('the base is not known if the owner exchanges the folder for one with old files in it', () => {
         replace(agent('folder/file'), 'agent');
         renameSync(project('folder'), project('folder-old'));
         renameSync(project('spare'), project('folder'));
         expect(base('folder/file')).toEqual({ known: false, content: 'first spare/file' });
       });
 
-      it('the owner adds a file beside: still known', () => {
+      it('the base is known although the owner adds another file to the folder', () => {
         replace(agent('folder/file'), 'agent');
         writeFileSync(project('folder/beside'), 'owner');
         expect(base('folder/file')).toEqual({ known: true, content: 'first folder/file' });
       });
 
-      it('the owner adds a file to a folder that the agent deleted: the others in it are known', () => {
+      it('the base of a file in a folder that the agent deleted is known although the owner adds another file', () => {
         rmSync(agent('folder'), { recursive: true });
         writeFileSync(project('folder/new'), 'owner');
         expect(base('folder/file')).toEqual({ known: true, content: 'first folder/file' });
       });
 
-      it('the owner exchanges a folder that the agent deleted: not known', () => {
+      it('the base of a file in a folder that the agent deleted is not known if the owner exchanges the folder', () => {
         rmSync(agent('folder'), { recursive: true });
         renameSync(project('folder'), project('folder-old'));
         renameSync(project('spare'), project('folder'));
@@ -359,12 +359,12 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         keepBases(place);
       });
 
-      it('are read from the project while they stand there', () => {
+      it('are read from the project while it has them', () => {
         expect(only('large')).toMatchObject({ baseKnown: true, beforeContent: { at: 'tree', root: place.project } });
         expect(lstatSync(join(place.folder, 'base.log')).size).toBeLessThan(100_000);
       });
 
-      it('are lost afterwards, but not their size', () => {
+      it('are lost when the owner changes them, but their size is known', () => {
         appendFileSync(project('large'), 'owner');
         expect(only('large')).toMatchObject({
           baseKnown: true,
@@ -373,7 +373,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         });
       });
 
-      it('are settled by what they are', () => {
+      it('are settled without their content', () => {
         execFileSync('cp', [agent('large'), project('large')]);
         settleBases(place, [only('large')], 'one');
         expect(list()).toEqual([]);
@@ -384,8 +384,8 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('taken over and taken back', () => {
-      it('has its changes again', () => {
+    describe('after an apply and its undo', () => {
+      it('the changes of the apply are listed again', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
         replace(project('file'), 'agent');
@@ -399,7 +399,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
-      it('has those of one apply again and not those of the next', () => {
+      it('the changes of an apply are not listed while a later apply of the same path is in effect', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
         settleBases(place, list(), 'one');
@@ -412,7 +412,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
-      it('merges further changes against what was taken over', () => {
+      it('the base of further changes is the applied version', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
         settleBases(place, list(), 'one');
@@ -422,7 +422,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: true, content: 'agent' });
       });
 
-      it('added, taken over, deleted by the agent', () => {
+      it('a file that was added, applied and then deleted by the agent is listed as deleted', () => {
         writeFileSync(agent('new'), 'agent');
         settleBases(place, list(), 'one');
         writeFileSync(project('new'), 'agent');
@@ -433,7 +433,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
   });
 }
 
-/** Until the clock that files are stamped by has moved further than it may lag behind. */
+/** Waits until the clock of file times has moved further than it may lag behind. */
 export function waitForTicks(probe: string): void {
   const stamp = () => {
     writeFileSync(probe, 'x');

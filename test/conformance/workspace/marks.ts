@@ -1,4 +1,4 @@
-/** The marks by which the kernel keeps apart what an agent changed: only its own are believed. */
+/** The marks that the kernel leaves on what an agent changed: only those of the kernel itself are believed. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

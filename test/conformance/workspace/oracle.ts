@@ -1,4 +1,4 @@
-/** What the suite believes instead of the code under test: a plain copy of the tree, and a plain comparison. */
+/** The oracle of the suite, independent of the code under test: a plain copy of the tree, and a plain comparison. */
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { fromBytes, toBytes } from '../../../src/model/byte-path.ts';
@@ -29,7 +29,7 @@ export function differences(before: string, after: string): Difference[] {
     .map((one) => ({ ...one, hardLink: links.get(one.path) ?? null }));
 }
 
-/** What is one file with which other path: that is a difference where the two were not one before. */
+/** Which paths are one file with which other path; that is a difference if the two were not one file before. */
 function linksOf(paths: readonly string[], differing: ReadonlySet<string>, before: string, after: string) {
   const inoOf = (root: string, path: string) => lstatSync(at(root, path), { throwIfNoEntry: false })?.ino;
   const files = new Map<number, string[]>();
