@@ -1,6 +1,6 @@
 /** The adapter: accepts one request, runs its stories, and ends. Clients may connect and disconnect meanwhile. */
 import { basename, join } from 'node:path';
-import type { AdapterSettings } from '../model/agent.ts';
+import { type AdapterSettings, claudeLogin } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
 import {
   type Completion,
@@ -155,7 +155,11 @@ export class Adapter {
       taskName,
       helper: settings.author ? agent : null,
       work: workOf(settings.agent, key),
-      env: { ...env, ...request.envVars, ...(settings.agent.kind === 'claude' ? {} : keyEnv(key)) },
+      env: {
+        ...env,
+        ...request.envVars,
+        ...(settings.agent.kind === 'claude' && key?.variable !== claudeLogin ? {} : keyEnv(key)),
+      },
       limits: { storyMs: ms(settings.storySeconds), stallMs: ms(settings.stallSeconds) },
       probe,
       checkouts,

@@ -3,8 +3,8 @@
  * is refused here, with the command that provides it; inside the sandbox the agent would notice only after minutes.
  */
 import type { SandboxRequest } from '../api/sandbox.ts';
-import type { AgentSpec } from '../model/agent.ts';
-import { agentPackages } from '../model/agent-table.ts';
+import { type AgentKey, type AgentSpec, keysOf } from '../model/agent.ts';
+import { agentPackages, agents } from '../model/agent-table.ts';
 import { type PresetName, presetOfKey, presetRoute } from '../model/credential.ts';
 import { Fault } from '../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint } from '../model/host.ts';
@@ -21,7 +21,10 @@ export interface AgentNeeds {
   readonly hasProgram: (name: string) => boolean;
 }
 
+/** The part of an agent that names its key. */
+type Keyed = Pick<AgentSpec, 'key' | 'anyKey'>;
 type Asked = Partial<SandboxRequest>;
+type CredentialNeeds = Pick<AgentNeeds, 'credentialsFor'>;
 
 /**
  * Skips images, root filesystems and requests with a PATH of their own: only a process inside can look for programs
@@ -47,20 +50,49 @@ function installHint(program: string): string {
  * The grants that the request gets for the agent's key: a credential if possible, because its value never enters the
  * sandbox; otherwise the secret itself.
  */
-export function keyGrants(name: string, agent: AgentSpec, asked: Asked, needs: AgentNeeds): Asked {
+export function keyGrants(name: string, agent: Keyed, asked: Asked, needs: AgentNeeds): Asked {
   if (agent.key !== undefined) return oneKey(name, agent.key, asked, needs);
   return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, asked, needs);
 }
 
-function oneKey(name: string, key: NonNullable<AgentSpec['key']>, asked: Asked, needs: AgentNeeds): Asked {
-  const { secrets = [], env = {} } = asked;
-  const isGiven = secrets.includes(key.secret) || !!env[key.variable] || !!env[key.elsewhere ?? ''];
-  if (isGiven) return {};
-  const preset = presetOfKey(key.secret);
-  const granted = preset === null ? null : credentialGrant(preset, key.secret, asked, needs);
-  if (granted !== null) return granted;
-  if (preset === null && needs.hasSecret(key.secret)) return { secrets: [...secrets, key.secret] };
-  throw missingKey(name, [key.secret]);
+/** The key takes precedence over the login of an account, unless the request has the login already. */
+function oneKey(name: string, key: AgentKey, asked: Asked, needs: AgentNeeds): Asked {
+  const keys = keysOf(key);
+  if (keys.some((one) => hasKey(one, asked, needs))) return {};
+  for (const { secret } of keys) {
+    const preset = presetOfKey(secret);
+    const granted = preset === null ? null : credentialGrant(preset, secret, asked, needs);
+    if (granted !== null) return granted;
+    if (preset === null && needs.hasSecret(secret)) return { secrets: [...(asked.secrets ?? []), secret] };
+  }
+  throw missingKey(name, [key.secret], key.login);
+}
+
+/** Whether the request has the key already, as a secret, as a variable, or by a credential. */
+function hasKey(key: AgentKey, asked: Asked, needs: CredentialNeeds): boolean {
+  return isGiven(key, { ...asked, hasCredential: (preset) => hasCredential(preset, asked, needs) });
+}
+
+interface Given extends Pick<Asked, 'secrets' | 'env'> {
+  readonly hasCredential: (preset: PresetName) => boolean;
+}
+
+function isGiven({ variable, secret, elsewhere = '' }: AgentKey, { secrets = [], env = {}, hasCredential }: Given) {
+  const preset = presetOfKey(secret);
+  return secrets.includes(secret) || !!env[variable] || !!env[elsewhere] || (preset !== null && hasCredential(preset));
+}
+
+/** The agent as a program inside gets it: with the one key that the sandbox has, or that it lacks. */
+export function withKeyIn<S extends AgentSpec>(agent: S, given: Given): S {
+  if (agent.key === undefined) return agent;
+  const keys = keysOf(agent.key);
+  const { variable, secret, elsewhere } = keys.find((one) => isGiven(one, given)) ?? keys[0]!;
+  return { ...agent, key: { variable, secret, ...(elsewhere === undefined ? {} : { elsewhere }) } };
+}
+
+/** The same for a request. */
+export function withKeyOf(agent: AgentSpec, asked: Asked, needs: CredentialNeeds): AgentSpec {
+  return withKeyIn(agent, { ...asked, hasCredential: (preset) => hasCredential(preset, asked, needs) });
 }
 
 /** A request that has secrets, credentials or variables of its own is not refused for a missing key. */
@@ -85,37 +117,46 @@ function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs
   return { credentials: [...credentials, known[0] ?? needs.addCredential(preset, secret)] };
 }
 
-function missingKey(name: string, secrets: readonly string[]): Fault {
+/** The name that `carrel agent login` takes for this token. */
+function agentWithLogin(token: string | undefined): string | undefined {
+  return Object.keys(agents).find((name) => agents[name]!.login?.kinds.some(({ secret }) => secret === token));
+}
+
+function missingKey(name: string, secrets: readonly string[], login?: string): Fault {
   const [first] = secrets;
+  const loggedIn = agentWithLogin(login);
+  const orLogin = loggedIn ? `, or use the login of this machine: carrel agent login ${loggedIn}` : '';
   const others = secrets.length > 1 ? ` (or ${secrets.slice(1).join(', ')})` : '';
   return new Fault('not_found', `the agent ${name} needs a key, and there is no secret ${secrets.join(' or ')}`, {
-    hint: `Keep it with: carrel secret set ${first}${others} < FILE`,
+    hint: `Keep it with: carrel secret set ${first}${others} < FILE${orLogin}`,
   });
 }
 
 /** A credential opens a route through the proxy by itself; without one, a network rule must allow the service. */
 export function requireRoute(
   name: string,
-  { key }: AgentSpec,
+  { key }: Keyed,
   asked: Asked,
   allow: readonly string[],
-  needs: Pick<AgentNeeds, 'credentialsFor'>,
+  needs: CredentialNeeds,
 ): void {
-  const preset = key === undefined ? null : presetOfKey(key.secret);
-  if (key === undefined || preset === null || hasCredential(preset, asked, needs)) return;
+  if (key === undefined) return;
+  const { secret } = keysOf(key).find((one) => hasKey(one, asked, needs)) ?? key;
+  const preset = presetOfKey(secret);
+  if (preset === null || hasCredential(preset, asked, needs)) return;
   const place = serviceOf(preset, asked.env ?? {});
   if (place === null) return;
   const decision = new NetworkPolicy(allow).decide(place);
   if (decision.allowed) return;
-  const outside = asked.secrets?.includes(key.secret)
-    ? `Leave out --secret ${key.secret}: the key is then added outside. Or`
+  const outside = asked.secrets?.includes(secret)
+    ? `Leave out --secret ${secret}: the key is then added outside. Or`
     : 'Allow it:';
   throw new Fault('denied', `the agent ${name} cannot reach its service: ${decision.reason}`, {
     hint: `${outside} add --network ${endpointText(place)}`,
   });
 }
 
-function hasCredential(preset: PresetName, { credentials = [] }: Asked, needs: Pick<AgentNeeds, 'credentialsFor'>) {
+function hasCredential(preset: PresetName, { credentials = [] }: Asked, needs: CredentialNeeds) {
   return needs.credentialsFor(preset).some((one) => credentials.includes(one));
 }
 

@@ -10,7 +10,7 @@ import type { Config } from '../app/app.ts';
 import type { AgentServers } from '../app/mcp/agent-servers.ts';
 import { type ExecScope, execSpec } from '../app/sandbox/exec.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
-import { agentsOf, defaultIn } from '../app/session/agents.ts';
+import { agentsIn, defaultIn } from '../app/session/agents.ts';
 import { LiveSessions } from '../app/session/live-sessions.ts';
 import { UserSessions } from '../app/session/user-sessions.ts';
 import type { EngineOf } from '../engine/engine.ts';
@@ -122,7 +122,7 @@ interface SettingsParts {
 function settingsOf(sandbox: Sandbox, { config, own, others, servers }: SettingsParts): ApiSettings {
   const settings = {
     tokens: [hashOf(own), ...others.hashes().map(hashOf)],
-    agents: agentsOf(config),
+    agents: agentsIn(sandbox, config),
     defaultAgent: defaultIn(sandbox),
     mcpServers: acpServers(servers.of(sandbox).servers),
     sandbox: sandbox.name,

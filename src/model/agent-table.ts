@@ -1,5 +1,5 @@
 /** The table of agents: one entry for each, with its settings for stories, sessions and terminals. */
-import type { AcpSpec, AgentSpec } from './agent.ts';
+import { type AcpSpec, type AgentSpec, claudeLogin } from './agent.ts';
 
 /** A file of settings below the agent's home, as JSON. Texts may name variables, as `{OPENAI_BASE_URL}`. */
 export interface SettingsFile {
@@ -65,9 +65,11 @@ interface AgentEntry {
   readonly sessionPackage?: string;
 }
 
-const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' };
+const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY', login: claudeLogin };
 const codexKey = { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' };
+const chatgptLogin = 'CHATGPT_ACCESS_TOKEN';
 const geminiKey = { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' };
+const googleLogin = 'GEMINI_ACCESS_TOKEN';
 const anyKey = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 
 /** Options that define a provider, because codex accepts a base URL only for a provider. */
@@ -120,7 +122,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
       kinds: [
         {
           value: ['claudeAiOauth', 'accessToken'],
-          secret: 'CLAUDE_CODE_OAUTH_TOKEN',
+          secret: claudeLogin,
           expires: { file: ['claudeAiOauth', 'expiresAt'] },
         },
       ],
@@ -133,11 +135,11 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     package: '@openai/codex',
     terminal: {
       command: ['codex', '--dangerously-bypass-approvals-and-sandbox', '-c', 'check_for_update_on_startup=false'],
-      key: codexKey,
+      key: { ...codexKey, login: chatgptLogin },
       // Codex uses the last provider that is set: a key takes precedence over the login of ChatGPT.
       options: [
         ['-c', 'projects."/workspace".trust_level="trusted"'],
-        codexProvider('CHATGPT_BASE_URL', 'CHATGPT_ACCESS_TOKEN'),
+        codexProvider('CHATGPT_BASE_URL', chatgptLogin),
         codexProvider('OPENAI_BASE_URL', 'OPENAI_API_KEY'),
       ],
     },
@@ -153,7 +155,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
         },
         {
           value: ['tokens', 'access_token'],
-          secret: 'CHATGPT_ACCESS_TOKEN',
+          secret: chatgptLogin,
           expires: { claim: ['exp'] },
           account: ['tokens', 'account_id'],
         },
@@ -172,7 +174,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
     package: '@google/gemini-cli',
     terminal: {
       command: ['gemini', '--yolo', '--skip-trust'],
-      key: geminiKey,
+      key: { ...geminiKey, login: googleLogin },
       files: [
         {
           path: '.gemini/settings.json',
@@ -188,7 +190,7 @@ export const agents: Readonly<Record<string, AgentEntry>> = {
       kinds: [
         {
           value: ['access_token'],
-          secret: 'GEMINI_ACCESS_TOKEN',
+          secret: googleLogin,
           expires: { file: ['expiry_date'] },
           lifetime: 'about an hour',
         },

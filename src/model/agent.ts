@@ -30,10 +30,10 @@ const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name
 const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 'the name of a secret' });
 
 /**
- * The agent reads its key from `variable`: the value of the secret, or the value that the sandbox has in `variable` or
- * in `elsewhere`.
+ * The agent reads its key from `variable`: the value of the secret, or the value that the sandbox has in `variable` or in
+ * `elsewhere`. Without a key it uses the token of an account, if there is one: the secret or the variable named `login`.
  */
-const key = object({ variable, secret }, { elsewhere: variable });
+const key = object({ variable, secret }, { elsewhere: variable, login: variable });
 
 /** Secrets of the services that the agent can use: it gets those that exist, and needs at least one. */
 const anyKey = list(secret, 20);
@@ -70,6 +70,15 @@ export type ClaudeSpec = Shaped<typeof claude>;
 export type AcpSpec = Shaped<typeof acp>;
 export type CommandSpec = Shaped<typeof plain>;
 export type AgentSpec = ClaudeSpec | AcpSpec | CommandSpec;
+export type AgentKey = Shaped<typeof key>;
+
+/** The token of a Claude account. The Claude Code CLI reads it from a variable of this name. */
+export const claudeLogin = 'CLAUDE_CODE_OAUTH_TOKEN';
+
+/** The keys that an agent can use, the preferred one first: its key, and the token of an account instead of it. */
+export function keysOf(key: AgentKey): readonly Omit<AgentKey, 'login'>[] {
+  return [key, ...(key.login === undefined ? [] : [{ variable: key.login, secret: key.login }])];
+}
 
 export const agentSpec: Shape<AgentSpec> = (value, path) => {
   const kind = oneOf('claude', 'acp', 'command')(plainObject(value, path).kind, [...path, 'kind']);

@@ -60,6 +60,17 @@ it('claude works with the key of a secret, which is in no environment', async ()
   expect(JSON.stringify(model.questions[0]?.messages)).toContain('Write one.');
 });
 
+it('claude works with the token of an account from a secret', async () => {
+  const login = { variable: 'CLAUDE_CODE_OAUTH_TOKEN', secret: 'CLAUDE_CODE_OAUTH_TOKEN' };
+  model = await ScriptedModel.open(writes, { wants: { header: 'authorization', value: 'Bearer sk-ant-oat01-real' } });
+  writeFileSync(join(bench.folder, 'secrets', login.secret), 'sk-ant-oat01-real\n');
+  bench.plan([{ does: 'Write one.' }]);
+  const run = await bench.complete({ agent: { ...claude, key: login } }, env());
+  expect([run.errors, run.completion?.status]).toEqual([[], 'completed']);
+  const [asked] = model.asked.filter(({ question }) => question !== null);
+  expect(asked!.headers['anthropic-beta']).toContain('oauth');
+});
+
 it('a story fails with the reason if the model refuses the key of claude', async () => {
   model = await ScriptedModel.open([[{ text: 'no' }]], { wants: { header: 'x-api-key', value: 'other' } });
   bench.plan([{ does: 'Write one.' }]);

@@ -1,5 +1,5 @@
 /** The Claude Code CLI without a terminal: the story on stdin, events on stdout, no permission prompts inside the sandbox. */
-import type { ClaudeSpec } from '../../model/agent.ts';
+import { type ClaudeSpec, claudeLogin } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
 import type { Key } from '../key.ts';
 import { maxLines } from '../last-lines.ts';
@@ -24,7 +24,9 @@ export function claudeAgent(spec: ClaudeSpec, key: Key | null): Work {
   };
 }
 
-/** The CLI runs a command for its key, so that the key is in no environment. */
+/** The CLI runs a command for an API key, so that the key is in no environment. It reads the token of an account from its variable. */
 function keySettings(key: Key | null): string[] {
-  return key?.file ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })] : [];
+  return key?.file && key.variable !== claudeLogin
+    ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })]
+    : [];
 }

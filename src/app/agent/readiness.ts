@@ -4,8 +4,8 @@
  */
 import type { AgentRequest } from '../../api/agent.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
-import { type AgentSpec, installFolder, installVolume } from '../../model/agent.ts';
-import { agents, terminalAgents } from '../../model/agent-table.ts';
+import { installFolder, installVolume, keysOf } from '../../model/agent.ts';
+import { terminalAgents } from '../../model/agent-table.ts';
 import { presetOfKey } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -69,7 +69,7 @@ export function ready({ agent, program: onPath, hasLogin = false }: Client, aske
   try {
     // If the program is missing, no credential is recorded.
     const dry = program === null ? { ...needs, addCredential: (preset: string) => preset } : needs;
-    grants = keyGrants(agent, keyedSpec(agent, dry), asked, dry);
+    grants = keyGrants(agent, terminalSpecOf(agent), asked, dry);
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error;
     missing.push({ what: 'its key', hint: keyHint(agent, hasLogin) });
@@ -81,22 +81,10 @@ export function ready({ agent, program: onPath, hasLogin = false }: Client, aske
   });
 }
 
-/** Uses the imported login if the agent's key is missing. */
-export function keyedSpec(agent: string, needs: AgentNeeds): AgentSpec {
-  const { command, key, anyKey } = terminalSpecOf(agent);
-  const used = key !== undefined && keyFor(key.secret, needs) === null ? (loginKey(agent, needs) ?? key) : key;
-  return { kind: 'command', command, ...(used ? { key: used } : {}), ...(anyKey ? { anyKey } : {}) };
-}
-
-function loginKey(agent: string, needs: AgentNeeds): AgentSpec['key'] {
-  const known = agents[agent]!.login?.kinds.find(({ secret }) => keyFor(secret, needs) !== null);
-  return known && { variable: known.secret, secret: known.secret };
-}
-
 /** The credential or secret that an agent gets. */
 export function keyOf(agent: string, needs: AgentNeeds): string | null {
-  const { key, anyKey = [] } = keyedSpec(agent, needs);
-  const secrets = key === undefined ? anyKey : [key.secret];
+  const { key, anyKey = [] } = terminalSpecOf(agent);
+  const secrets = key === undefined ? anyKey : keysOf(key).map(({ secret }) => secret);
   return secrets.map((secret) => keyFor(secret, needs)).find((one) => one !== null) ?? null;
 }
 

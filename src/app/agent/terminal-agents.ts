@@ -12,7 +12,7 @@ import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts
 import { credentialUrl } from '../../network/network.ts';
 import { requireRoute } from '../agent-needs.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { keyedSpec, keyOf, type ProgramNeeds, programOf, ready, terminalSpecOf } from './readiness.ts';
+import { keyOf, type ProgramNeeds, programOf, ready, terminalSpecOf } from './readiness.ts';
 import { terminalCommand } from './terminal-command.ts';
 
 export interface TerminalAgentParts {
@@ -77,7 +77,7 @@ export class TerminalAgents {
     const { program, grants } = ready(asked, base, needs);
     const request: SandboxRequest = { ...base, ...grants, ...program.request };
     const checked = sandboxes.check(request);
-    requireRoute(agent, keyedSpec(agent, needs), request, checked.network?.allow ?? [], needs);
+    requireRoute(agent, spec, request, checked.network?.allow ?? [], needs);
     const command = terminalCommand(spec, program.path, asked.args ?? [], variablesOf(checked));
     const name = freeName(agent, basename(checked.project!), sandboxes.rows());
     return { sandbox: await sandboxes.create({ ...request, name, command }), how: 'created' };

@@ -2,11 +2,12 @@
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AcpSpec, type AgentSpec, sessionAgentLabel } from '../../model/agent.ts';
 import { sessionAgents } from '../../model/agent-table.ts';
+import type { PresetName } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath } from '../../model/spoke.ts';
-import { type AgentNeeds, keyGrants, requireProgram, requireRoute } from '../agent-needs.ts';
+import { type AgentNeeds, keyGrants, requireProgram, requireRoute, withKeyIn } from '../agent-needs.ts';
 
 export interface AgentParts extends AgentNeeds {
   readonly config: { readonly agents: Readonly<Record<string, AgentSpec>> };
@@ -18,9 +19,18 @@ export function agentNamed(name: string | undefined): string {
   return name ?? defaultAgent;
 }
 
-export function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSpec> {
+function agentsOf({ agents }: AgentParts['config']): Record<string, AcpSpec> {
   const own = Object.entries(agents).filter((one): one is [string, AcpSpec] => one[1].kind === 'acp');
   return { ...sessionAgents, ...Object.fromEntries(own) };
+}
+
+/** The agents as the agent API of a sandbox gets them, each with the key that the sandbox has. */
+export function agentsIn({ spec }: Pick<Sandbox, 'spec'>, config: AgentParts['config']): Record<string, AcpSpec> {
+  const { env, secrets = [], credentials = [] } = spec;
+  const hasCredential = (preset: PresetName) => credentials.some((one) => one.preset === preset);
+  const given = { env, secrets: [...secrets], hasCredential };
+  const all = Object.entries(agentsOf(config));
+  return Object.fromEntries(all.map(([name, agent]) => [name, withKeyIn(agent, given)]));
 }
 
 export function defaultIn({ spec }: Pick<Sandbox, 'spec'>): string {

@@ -10,11 +10,16 @@ function partsWith(
   secrets: readonly string[],
   credentials: Readonly<Record<string, readonly string[]>> = {},
 ): OrderParts {
+  const added: Record<string, string[]> = {};
   return {
     config: { agents: { mine: mine }, swarm: limits },
     hasSecret: (name) => secrets.includes(name),
-    credentialsFor: (preset) => credentials[preset] ?? [],
-    addCredential: (preset, secret) => `${preset} of ${secret}`,
+    credentialsFor: (preset) => [...(credentials[preset] ?? []), ...(added[preset] ?? [])],
+    addCredential: (preset, secret) => {
+      const name = `${preset} of ${secret}`;
+      added[preset] = [name];
+      return name;
+    },
     hasProgram: (name) => name !== 'gone',
   };
 }
@@ -48,6 +53,25 @@ describe('an agent gets its key in addition to the requested grants:', () => {
 
   test('as the secret itself if no preset knows the service', () => {
     expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
+  });
+
+  test('the token of an account, if there is no key or the request has the token already', () => {
+    const token = 'CLAUDE_CODE_OAUTH_TOKEN';
+    const keyOf = (request: ReturnType<typeof asked>) =>
+      checkAdapterSettings(JSON.parse(request.command![1]!)).agent.key;
+    const login = asked('claude', {}, partsWith([token]));
+    expect(login.credentials).toEqual([`claude-login of ${token}`]);
+    expect(keyOf(login)).toEqual({ variable: token, secret: token });
+    const both = partsWith([token, 'ANTHROPIC_API_KEY'], { 'claude-login': ['mine'] });
+    expect(asked('claude', {}, both).credentials).toEqual(['anthropic of ANTHROPIC_API_KEY']);
+    expect(keyOf(asked('claude', {}, both))?.variable).toBe('ANTHROPIC_API_KEY');
+    for (const has of [{ credentials: ['mine'] }, { secrets: [token] }, { env: { [token]: 'placeholder' } }]) {
+      expect(asked('claude', has, both)).toMatchObject(has);
+      expect(asked('claude', has, both).credentials).toEqual(has.credentials);
+      expect(keyOf(asked('claude', has, both))?.variable).toBe(token);
+    }
+    for (const agent of ['codex', 'gemini'])
+      expect(() => asked(agent, {}, partsWith(['CHATGPT_ACCESS_TOKEN', 'GEMINI_ACCESS_TOKEN']))).toThrow('needs a key');
   });
 
   test('or is refused with the command that stores the key', () => {
@@ -108,6 +132,13 @@ describe('the route to the service', () => {
           hint: expect.stringMatching(/Leave out --secret ANTHROPIC_API_KEY.*--network api\.anthropic\.com:443/),
         }),
       );
+  });
+
+  test('is open with the login of an account', () => {
+    expect(() => route({ credentials: ['login'] }, [], partsWith([], { 'claude-login': ['login'] }))).not.toThrow();
+    expect(() => route({ secrets: ['CLAUDE_CODE_OAUTH_TOKEN'] }, [])).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('Leave out --secret CLAUDE_CODE_OAUTH_TOKEN') }),
+    );
   });
 
   test('leads to the base URL, if one is set, and needs no rule to the loopback', () => {

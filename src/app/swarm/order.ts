@@ -10,7 +10,7 @@ import { agentGrantFields } from '../../model/noun-table.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
-import { type AgentNeeds, keyGrants, requireProgram } from '../agent-needs.ts';
+import { type AgentNeeds, keyGrants, requireProgram, withKeyOf } from '../agent-needs.ts';
 import type { SwarmConfig } from './config.ts';
 
 export interface RunChoice {
@@ -44,9 +44,11 @@ export function requestFor(project: string, choice: RunChoice, parts: OrderParts
   const { storySeconds, stallSeconds, image } = parts.config.swarm;
   const picked = image !== null && asked.engine === 'docker' ? { image, ...asked } : asked;
   requireProgram(name, agent, picked, parts);
-  const service = serviceFor(agent);
+  const grants = keyGrants(name, agent, asked, parts);
+  const keyed = withKeyOf(agent, { ...asked, ...grants }, parts);
+  const service = serviceFor(keyed);
   const settings = {
-    agent,
+    agent: keyed,
     name,
     ...(author ? { author } : {}),
     storySeconds,
@@ -54,7 +56,7 @@ export function requestFor(project: string, choice: RunChoice, parts: OrderParts
     ...(service ? { service } : {}),
   };
   const command = [...adapterCommand(settings)];
-  return { ...picked, ...keyGrants(name, agent, asked, parts), project, mode: 'overlay', command, stdin: true };
+  return { ...picked, ...grants, project, mode: 'overlay', command, stdin: true };
 }
 
 /** The service that the adapter checks: it ends an agent whose service cannot be reached. */
