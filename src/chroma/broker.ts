@@ -157,9 +157,10 @@ export class Broker {
 
   async #checkCount(base: string): Promise<void> {
     const path = `${base}/collections_count`;
-    const { value } = await (await this.#parts.server()).json({ method: 'GET', path });
-    if (typeof value === 'number' && value >= maxCollections)
-      throw new Fault('exhausted', `a database has at most ${maxCollections} collections`);
+    const { status, value } = await (await this.#parts.server()).json({ method: 'GET', path });
+    if (status !== 200 || typeof value !== 'number')
+      throw new Fault('unavailable', `the Chroma server did not count collections (status ${status})`);
+    if (value >= maxCollections) throw new Fault('exhausted', `a database has at most ${maxCollections} collections`);
   }
 
   async #relay(response: ServerResponse, path: string, method: string, body: Buffer | null): Promise<void> {

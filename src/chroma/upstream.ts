@@ -90,7 +90,8 @@ export class Upstream {
   /** Succeeds also if the database does not exist. */
   async dropDatabase(place: Pick<ChromaPlace, 'tenant' | 'database'>): Promise<void> {
     const { status } = await this.json({ method: 'DELETE', path: databasePath(place) });
-    if (status >= 500) throw new Fault('unavailable', `the Chroma server did not remove a database (status ${status})`);
+    const isGone = (status >= 200 && status < 300) || status === 404;
+    if (!isGone) throw new Fault('unavailable', `the Chroma server did not remove a database (status ${status})`);
   }
 
   /** The names of the databases. A tenant that does not exist has none. */
