@@ -9,7 +9,7 @@ export class Recent {
   #length = 0;
   /** The id of the last message before these; null: the room had no message before. */
   #before: string | null;
-  #waiting: (() => void)[] = [];
+  #waiting = new Set<() => void>();
   #isClosed = false;
   #commits = 0;
 
@@ -24,6 +24,11 @@ export class Recent {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** The number of followers that wait for a commit. */
+  get waits(): number {
+    return this.#waiting.size;
   }
 
   push(messages: readonly Message[]): void {
@@ -58,12 +63,13 @@ export class Recent {
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
+        this.#waiting.delete(done);
         signal.removeEventListener('abort', done);
         resolve();
       };
       if (signal.aborted || this.#isClosed) return resolve();
       signal.addEventListener('abort', done);
-      this.#waiting.push(done);
+      this.#waiting.add(done);
     });
   }
 
@@ -74,7 +80,7 @@ export class Recent {
 
   #wake(): void {
     const waiting = this.#waiting;
-    this.#waiting = [];
+    this.#waiting = new Set();
     for (const done of waiting) done();
   }
 }
