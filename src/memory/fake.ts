@@ -40,14 +40,15 @@ export class FakeMemory implements Memory {
     const failure = this.failSaves.shift();
     if (failure) throw failure;
     checkNote(asked, this.#limits);
+    const now = this.#now();
     const known = asked.key === undefined ? undefined : this.#kept.find((one) => isSameSave(one, asked));
-    if (known) return known.note;
+    if (known && !isExpired(known.note, now)) return known.note;
     const vector = this.#fitting(asked);
     const { scope, collection, text, metadata, by, via, expiresAt = null, origin = null } = asked;
     const bytes = text.length + JSON.stringify(metadata).length + (vector?.values.length ?? 0) * 4;
     if (this.#bytes() + bytes > this.#limits.totalBytes) throw overQuota(this.#limits.totalBytes);
-    const now = this.#now();
     const id = ulidAfter(this.#kept.at(-1)?.note.id ?? null, now.getTime());
+    if (known) this.#kept.splice(this.#kept.indexOf(known), 1);
     const rest = { by, via, at: now.toISOString(), expiresAt, origin, hasVector: vector !== null };
     const note = { id, scope, collection, text, metadata, ...rest };
     this.#kept.push({ note, vector, key: asked.key, bytes });

@@ -96,6 +96,15 @@ export function memoryConformance(
       }
     });
 
+    it('M9 replaces a note that has expired when its key is saved again', async () => {
+      const first = await memory.save(newNote('first', { key: 'k', expiresAt: '2026-11-16T12:00:10.000Z' }));
+      clock.now = new Date('2026-11-16T12:00:10.000Z');
+      const second = await memory.save(newNote('second', { key: 'k' }));
+      expect(second.id > first.id).toBe(true);
+      expect(await memory.save(newNote('third', { key: 'k' }))).toEqual(second);
+      expect(await texts('second')).toEqual(['second']);
+    });
+
     it('M10 refuses a vector of another model or of other dimensions', async () => {
       await memory.save(newNote('one', { vector: vector(1, 0, 0) }));
       const mixed = { vector: { model: 'm2', values: [1, 0, 0] } };
