@@ -3,6 +3,7 @@
  * this client offers it neither.
  */
 import { join } from 'node:path';
+import { inTime } from '../../../lib/in-time.ts';
 import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type ContentBlock, type EventData, type StopReason, stopReasons } from '../../../model/session.ts';
@@ -111,7 +112,7 @@ export class AcpDriver implements Driver {
     const started = pid === undefined ? null : startTime(pid);
     if (pid !== undefined && started !== null) await this.#recorder.remember({ process: { pid, startTime: started } });
     const opening = openSession({ peer: this.#peer, spec, options, mcpServers });
-    const opened = await Promise.race([opening, this.#process.failed, tooLate()]);
+    const opened = await inTime(startMs, Promise.race([opening, this.#process.failed]), tooLate);
     this.#sessionId = opened.agentSessionId;
     this.canLoad = opened.canLoad;
     this.#configuration = configurationOf(opened.answer);
@@ -194,9 +195,6 @@ export class AcpDriver implements Driver {
   }
 }
 
-function tooLate(): Promise<never> {
-  return new Promise((_, reject) => {
-    const late = () => reject(new Fault('timeout', `the agent did not start within ${startMs / 1000} seconds`));
-    setTimeout(late, startMs).unref();
-  });
+function tooLate(): never {
+  throw new Fault('timeout', `the agent did not start within ${startMs / 1000} seconds`);
 }
