@@ -138,6 +138,9 @@ describe('the audit log', () => {
       const { status } = await call('POST', '/v1/sandboxes', { network: [`${host}.org`] });
       expect(status).toBe(403);
     }
+    const kept = readFileSync(join(home, 'audit/audit.log'), 'utf8');
+    expect(kept).toContain('denied');
+    expect(kept.toLowerCase()).not.toContain(value.toLowerCase());
   });
 
   it('has the outcome of acts whose answer is a stream, too', async () => {

@@ -37,10 +37,11 @@ everyWay('removal', (testbed, way) => {
     const { carrel } = testbed();
     const mark = `${testbed().token}-deaf`;
     const script = `trap '' TERM INT HUP QUIT; while :; do sleep 1; done # ${mark}`;
-    await carrel.ok('create', '--name', 'deaf', '--', 'sh', '-c', script);
+    const id = await createKept(carrel, 'deaf', 'sh', '-c', script);
     await until(() => processesNaming(mark).length > 0, 'the command to run');
     await carrel.ok('rm', '--force', 'deaf');
     expect(processesNaming(mark)).toEqual([]);
+    expect(await traces(testbed(), id)).toEqual([]);
   });
 });
 

@@ -41,7 +41,7 @@ beforeEach(() => {
   credentials = credentialsFor('ann');
   refreshed = [];
   const refresh = async (id: string) => void refreshed.push(id);
-  const parts = { store, secrets: secretsOf('ann'), given: { rotate: () => true }, refresh, now } as never;
+  const parts = { store, secrets: secretsOf('ann'), sandboxSecrets: { rotate: () => true }, refresh, now } as never;
   userSecrets = new UserSecrets('ann', parts);
 });
 
