@@ -263,8 +263,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The daemon went away before it answered. */
-function isReset(error: unknown): error is Fault {
+/** The daemon went away before it answered, or while it sent frames. */
+export function isReset(error: unknown): error is Fault {
   const { code } = ((error as Fault).cause ?? {}) as NodeJS.ErrnoException;
   return isFault(error, 'unavailable') && (code === 'ECONNRESET' || code === 'EPIPE');
 }

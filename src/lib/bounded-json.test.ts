@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenCount } from './bounded-json.ts';
+import { readJsonText, TokenCount } from './bounded-json.ts';
 
 const many = 100_001;
 const refusal = 'the JSON has more than 100000 values';
@@ -45,5 +45,35 @@ describe.each([1, 7, 1000])('in %i pieces', (pieces) => {
     const count = new TokenCount('lines');
     push(`[]\n${'['.repeat(many / 2)}`, pieces, count);
     expect(() => push('['.repeat(many / 2 + 1), pieces, count)).toThrow(refusal);
+  });
+});
+
+describe('the text of a stream', () => {
+  async function* streamOf(text: string) {
+    for (let at = 0; at < text.length; at += 65_536) yield Buffer.from(text.slice(at, at + 65_536));
+  }
+
+  it('is read as a whole, and not at all if it is too large or has too many values', async () => {
+    expect(await readJsonText(streamOf('["\u00e9"]'), 6)).toBe('["\u00e9"]');
+    expect(await readJsonText(streamOf('["\u00e9"]'), 5)).toBeNull();
+    await expect(readJsonText(streamOf('['.repeat(many)), many)).rejects.toThrow(refusal);
+  });
+
+  it.each([
+    [1000, 0],
+    [2_000_000, 2],
+  ])('of %i bytes lets other work run %i times before it can be parsed', async (length, turns) => {
+    const text = JSON.stringify('a'.repeat(length));
+    let [ran, isOver] = [0, false];
+    const count = () => {
+      if (isOver) return;
+      ran += 1;
+      setImmediate(count);
+    };
+    const read = readJsonText(streamOf(text), 8_000_000);
+    setImmediate(count);
+    expect(await read).toBe(text);
+    isOver = true;
+    expect(ran).toBe(turns);
   });
 });

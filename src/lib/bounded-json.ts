@@ -2,10 +2,15 @@
  * JSON whose author may be hostile. Parsing takes long for many small values, a second for eight megabytes of brackets, and blocks the
  * event loop meanwhile; long strings cost little. So values are counted as the bytes arrive, and text with too many is refused.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../model/fault.ts';
+import { firstBytes } from './collect.ts';
 
 /** This many values take about 20 ms to parse. */
 const maxTokens = 100_000;
+
+/** To join, decode and parse this many bytes takes about 5 ms. */
+const largeBytes = 1024 ** 2;
 
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
@@ -16,6 +21,23 @@ export function parseBounded(bytes: Buffer): unknown {
   tokens.push(bytes);
   tokens.check();
   return JSON.parse(bytes.toString('utf8'));
+}
+
+/**
+ * The text of a stream of JSON, ready to be parsed; null: it has more bytes than allowed. Throws if it has too many
+ * values to be parsed at once. Other work of the event loop runs between the steps of large text: to join its bytes, to
+ * decode them, and to parse it.
+ */
+export async function readJsonText(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
+  const tokens = new TokenCount('text');
+  const bytes = await firstBytes(stream, maxBytes + 1, (chunk) => tokens.push(chunk));
+  if (bytes.length > maxBytes) return null;
+  tokens.check();
+  if (bytes.length < largeBytes) return bytes.toString('utf8');
+  await nextTurn();
+  const text = bytes.toString('utf8');
+  await nextTurn();
+  return text;
 }
 
 /**

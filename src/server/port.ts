@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Authentication, Identity } from '../hub/authentication.ts';
 import type { Exchange } from '../hub/exchange.ts';
-import { TokenCount } from '../lib/bounded-json.ts';
+import { readJsonText } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { Connections, limitsFor } from '../lib/connections.ts';
 import { listenPrivately } from '../lib/private-socket.ts';
@@ -225,12 +225,10 @@ function tooFast(waitMs: number): Response {
 async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
   if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
   // The body is read from the socket, because a web stream costs more than the rest of a short request.
-  const tokens = new TokenCount('text');
-  const bytes = await firstBytes(incoming, maxBodyBytes + 1, (chunk) => tokens.push(chunk));
-  if (bytes.length > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
-  tokens.check();
+  const text = await readJsonText(incoming, maxBodyBytes);
+  if (text === null) return bodyTooLarge(maxBodyBytes);
   try {
-    return { body: JSON.parse(bytes.toString('utf8')) };
+    return { body: JSON.parse(text) };
   } catch {
     const error = { code: -32700, message: 'Parse error: the body is not JSON' };
     return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });

@@ -16,8 +16,7 @@ import { validated } from '../api/validated.ts';
 import type { Route } from '../app/route.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Users } from '../app/user/users.ts';
-import { TokenCount } from '../lib/bounded-json.ts';
-import { firstBytes } from '../lib/collect.ts';
+import { readJsonText } from '../lib/bounded-json.ts';
 import type { Build } from '../lib/package.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
@@ -109,13 +108,10 @@ async function checked(
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {
-  const tokens = new TokenCount('text');
-  const count = (chunk: Uint8Array) => tokens.push(chunk);
-  const bytes = await firstBytes(bodyOf(context), maxBodyBytes + 1, count);
-  if (bytes.length > maxBodyBytes) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
-  tokens.check();
+  const text = await readJsonText(bodyOf(context), maxBodyBytes);
+  if (text === null) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
   try {
-    return bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
+    return text === '' ? {} : JSON.parse(text);
   } catch (error) {
     throw new Fault('invalid', 'the body is not JSON', { cause: error });
   }

@@ -56,17 +56,24 @@ export class Terminal {
   }
 
   /**
-   * Types a prompt for an agent. Enter is pressed again while nothing happens, as a person does: gemini loses it while it still draws the
-   * words.
+   * Types a prompt for an agent. Words and Enter are typed again while nothing happens, as a person does: agents drop keys while they
+   * start, and gemini loses an Enter while it still draws the words.
    */
   async ask(words: string, isAsked: () => boolean): Promise<void> {
-    this.type(words);
-    await this.shows(new RegExp(words.replaceAll('.', '\\.')));
-    await this.#until(() => {
-      const isDone = isAsked();
-      if (!isDone) this.type(enter);
-      return isDone;
-    }, `a request with ${words}`);
+    const pattern = new RegExp(words.replaceAll('.', '\\.'));
+    await this.#typeUntil(words, 5000, () => pattern.test(this.shown), `${pattern} on a screen`);
+    await this.#typeUntil(enter, 500, isAsked, `a request with ${words}`);
+  }
+
+  #typeUntil(text: string, againMs: number, condition: () => boolean, what: string): Promise<void> {
+    let typedAt = Number.NEGATIVE_INFINITY;
+    return this.#until(() => {
+      if (condition()) return true;
+      if (performance.now() - typedAt < againMs) return false;
+      typedAt = performance.now();
+      this.type(text);
+      return false;
+    }, what);
   }
 
   resize(rows: number, columns: number): void {

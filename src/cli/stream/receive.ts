@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { readFrames } from '../../api/client.ts';
+import { isReset, readFrames } from '../../api/client.ts';
 import { decodeJson, type Frame } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Output, Sink } from '../output/output.ts';
@@ -23,11 +23,14 @@ export interface Sinks {
 }
 
 /**
- * Receives until the exit frame. If the stream ends before, the daemon went away but the command runs on; `again` is
- * the hint.
+ * Receives until the exit frame. If the stream ends or is reset before, the daemon went away but the command runs on;
+ * `again` is the hint.
  */
 export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<Exit> {
-  const exit = await deliver(readFrames(stream), sinks);
+  const exit = await deliver(readFrames(stream), sinks).catch((error) => {
+    if (isReset(error)) return null;
+    throw error;
+  });
   if (exit) return exit;
   throw new Fault('unavailable', 'the daemon went away while the command was running', {
     hint: `The sandbox goes on without it: ${again}`,

@@ -41,9 +41,20 @@ test('a slow sink slows the stream', async () => {
   expect(await done).toEqual(ended);
 });
 
-test('a stream that ends without an exit frame is unavailable', async () => {
-  const sinks = { stdout: () => {}, stderr: () => {} };
-  await expect(receive(Readable.from([]), sinks)).rejects.toMatchObject({ code: 'unavailable' });
+const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+
+test.each([
+  ['ends', (stream: Readable) => stream.push(null)],
+  ['is reset, as when the daemon is killed before it reads all input,', (stream: Readable) => stream.destroy(reset)],
+])('a stream that %s without an exit frame means that the daemon went away', async (_, end) => {
+  const stream = new Readable({ read() {} });
+  const received = receive(stream, { stdout: () => {}, stderr: () => {} }, 'carrel attach a');
+  end(stream);
+  await expect(received).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'the daemon went away while the command was running',
+    hint: 'The sandbox goes on without it: carrel attach a',
+  });
 });
 
 test('input is sent with back-pressure, then its end', async () => {
