@@ -138,14 +138,14 @@ describe('another kind of grant in the table', () => {
       code.grants.prepare?.(sandbox, places);
       const empty = join(folder, 'empty');
       expect(existsSync(empty)).toBe(true);
-      expect(code.grants.surroundings(sandbox, places)).toEqual({
+      expect(code.grants.additions(sandbox, places)).toEqual({
         mounts: [
           { kind: 'bind', source: '/clocks/kitchen-box', target: '/clocks/kitchen', readonly: true },
           { kind: 'bind', source: empty, target: '/clocks/kitchen/hands', readonly: true },
         ],
         env: { CLOCKS: '/clocks' },
       });
-      expect(code.grants.surroundings(box, places)).toEqual({ mounts: [], env: {} });
+      expect(code.grants.additions(box, places)).toEqual({ mounts: [], env: {} });
     } finally {
       rmSync(folder, { recursive: true });
     }

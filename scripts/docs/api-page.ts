@@ -1,7 +1,7 @@
 /** The page about the HTTP API, from the OpenAPI document. */
 import { routes } from '../../src/app/app.ts';
 import { openapi } from '../../src/app/openapi.ts';
-import { consequences } from '../../src/model/fault.ts';
+import { faultTable } from '../../src/model/fault.ts';
 import { type JsonSchema, rowsOf, table, typeText } from './schema.ts';
 
 interface Content {
@@ -36,7 +36,7 @@ Bodies and answers are JSON. Unknown fields are refused with their path. A refus
 
 ${table(
   ['code', 'status', 'retry'],
-  Object.entries(consequences).map(([code, { http, retry }]) => [`\`${code}\``, `${http}`, retry ? 'yes' : 'no']),
+  Object.entries(faultTable).map(([code, { http, retry }]) => [`\`${code}\``, `${http}`, retry ? 'yes' : 'no']),
 )}
 
 ${[...byNoun(paths)].map(([noun, operations]) => [`## ${noun}`, ...operations].join('\n\n')).join('\n\n')}

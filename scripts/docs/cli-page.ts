@@ -1,7 +1,7 @@
 /** The page about the command line, from the table of commands. */
 import type { Area, CommandEntry, OptionEntry } from '../../src/cli/cli.ts';
 import { areas } from '../../src/cli/commands.ts';
-import { consequences } from '../../src/model/fault.ts';
+import { faultTable } from '../../src/model/fault.ts';
 import { table } from './schema.ts';
 
 export function cliPage(): string {
@@ -63,7 +63,7 @@ function sentence(text: string): string {
 
 function exitRows(): string[][] {
   const codes = new Map<number, { readonly names: string[]; readonly retry: boolean }>();
-  for (const [name, { exit, retry }] of Object.entries(consequences)) {
+  for (const [name, { exit, retry }] of Object.entries(faultTable)) {
     const row = codes.get(exit) ?? { names: [], retry };
     row.names.push(`\`${name}\``);
     codes.set(exit, row);

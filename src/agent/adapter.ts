@@ -11,12 +11,11 @@ import {
   type SwarmMessage,
   type TaskRequest,
 } from '../model/swarm-message.ts';
-import { Setback } from './agent.ts';
-import { freshOutcome, isOf, readTaskFile, settle, taskNameOf } from './begin.ts';
+import { AdapterError } from './agent.ts';
+import { freshOutcome, isOf, readTaskFile, reconcileRecord, taskNameOf } from './begin.ts';
 import { Branch } from './branch.ts';
 import { Broadcast, type Clock, type Listener } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
-import { Drive } from './drive.ts';
 import { exitCodeOf } from './exit.ts';
 import { type Author, Git } from './git.ts';
 import { findKey, keyEnv, refuseKeys } from './key.ts';
@@ -25,6 +24,7 @@ import { requireProgram } from './program.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { probeOf, requireService } from './service.ts';
+import { StoryRunner } from './story-runner.ts';
 
 export interface AdapterFolders {
   readonly workspace: string;
@@ -122,7 +122,7 @@ export class Adapter {
     try {
       refuseKeys(payload);
       record = openRecord(data, swarmId, payload);
-      completion = await this.#drive(record, payload);
+      completion = await this.#runStories(record, payload);
       record.change({ completion });
     } catch (error) {
       completion = this.#failed(error);
@@ -133,7 +133,7 @@ export class Adapter {
     return exitCodeOf(completion.status);
   }
 
-  async #drive(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
+  async #runStories(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
     const { settings, folders, env } = this.#parts;
     requireProgram(settings.agent.command, env);
     const key = findKey(settings.agent, env, folders.secrets);
@@ -146,11 +146,11 @@ export class Adapter {
     const task = readTaskFile(request.taskFilePath, searched);
     const taskName = taskNameOf(request.taskFilePath);
     const branch = new Branch(git, repository, request.branchName);
-    await settle(record, { branch, task, taskName });
+    await reconcileRecord(record, { branch, task, taskName });
     for (const [id, { status, output }] of Object.entries(record.outcome.stories))
       this.#broadcast.status(id, status, output);
     const checkouts = new GitCheckouts({ git, repository, branch, folder: join(folders.data, 'lanes') });
-    const drive = new Drive({
+    const runner = new StoryRunner({
       task,
       taskName,
       helper: settings.author ? agent : null,
@@ -167,7 +167,7 @@ export class Adapter {
       broadcast: this.#broadcast,
       log: this.#parts.log,
     });
-    const completion = await drive.run(this.#stop.signal);
+    const completion = await runner.run(this.#stop.signal);
     if (completion.status === 'completed') await checkouts.remove();
     return completion;
   }
@@ -180,7 +180,7 @@ export class Adapter {
   }
 
   #failed(error: unknown): Completion {
-    const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
+    const { code, message } = error instanceof AdapterError ? error : new AdapterError('UNKNOWN_ERROR', String(error));
     const sent: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
     this.#broadcast.error(sent, message);
     const status = this.#stop.signal.aborted ? 'stopped' : 'failed';

@@ -43,7 +43,7 @@ export interface Reporter {
 }
 
 /** How an agent's work on a story ended. */
-export interface Ending {
+export interface AgentResult {
   readonly status: 'completed' | 'failed';
   /** Its last output. */
   readonly summary: string;
@@ -52,11 +52,11 @@ export interface Ending {
 }
 
 /** Runs one kind of agent on a story. Resolves when the agent's processes have ended; the signal ends them. */
-export type Work = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<Ending>;
+export type RunAgent = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<AgentResult>;
 
 /** An error that ends a task file or one story. Code null: the agent itself gave up. */
-export class Setback extends Error {
-  override readonly name = 'Setback';
+export class AdapterError extends Error {
+  override readonly name = 'AdapterError';
   readonly code: SwarmErrorCode | null;
 
   constructor(code: SwarmErrorCode | null, message: string) {
@@ -65,7 +65,7 @@ export class Setback extends Error {
   }
 
   /** For reasons that the protocol has no code for. */
-  static of(reason: OwnReason, message: string): Setback {
-    return new Setback(ownReasons[reason], `${reason}: ${message}`);
+  static of(reason: OwnReason, message: string): AdapterError {
+    return new AdapterError(ownReasons[reason], `${reason}: ${message}`);
   }
 }

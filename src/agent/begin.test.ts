@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../model/outcome.ts';
 import type { StoryStatus } from '../model/swarm-message.ts';
 import type { TaskFile } from '../model/task.ts';
-import { freshOutcome, readTaskFile, settle, type TaskOnBranch, taskNameOf } from './begin.ts';
+import { freshOutcome, readTaskFile, reconcileRecord, type TaskOnBranch, taskNameOf } from './begin.ts';
 import { OutcomeRecord } from './record.ts';
 
 let folder: string;
@@ -53,7 +53,7 @@ async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }
     has: async (one: string) => commits.map(commit).includes(one),
     storiesOn: async () => new Map(Object.entries(landed).map(([id, digit]) => [id, commit(digit)])),
   } as unknown as TaskOnBranch['branch'];
-  await settle(record, { branch, task: file, taskName: 'a' });
+  await reconcileRecord(record, { branch, task: file, taskName: 'a' });
   const { outcome } = record;
   const stories = Object.entries(outcome.stories).map(([id, { status }]) => `${id} ${status}`);
   return { outcome, stories, moves };

@@ -7,30 +7,31 @@ import { basename, isAbsolute, join } from 'node:path';
 import type { Outcome, StoryRecord } from '../model/outcome.ts';
 import type { TaskRequest } from '../model/swarm-message.ts';
 import { checkTaskFile, maxTaskFileBytes, type Story, type TaskFile } from '../model/task.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import type { Branch } from './branch.ts';
 import type { OutcomeRecord } from './record.ts';
 
 /** Reads it from the first folder that has it: the read-only project comes before folders that the agent can write. */
 export function readTaskFile(path: string, folders: readonly string[]): TaskFile {
   if (path.split('/').includes('..'))
-    throw new Setback('INVALID_INPUT', `payload.taskFilePath: ${path} leaves the repository`);
+    throw new AdapterError('INVALID_INPUT', `payload.taskFilePath: ${path} leaves the repository`);
   const candidates = isAbsolute(path) ? [path] : folders.map((folder) => join(folder, path));
   const found = candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
-  if (found === undefined) throw new Setback('TASK_FILE_NOT_FOUND', `there is no task file ${candidates.join(' or ')}`);
+  if (found === undefined)
+    throw new AdapterError('TASK_FILE_NOT_FOUND', `there is no task file ${candidates.join(' or ')}`);
   if (statSync(found).size > maxTaskFileBytes) {
-    throw new Setback('TASK_FILE_INVALID', `${found}: has more than ${maxTaskFileBytes} bytes`);
+    throw new AdapterError('TASK_FILE_INVALID', `${found}: has more than ${maxTaskFileBytes} bytes`);
   }
   const check = checkTaskFile(parse(found));
   if ('file' in check) return check.file;
-  throw new Setback('TASK_FILE_INVALID', `${found}: ${check.problems.map(({ message }) => message).join('; ')}`);
+  throw new AdapterError('TASK_FILE_INVALID', `${found}: ${check.problems.map(({ message }) => message).join('; ')}`);
 }
 
 function parse(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Setback('TASK_FILE_INVALID', `${path}: ${(error as Error).message}`);
+    throw new AdapterError('TASK_FILE_INVALID', `${path}: ${(error as Error).message}`);
   }
 }
 
@@ -66,7 +67,7 @@ export interface TaskOnBranch {
 }
 
 /** Updates the record: afterwards it has every story that is done, and no other. */
-export async function settle(record: OutcomeRecord, on: TaskOnBranch): Promise<void> {
+export async function reconcileRecord(record: OutcomeRecord, on: TaskOnBranch): Promise<void> {
   const { branch, task, taskName } = on;
   const { outcome } = record;
   const there = await branch.open(taskName);

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { refFolder } from '../model/name.ts';
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import { type Author, type Git, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
 
@@ -39,7 +39,7 @@ export class Branch {
   async open(task: string): Promise<string> {
     const there = await this.#resolve(this.#ref);
     const start = await this.#start(there, task);
-    if (start === null) throw new Setback('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
+    if (start === null) throw new AdapterError('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
     if (start !== there) await this.move(start);
     return start;
   }
@@ -53,7 +53,7 @@ export class Branch {
     const { exitCode } = await this.#git.run(this.#folder, ['merge-base', '--is-ancestor', there, fetched]);
     if (exitCode === 0) return fetched;
     const apart = `${this.#ref} and ${this.#fetched} have diverged: merge them, or drop one`;
-    throw new Setback('GIT_CHECKOUT_FAILED', `${apart}; only the second has ${lacks.join(', ')}`);
+    throw new AdapterError('GIT_CHECKOUT_FAILED', `${apart}; only the second has ${lacks.join(', ')}`);
   }
 
   /** Retries while an agent's git holds the lock. The lock of a killed git is removed before the last try. */
@@ -62,7 +62,7 @@ export class Branch {
       const { exitCode, stderr } = await this.#git.run(this.#folder, ['update-ref', this.#ref, commit]);
       if (exitCode === 0) return;
       const reason = `${this.#ref} cannot be moved: ${reasonIn(stderr)}`;
-      if (!stderr.includes('.lock') || tries > lockedTries) throw new Setback('GIT_CHECKOUT_FAILED', reason);
+      if (!stderr.includes('.lock') || tries > lockedTries) throw new AdapterError('GIT_CHECKOUT_FAILED', reason);
       if (tries === lockedTries) rmSync(join(this.#gitFolder, `${this.#ref}.lock`), { force: true });
       else await pause(lockedMs);
     }

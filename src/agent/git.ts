@@ -1,7 +1,7 @@
 /** Git inside the sandbox: argv only, without hooks or a terminal, with fsync. */
 import { spawn } from 'node:child_process';
 import { collect } from '../lib/collect.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 
 export interface Author {
   readonly name: string;
@@ -57,11 +57,14 @@ export class Git {
     };
   }
 
-  /** Returns git's output. Throws a Setback with the reason if git fails. */
+  /** Returns git's output. Throws an AdapterError with the reason if git fails. */
   async ok(folder: string, args: readonly string[], input = ''): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(folder, args, input);
     if (exitCode === 0) return stdout.replace(/\n$/, '');
-    throw new Setback('UNKNOWN_ERROR', `git ${args[0]} failed in ${folder}: ${reasonIn(stderr) || `exit ${exitCode}`}`);
+    throw new AdapterError(
+      'UNKNOWN_ERROR',
+      `git ${args[0]} failed in ${folder}: ${reasonIn(stderr) || `exit ${exitCode}`}`,
+    );
   }
 
   run(folder: string, args: readonly string[], input = '', signal?: AbortSignal): Promise<GitRun> {
@@ -78,8 +81,8 @@ export class Git {
   }
 }
 
-function notStarted(folder: string, error: NodeJS.ErrnoException): Setback {
-  return new Setback('UNKNOWN_ERROR', `git cannot be run in ${folder}: ${error.message}`);
+function notStarted(folder: string, error: NodeJS.ErrnoException): AdapterError {
+  return new AdapterError('UNKNOWN_ERROR', `git cannot be run in ${folder}: ${error.message}`);
 }
 
 /** The line with the error, without hints. */

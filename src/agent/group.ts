@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signalNumber } from '../lib/signal.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import { notInstalled } from './program.ts';
 
 export interface GroupOptions {
@@ -50,7 +50,7 @@ export class Group {
       detached: true,
     });
     // Without free descriptors, `spawn` returns no streams.
-    if (!this.#child.stdin) throw new Setback('UNKNOWN_ERROR', `the agent's program ${file} cannot be started`);
+    if (!this.#child.stdin) throw new AdapterError('UNKNOWN_ERROR', `the agent's program ${file} cannot be started`);
     ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = this.#child);
     // The agent may end before it has read its input, ignoring.
     this.stdin.on('error', () => {});
@@ -147,7 +147,7 @@ function kill(target: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-function notStarted(file: string, error: NodeJS.ErrnoException): Setback {
+function notStarted(file: string, error: NodeJS.ErrnoException): AdapterError {
   if (error.code === 'ENOENT') return notInstalled(file);
-  return new Setback('AGENT_CRASH', `the agent's program ${file} cannot be started: ${error.message}`);
+  return new AdapterError('AGENT_CRASH', `the agent's program ${file} cannot be started: ${error.message}`);
 }

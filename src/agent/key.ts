@@ -6,7 +6,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentSpec } from '../model/agent.ts';
 import type { TaskRequest } from '../model/swarm-message.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 
 export interface Key {
   readonly variable: string;
@@ -27,7 +27,7 @@ export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFo
   if (isReadable(file)) return { variable: key.variable, file, value: null };
   const value = env[key.variable] || env[key.elsewhere ?? ''];
   if (value) return { variable: key.variable, file: null, value };
-  throw new Setback(
+  throw new AdapterError(
     'MISSING_ENV_VAR',
     `the agent needs ${key.variable}, and this sandbox has neither the secret ${key.secret} nor a credential for it`,
   );
@@ -49,8 +49,11 @@ export function refuseKeys({ envVars = {}, repoUrl = '' }: TaskRequest): void {
   if (/^https:\/\/[^/@]*:[^/]*@/.test(repoUrl)) throw notHere('payload.repoUrl: a password');
 }
 
-function notHere(what: string): Setback {
-  return new Setback('INVALID_INPUT', `${what} is not for a task request; keys are given as secrets or credentials`);
+function notHere(what: string): AdapterError {
+  return new AdapterError(
+    'INVALID_INPUT',
+    `${what} is not for a task request; keys are given as secrets or credentials`,
+  );
 }
 
 function isReadable(file: string): boolean {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
 import { run } from '../lib/run.ts';
 import { taskFolders } from '../model/task.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import type { Git } from './git.ts';
 import type { Repository } from './repository.ts';
 
@@ -31,7 +31,7 @@ export async function resetLane(git: Git, lane: Lane, commit: string): Promise<v
 /** One commit of all differences to the base, including the agent's own commits. */
 export async function commitLane(git: Git, lane: Lane, base: string, message: string): Promise<string> {
   if ((await repair(git, lane, base)) === null)
-    throw new Setback('GIT_CHECKOUT_FAILED', `${lane.folder} is not a checkout any more`);
+    throw new AdapterError('GIT_CHECKOUT_FAILED', `${lane.folder} is not a checkout any more`);
   await git.ok(lane.folder, ['reset', '--quiet', base]);
   await git.ok(lane.folder, ['add', '--all']);
   // Only the daemon changes task files, so they are never part of a story.

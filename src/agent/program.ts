@@ -1,7 +1,7 @@
 /** Checks that the agent's program is installed before any story begins. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,6 +21,6 @@ function runs(path: string): boolean {
   }
 }
 
-export function notInstalled(program: string): Setback {
-  return Setback.of('AGENT_NOT_INSTALLED', `the agent's program ${program} is not installed in this sandbox`);
+export function notInstalled(program: string): AdapterError {
+  return AdapterError.of('AGENT_NOT_INSTALLED', `the agent's program ${program} is not installed in this sandbox`);
 }

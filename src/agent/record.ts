@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../lib/file.ts';
 import { outcomeFile } from '../model/agent.ts';
 import { checkOutcome, maxOutcomeBytes, type Outcome } from '../model/outcome.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 
 export class OutcomeRecord {
   readonly #path: string;
@@ -47,7 +47,7 @@ export class OutcomeRecord {
     try {
       writeWhole(this.#path, `${JSON.stringify(outcome, null, 1)}\n`);
     } catch (error) {
-      throw new Setback('UNKNOWN_ERROR', `the outcome cannot be recorded: ${(error as Error).message}`);
+      throw new AdapterError('UNKNOWN_ERROR', `the outcome cannot be recorded: ${(error as Error).message}`);
     }
     this.#outcome = outcome;
   }

@@ -1,7 +1,7 @@
 /** The repository of the stories: the workspace, or a clone that is made once. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import { type Git, reasonIn } from './git.ts';
 
 export interface Source {
@@ -26,7 +26,7 @@ export async function openRepository(git: Git, { repoUrl, workspace, data, signa
     .catch(() => ({ exitCode: 1, stdout: '' }));
   const [folder, gitFolder] = stdout.trimEnd().split('\n');
   if (exitCode === 0 && folder && gitFolder) return { folder, gitFolder };
-  throw new Setback('GIT_CHECKOUT_FAILED', `${start} is not in a git repository, and the request names none`);
+  throw new AdapterError('GIT_CHECKOUT_FAILED', `${start} is not in a git repository, and the request names none`);
 }
 
 /** Clones under a temporary name, which is changed when the clone is complete. */
@@ -38,7 +38,7 @@ async function clone(git: Git, url: string, data: string, signal: AbortSignal): 
   const allowed = ['https', 'ssh'].flatMap((name) => ['-c', `protocol.${name}.allow=always`]);
   const args = ['-c', 'protocol.allow=never', ...allowed, 'clone', '--quiet', '--', url, partial];
   const { exitCode, stderr } = await git.run(data, args, '', signal);
-  if (exitCode !== 0) throw new Setback('GIT_CLONE_FAILED', `cannot clone ${url}: ${reasonIn(stderr)}`);
+  if (exitCode !== 0) throw new AdapterError('GIT_CLONE_FAILED', `cannot clone ${url}: ${reasonIn(stderr)}`);
   renameSync(partial, target);
   return target;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 import { probeOf, requireService, ServiceWatch } from './service.ts';
 
 const service = { place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' };
@@ -72,6 +72,6 @@ test('the service is probed while an agent is quiet, until the service is lost',
   const lost = await new Promise((resolve) => {
     new ServiceWatch(async () => answers.shift() ?? null, resolve, limits);
   });
-  expect(lost).toBeInstanceOf(Setback);
+  expect(lost).toBeInstanceOf(AdapterError);
   expect(answers).toEqual([]);
 });

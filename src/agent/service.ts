@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { AdapterSettings } from '../model/agent.ts';
-import { Setback } from './agent.ts';
+import { AdapterError } from './agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +47,7 @@ export async function requireService(probe: Probe, signal: AbortSignal, limits =
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.answerMs)]);
     const why = await probe(within).catch((error: unknown) => (error as Error).message);
     if (why === null || signal.aborted) return;
-    if (left === 1) throw Setback.of('SERVICE_UNREACHABLE', why);
+    if (left === 1) throw AdapterError.of('SERVICE_UNREACHABLE', why);
     await pause(limits.againMs, undefined, { signal }).catch(() => {});
   }
 }
@@ -56,11 +56,11 @@ export async function requireService(probe: Probe, signal: AbortSignal, limits =
 export class ServiceWatch {
   readonly #probe: Probe | null;
   readonly #limits: ServiceWatchLimits;
-  readonly #onLost: (setback: unknown) => void;
+  readonly #onLost: (error: unknown) => void;
   readonly #end = new AbortController();
   readonly #timer: NodeJS.Timeout | null;
 
-  constructor(probe: Probe | null, onLost: (setback: unknown) => void, limits = serviceLimits) {
+  constructor(probe: Probe | null, onLost: (error: unknown) => void, limits = serviceLimits) {
     this.#probe = probe;
     this.#limits = limits;
     this.#onLost = onLost;

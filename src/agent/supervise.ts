@@ -1,5 +1,5 @@
 /** Runs an agent on one story with time-outs: for the whole story, for silence, and for a lost service. */
-import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
+import { AdapterError, type AgentResult, type Assignment, type RunAgent } from './agent.ts';
 import { LastLines, maxLines } from './last-lines.ts';
 import { type Probe, ServiceWatch } from './service.ts';
 
@@ -9,7 +9,7 @@ export interface Limits {
 }
 
 export interface Watched {
-  readonly work: Work;
+  readonly work: RunAgent;
   readonly assignment: Assignment;
   readonly limits: Limits;
   /** Checks the service of the agent; null: none is known. */
@@ -19,14 +19,14 @@ export interface Watched {
   readonly log: (lines: readonly string[]) => void;
 }
 
-export async function supervise(watched: Watched, signal: AbortSignal): Promise<Ending> {
+export async function supervise(watched: Watched, signal: AbortSignal): Promise<AgentResult> {
   const { work, assignment, limits, probe, say, log } = watched;
   const ended = new AbortController();
   const words = new LastLines();
-  const end = (what: string) => ended.abort(new Setback('CONTAINER_TIMEOUT', what));
+  const end = (what: string) => ended.abort(new AdapterError('CONTAINER_TIMEOUT', what));
   const whole = timer(limits.storyMs, (ms) => end(`the agent worked for more than ${ms / 1000} s`));
   const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
-  const service = new ServiceWatch(probe, (setback) => ended.abort(setback));
+  const service = new ServiceWatch(probe, (error) => ended.abort(error));
   const reporter = {
     stirred: () => stall.again(),
     said: (...lines: readonly string[]) => {

@@ -27,7 +27,7 @@ export interface Input<K extends RouteKey> {
 }
 
 /** The caller. Left out: the owner of the home, whom the socket of the home admits without a token. */
-export interface Visitor {
+export interface CallerOptions {
   readonly token?: string | undefined;
   /** The user that the owner acts as. */
   readonly actAs?: string | undefined;
@@ -56,14 +56,14 @@ export class Client {
   readonly #address: DaemonAddress;
   readonly #start: (() => Promise<void>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #heed: Visitor['heed'];
-  readonly #before: Visitor['before'];
+  readonly #heed: CallerOptions['heed'];
+  readonly #before: CallerOptions['before'];
   #ready: Promise<void> | undefined;
 
   constructor(
     address: DaemonAddress,
     start?: () => Promise<void>,
-    { token, actAs, build, heed, before }: Visitor = {},
+    { token, actAs, build, heed, before }: CallerOptions = {},
   ) {
     this.#address = address;
     this.#start = start;

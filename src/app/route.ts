@@ -13,7 +13,7 @@ import type { PathNames, RouteText } from '../api/api.ts';
 import type { FramedConnection } from '../api/framed-connection.ts';
 import type { Detail, OpenAct, Target } from '../audit/audit.ts';
 import type { ProbeRow } from '../engine/engine.ts';
-import type { MadeJson } from '../lib/made-json.ts';
+import type { EncodedJson } from '../lib/encoded-json.ts';
 import { asFault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Section } from './section.ts';
@@ -80,7 +80,7 @@ export interface Sent {
 }
 
 /** An answer in which lists may be JSON already. */
-type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | MadeJson : T[P] };
+type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | EncodedJson : T[P] };
 
 interface Streams {
   readonly frames: Frames;
@@ -89,7 +89,7 @@ interface Streams {
   readonly document: object;
 }
 type Answered<A> = A extends z.ZodType
-  ? z.output<A> | PartlyMade<z.output<A>> | MadeJson
+  ? z.output<A> | PartlyMade<z.output<A>> | EncodedJson
   : A extends keyof Streams
     ? Streams[A]
     : never;
@@ -170,7 +170,7 @@ export function named(verb: string, frees = false): (asked: { readonly name: str
 }
 
 /** Leaves out what the request does not name. */
-export function stated(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
+export function definedDetail(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
   const said = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(said) as Detail;
 }

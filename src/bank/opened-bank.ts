@@ -41,8 +41,8 @@ import { damagedHistories, openDatabase } from './bank-database.ts';
 import { pathFault } from './bank-fault.ts';
 import { BankFiles, type FoundContent, hashOf } from './bank-files.ts';
 import { type FileState, History, historyFull, type NewVersion } from './history.ts';
+import { PendingVersions } from './pending-versions.ts';
 import { PlainChanges } from './plain-changes.ts';
-import { Unsettled } from './unsettled.ts';
 
 /** The number of attempts to write a file that agents keep changing. */
 const tries = 3;
@@ -61,7 +61,7 @@ export class OpenedBank implements Bank {
   readonly #db: Database;
   readonly #history: History;
   readonly #files: BankFiles;
-  readonly #unsettled: Unsettled;
+  readonly #unsettled: PendingVersions;
   readonly #plain: PlainChanges;
 
   constructor(place: BankPlace, { limits, now }: OpenedOptions) {
@@ -71,7 +71,7 @@ export class OpenedBank implements Bank {
     this.#db = openDatabase(place.folder);
     this.#history = new History(this.#db, limits);
     this.#files = new BankFiles(place, limits);
-    this.#unsettled = new Unsettled(this.#history, (path) => this.#look(path)?.hash ?? null);
+    this.#unsettled = new PendingVersions(this.#history, (path) => this.#look(path)?.hash ?? null);
     this.#unsettled.settleAll();
     const [history, files, unsettled] = [this.#history, this.#files, this.#unsettled];
     this.#plain = new PlainChanges({ history, files, unsettled, limits, now });

@@ -6,7 +6,7 @@ import { isDiskFull, pathFault } from './bank-fault.ts';
 import type { BankFiles, FoundContent } from './bank-files.ts';
 import type { FoundFile } from './bank-walk.ts';
 import type { FileState, History } from './history.ts';
-import type { Unsettled } from './unsettled.ts';
+import type { PendingVersions } from './pending-versions.ts';
 
 /** Limits of one scan; the next scan continues. */
 const maxScanned = { files: 500, bytes: 32 * 1024 ** 2 };
@@ -14,7 +14,7 @@ const maxScanned = { files: 500, bytes: 32 * 1024 ** 2 };
 export interface PlainParts {
   readonly history: History;
   readonly files: BankFiles;
-  readonly unsettled: Unsettled;
+  readonly unsettled: PendingVersions;
   readonly limits: BankLimits;
   readonly now: () => Date;
 }

@@ -8,7 +8,7 @@ import { firstBytes } from '../lib/collect.ts';
 import { listenPrivately } from '../lib/private-socket.ts';
 import { Rate } from '../lib/rate.ts';
 import type { ChromaPlace } from '../model/chroma.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { asFault, Fault, faultTable } from '../model/fault.ts';
 import { callerHeader, callerId } from '../model/service.ts';
 import { checkedBody, maxBodyBytes } from './body.ts';
 import { Collections, type Listed } from './collections.ts';
@@ -195,7 +195,7 @@ function send(response: ServerResponse, status: number, value: unknown): void {
 function refuse(response: ServerResponse, { code, message, hint }: Fault): void {
   if (response.headersSent) return void response.destroy();
   const text = hint === undefined ? message : `${message} (${hint})`;
-  const status = code === 'exhausted' ? (message === tooMany ? 429 : 413) : consequences[code].http;
+  const status = code === 'exhausted' ? (message === tooMany ? 429 : 413) : faultTable[code].http;
   // The rest of a body that was not read would be parsed as the next request.
   response.setHeader('connection', 'close');
   send(response, status, { error: code, message: text });

@@ -9,7 +9,7 @@
  * document, or one a line for streams, and stderr carries errors only, as JSON too. An error says what failed, on what and
  * why; `hint:` says what to do, where possible with the command.
  *
- * Exit codes are those of `consequences` in `model/fault.ts`: 0 ok, 2 invalid request, 3 unsupported here, 4 not allowed,
+ * Exit codes are those of `faultTable` in `model/fault.ts`: 0 ok, 2 invalid request, 3 unsupported here, 4 not allowed,
  * 5 not found, 6 conflict or wrong state, 7 exhausted, 70 our fault, 75 try again, 130 interrupted. `run` and `exec` end
  * with the exit code of the command inside.
  */

@@ -13,8 +13,8 @@ import { openapi } from '../app/openapi.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
 import { isErrno } from '../lib/file.ts';
-import { inTime } from '../lib/in-time.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
@@ -161,7 +161,7 @@ function noteBuild(home: string): void {
 /** Starts the loops. If a request is about a sandbox that is not observed yet, the request observes it first. */
 function begin(whole: Whole): void {
   const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, scopedNouns, liveSessions } = whole;
-  const settled = inTime(settleMs, loop.start(), () => {});
+  const settled = withTimeout(settleMs, loop.start(), () => {});
   void settled.then(() => networks.start());
   void settled.then(() => liveSessions.start());
   // Running sandboxes lose the services and authorities that are no longer declared.
@@ -199,8 +199,8 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   watch.stop();
   diskWatch.stop();
   swarms.dispose();
-  await inTime(idleMs, whole.scopedNouns.stop(), () => {});
-  await inTime(idleMs, whole.liveSessions.dispose(), () => {});
+  await withTimeout(idleMs, whole.scopedNouns.stop(), () => {});
+  await withTimeout(idleMs, whole.liveSessions.dispose(), () => {});
   await whole.port?.close();
   await whole.sandboxHub?.close();
   for (const server of whole.servers) {

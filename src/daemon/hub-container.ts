@@ -4,7 +4,7 @@
  * registers their projects and writes a token for each to a volume that only the hub and that container have.
  */
 import { Client } from '../api/client.ts';
-import { asFault, consequences, type Fault } from '../model/fault.ts';
+import { asFault, type Fault, faultTable } from '../model/fault.ts';
 import { hubHost, hubProjectsVariable } from '../model/hub-container.ts';
 import { startDaemon } from './daemon.ts';
 import { installTools } from './hub-tools.ts';
@@ -37,5 +37,5 @@ try {
 } catch (error) {
   const fault = asFault(error);
   complain('the hub does not start', fault);
-  process.exit(consequences[fault.code].exit);
+  process.exit(faultTable[fault.code].exit);
 }

@@ -6,7 +6,7 @@ import { routes, type Scope } from '../app/app.ts';
 import type { Route } from '../app/route.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Audit, Detail } from '../audit/audit.ts';
-import { jsonPieces } from '../lib/made-json.ts';
+import { jsonPieces } from '../lib/encoded-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import { type Auditing, audited } from '../server/auditing.ts';

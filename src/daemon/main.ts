@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { isInUserNamespace } from '../lib/id-map.ts';
 import { replaceDescriptor } from '../lib/sys.ts';
-import { asFault, consequences } from '../model/fault.ts';
+import { asFault, faultTable } from '../model/fault.ts';
 import { startDaemon } from './daemon.ts';
 
 const home = process.env.CARREL_HOME;
@@ -46,5 +46,5 @@ run().catch((error: unknown) => {
   write(`carrel-fault: ${JSON.stringify(fault)}\n`, stderr, log);
   if (fault.code === 'internal')
     write(`${fault.cause instanceof Error ? fault.cause.stack : fault.stack}\n`, stderr, log);
-  process.exit(consequences[fault.code].exit);
+  process.exit(faultTable[fault.code].exit);
 });

@@ -20,7 +20,7 @@ import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { OwnLog } from '../lib/own-log.ts';
 import { Reserve } from '../lib/reserve.ts';
-import { keepDescriptors } from '../lib/sys.ts';
+import { setCloseOnExec } from '../lib/sys.ts';
 import { type Fault, isFault } from '../model/fault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -36,7 +36,7 @@ export type Resources = ReturnType<typeof openResources>;
 export function openResources(homeFolder: string, rootless: boolean, makesSandboxes: boolean) {
   // Only the owner can enter the home, so files below it can be open to others, which sandboxes need.
   process.umask(0o022);
-  keepDescriptors();
+  setCloseOnExec();
   const home = openHome(homeFolder, rootless, () => config.volumePrefix);
   const holdsHome = lockHome(home.home);
   const reserve = new Reserve(join(home.home, 'reserve'));

@@ -18,8 +18,8 @@ import { notStarted } from '../engine/exit.ts';
 import { TokenKeys } from '../hub/token-key.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { collect } from '../lib/collect.ts';
-import { inTime } from '../lib/in-time.ts';
 import { type Listener, listenerAt } from '../lib/listener.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { acpServers } from '../model/mcp.ts';
 import { printable } from '../model/name.ts';
@@ -155,7 +155,7 @@ async function startProgram(sandbox: Sandbox, { engineOf, settings, scopeOf }: S
   program.stdout.resume();
   program.stdin.on('error', () => {});
   program.stdin.end(JSON.stringify(settings));
-  const exit = await inTime(startMs, program.exited, () => null as never);
+  const exit = await withTimeout(startMs, program.exited, () => null as never);
   if (exit === null) await program.signal('SIGKILL').catch(() => {});
   if (exit?.exitCode === 0) return;
   if (exit?.exitCode === notStarted) throw withoutPrograms(sandbox);

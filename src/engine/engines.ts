@@ -5,7 +5,7 @@
  * An engine is opened when it is first needed, so that an installation without sandboxes on it pays nothing. `list`
  * also opens an engine that an earlier daemon has used: it may hold orphans.
  */
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { isFault } from '../model/fault.ts';
 import type { EngineName } from '../model/sandbox.ts';
 import type { Engine, EngineOf } from './engine.ts';
@@ -20,7 +20,7 @@ export interface EngineSource {
 const listMs = 5000;
 
 /** A sandbox or its remains in an engine, with or without a record. */
-export interface Held {
+export interface EngineSandbox {
   readonly id: string;
   readonly engine: Engine;
 }
@@ -50,7 +50,7 @@ export class Engines {
   }
 
   /** Everything that the engines hold. An engine that cannot be reached or does not answer is left out. */
-  async list(): Promise<readonly Held[]> {
+  async list(): Promise<readonly EngineSandbox[]> {
     const names = Object.keys(this.#sources) as EngineName[];
     const used = names.filter((name) => this.#opened.has(name) || this.#sources[name].wasUsed());
     return (await Promise.all(used.map((name) => heldBy(this.named(name))))).flat();
@@ -67,9 +67,9 @@ export class Engines {
   }
 }
 
-async function heldBy(engine: Engine): Promise<Held[]> {
+async function heldBy(engine: Engine): Promise<EngineSandbox[]> {
   try {
-    const ids = await inTime<readonly string[]>(listMs, engine.list(), () => []);
+    const ids = await withTimeout<readonly string[]>(listMs, engine.list(), () => []);
     return ids.map((id) => ({ id, engine }));
   } catch (error) {
     if (isFault(error, 'unavailable') || isFault(error, 'timeout')) return [];

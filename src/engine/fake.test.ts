@@ -4,7 +4,7 @@ import { engineConformance } from '../../test/conformance/engine.ts';
 import { sampleLaunch } from '../../test/fixtures/launch.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import type { Inside, Program, Programs } from './fake/process.ts';
-import { pour } from './fake/process.ts';
+import { writeAndDrain } from './fake/process.ts';
 import { forever, say } from './fake/program.ts';
 import { createFakeEngine } from './fake.ts';
 
@@ -125,7 +125,7 @@ function waiting(prepare: (inside: Inside) => void): Program {
 
 async function flood({ args, stdout }: Inside): Promise<number> {
   const all = flooded(Number(args[0]));
-  for (let at = 0; at < all.length; at += 65_536) await pour(stdout, all.subarray(at, at + 65_536));
+  for (let at = 0; at < all.length; at += 65_536) await writeAndDrain(stdout, all.subarray(at, at + 65_536));
   return 0;
 }
 

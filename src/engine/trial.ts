@@ -1,7 +1,7 @@
 /** Tries whether an engine can start a sandbox: starts one that ends at once, and removes it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import { defaultLimits } from '../model/limits.ts';
 import type { Engine, Launch, Root } from './engine.ts';
@@ -21,7 +21,7 @@ async function tryOnce(engine: Engine, root: Root): Promise<Fault | null> {
   const launch = trialLaunch(root);
   const tried = runToEnd(engine, launch).catch((error: unknown) => asFault(error));
   try {
-    return await inTime<Fault | null>(
+    return await withTimeout<Fault | null>(
       trialMs,
       tried,
       () => new Fault('timeout', `no sandbox started in ${trialMs} ms`),

@@ -39,7 +39,7 @@ const shmBytes = 512 * 1024 ** 2;
 const probe = `fetch("http://127.0.0.1:${hubPort}/health").then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
 
 /** The sandboxes that serve their project to the hub: the first of each project. */
-export function joined({ sandboxes }: Declaration): readonly DeclaredSandbox[] {
+export function hubSandboxes({ sandboxes }: Declaration): readonly DeclaredSandbox[] {
   const first = new Map<string, DeclaredSandbox>();
   for (const one of sandboxes.filter(hasProject)) if (!first.has(one.project!.id)) first.set(one.project!.id, one);
   return [...first.values()];
@@ -55,7 +55,7 @@ export function networkName({ name }: DeclaredSandbox): string {
 
 /** The hub reaches files only through the spokes, so it has no project mounted. */
 export function hub(fleet: Declaration, context: ComposeContext): Mapping {
-  const spokes = joined(fleet);
+  const spokes = hubSandboxes(fleet);
   return {
     image: hubImageName,
     ...hardened(context.limits),
@@ -80,7 +80,7 @@ const prepared = { prepare: { condition: 'service_completed_successfully' } };
 
 export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping {
   const { name, project, engine, runtime, image, secrets } = sandbox;
-  const joins = joined(fleet).includes(sandbox);
+  const joins = hubSandboxes(fleet).includes(sandbox);
   return {
     image: imageOf(image, context),
     hostname: name,
@@ -159,7 +159,7 @@ export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
 export function volumesOf(fleet: Declaration, context: ComposeContext): string[] {
   const declared = fleet.volumes.filter((type) => type !== 'home').map((type) => nameOf(type, context));
   const homes = fleet.sandboxes.map((sandbox) => homeOf(sandbox, fleet, context));
-  const spokes = joined(fleet);
+  const spokes = hubSandboxes(fleet);
   const ofHub = spokes.length === 0 ? [] : (['home', 'tools'] as const).map((one) => hubVolume(one, fleet, context));
   return [...declared, ...homes, ...ofHub, ...spokes.map((sandbox) => tokenOf(sandbox, fleet, context))];
 }

@@ -16,7 +16,7 @@ import {
   hasProject,
   hub,
   hubPort,
-  joined,
+  hubSandboxes,
   networkName,
   ownServices,
   prepare,
@@ -29,7 +29,7 @@ import { problem, refusal } from './problem.ts';
 
 export function compose(fleet: Declaration, context: ComposeContext): string {
   refuseUnfit(fleet);
-  const spokes = joined(fleet);
+  const spokes = hubSandboxes(fleet);
   const services = {
     ...(spokes.length === 0 ? {} : { hub: hub(fleet, context) }),
     prepare: prepare(fleet, context),
@@ -52,7 +52,7 @@ function refuseUnfit(fleet: Declaration): void {
   if (sandboxes.length === 0) throw refusal([problem('invalid', [], 'there is no sandbox to render')]);
   const taken = sandboxes.filter(({ name }) => ownServices.includes(name));
   if (taken.length > 0) throw refusal(taken.map(takenName));
-  const long = joined(fleet).filter(({ project }) => !projectIdPattern.test(project!.id));
+  const long = hubSandboxes(fleet).filter(({ project }) => !projectIdPattern.test(project!.id));
   if (long.length > 0) throw refusal(long.map(({ project }) => tooLong(project!.id)));
 }
 
@@ -89,7 +89,7 @@ function preface(fleet: Declaration): string[] {
   return [
     `# The fleet ${name}, rendered by carrel compose. To start it: docker-compose -p ${name} up -d`,
     '#',
-    ...(joined(fleet).length > 0 ? aboutHub(fleet) : []),
+    ...(hubSandboxes(fleet).length > 0 ? aboutHub(fleet) : []),
     `# carrel image build builds ${baseImageName}.`,
     '# Services run as uid 1000: it has to own the projects and be able to read each ./secrets/NAME, which holds the value.',
     ...(reviewed ? [unreviewed] : []),
@@ -99,7 +99,7 @@ function preface(fleet: Declaration): string[] {
 }
 
 function aboutHub(fleet: Declaration): string[] {
-  const ids = joined(fleet).map(({ project }) => project!.id);
+  const ids = hubSandboxes(fleet).map(({ project }) => project!.id);
   const unserved = Object.keys(fleet.projects).filter((id) => !ids.includes(id));
   const inHub = `docker-compose -p ${fleet.name} exec`;
   return [

@@ -1,10 +1,10 @@
 /** The tools of the hub as an MCP server, for one connection or one request. */
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { asFault, type Fault } from '../model/fault.ts';
-import { convertedOnce } from './converted-schema.ts';
+import { cachedJsonSchema } from './cached-json-schema.ts';
 import type { Tool, ToolCall } from './hub.ts';
 import { Progress } from './progress.ts';
-import { askOf, requiredFor, Unanswered, verifyState } from './question.ts';
+import { AnswerPending, askOf, requiredFor, verifyState } from './question.ts';
 import { resultOf } from './result-text.ts';
 
 export interface McpParts {
@@ -43,7 +43,7 @@ function withTools(server: McpServer, parts: McpParts): McpServer {
       tool.name,
       {
         description: tool.description,
-        inputSchema: convertedOnce(tool.input),
+        inputSchema: cachedJsonSchema(tool.input),
         annotations: {
           readOnlyHint: !tool.changes,
           destructiveHint: tool.destroys,
@@ -74,7 +74,7 @@ async function answered(
     const result = await parts.call(tool, input, { signal, report, ask: askOf(server, context) });
     return resultOf({ ...result });
   } catch (error) {
-    return error instanceof Unanswered ? requiredFor(error.question) : refusal(asFault(error));
+    return error instanceof AnswerPending ? requiredFor(error.question) : refusal(asFault(error));
   } finally {
     await progress.read();
   }

@@ -13,7 +13,7 @@ import type {
 import type { Consent, Question, ToolCall } from './hub.ts';
 
 /** Thrown by `ask` if the person has not answered yet. */
-export class Unanswered extends Error {
+export class AnswerPending extends Error {
   readonly question: Question;
 
   constructor(question: Question) {
@@ -54,7 +54,7 @@ export function askOf(server: McpServer, { mcpReq }: ServerContext): ToolCall['a
   return async (question) => {
     const response = mcpReq.inputResponses?.[consent];
     const { about } = mcpReq.requestState<State>() ?? {};
-    if (about !== question.about || response === undefined) throw new Unanswered(question);
+    if (about !== question.about || response === undefined) throw new AnswerPending(question);
     return consentIn(response, question);
   };
 }

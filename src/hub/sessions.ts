@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Identity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
@@ -101,6 +101,6 @@ class Session implements HubClient {
     this.#onClose();
     if (reason.code === 'unauthenticated') this.#revoked.abort(reason);
     const answered = this.#revoked.signal.aborted ? Promise.all(this.#answers) : Promise.resolve([]);
-    void inTime(answerMs, answered, () => []).then(() => this.#server?.close());
+    void withTimeout(answerMs, answered, () => []).then(() => this.#server?.close());
   }
 }

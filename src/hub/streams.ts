@@ -2,8 +2,8 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { TokenCount } from '../lib/bounded-json.ts';
-import { AnsweringTransport } from './answering.ts';
 import { createServer, loadStdio, type McpParts } from './mcp.ts';
+import { PendingRequestTransport } from './pending-request-transport.ts';
 
 const newline = 0x0a;
 const linesAtOnce = 20;
@@ -20,7 +20,7 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
   const endIfAnswered = () => {
     if (ended && lines.writableLength === 0 && transport.unanswered === 0) lines.end();
   };
-  const transport = new AnsweringTransport(new StdioServerTransport(lines, output), endIfAnswered);
+  const transport = new PendingRequestTransport(new StdioServerTransport(lines, output), endIfAnswered);
   const served = serveStdio(() => createServer(parts), { transport });
   const closed = new Promise<void>((resolve) => lines.once('close', resolve));
   input.once('close', () => {

@@ -9,10 +9,10 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { parseBounded } from '../lib/bounded-json.ts';
 import type { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
-import { AnsweringTransport } from './answering.ts';
 import type { Identity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
+import { PendingRequestTransport } from './pending-request-transport.ts';
 import { messageText } from './result-text.ts';
 
 export const subprotocol = 'mcp';
@@ -114,7 +114,7 @@ class SocketClient implements HubClient {
       isFull: () => transport.unanswered >= maxUnanswered || this.#socket.bufferedAmount > maxUnreadBytes,
       refuse: (fault) => this.close(fault),
     });
-    const transport = new AnsweringTransport(wire, () => wire.deliver());
+    const transport = new PendingRequestTransport(wire, () => wire.deliver());
     serveStdio(() => createServer(parts), { transport });
   }
 

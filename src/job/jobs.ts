@@ -8,7 +8,7 @@ import { keepBases } from '../workspace/change/bases.ts';
 import { foldIndex } from '../workspace/change/fold-index.ts';
 import { readAgentTips } from '../workspace/git/agent-tips.ts';
 import { writeDiff, writePatch } from '../workspace/review-job.ts';
-import { reopen, settleAgain } from '../workspace/take-over.ts';
+import { restoreListedChanges, settleAgain } from '../workspace/take-over.ts';
 import {
   countChanges,
   countChangesAt,
@@ -36,7 +36,7 @@ export const jobs = {
   takeOverShown,
   takeToBranchShown,
   settleAgain,
-  reopen,
+  restoreListedChanges,
   undoShown,
   recover,
   detectAt,

@@ -3,6 +3,6 @@ import type { Hook } from './launch.ts';
 
 /** Mounts the program of an agent that is on this machine but not below /usr. */
 export const agentProgram: Hook = {
-  surroundings: ({ spec: { program: source } }) =>
+  additions: ({ spec: { program: source } }) =>
     source ? { mounts: [{ kind: 'bind', source, target: programMount(source), readonly: true }] } : {},
 };

@@ -7,7 +7,7 @@ import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { grants } from './grants.ts';
 import { identity } from './identity.ts';
-import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
+import type { Hook, HookAdditions, LaunchOptions, Places } from './launch.ts';
 import { memory } from './memory.ts';
 import { commandOf, network, networkEnv } from './network.ts';
 import { programs } from './programs.ts';
@@ -34,8 +34,8 @@ const hooks: readonly Hook[] = [
 ];
 
 /** Mounts, environment and working directory of a sandbox, without preparing anything. */
-export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surroundings> {
-  const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
+export function surroundingsOf(sandbox: Sandbox, places: Places): Required<HookAdditions> {
+  const parts = hooks.map((hook) => hook.additions(sandbox, places));
   return {
     mounts: parts.flatMap((part) => part.mounts ?? []),
     env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env, networkEnv(sandbox.spec)),

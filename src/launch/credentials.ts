@@ -11,7 +11,7 @@ const bundle = `${inside}/${trustFiles.bundle}`;
 
 /** Adds base URLs and placeholders for credentials, and the authority that signs certificates for their hosts. */
 export const credentials: Hook = {
-  surroundings: ({ id, spec }, places) => {
+  additions: ({ id, spec }, places) => {
     const grants = spec.credentials ?? [];
     if (grants.length === 0) return {};
     const urls = grants.map((one, at) => credentialEnv(one, credentialUrl(at)));

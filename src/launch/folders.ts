@@ -7,7 +7,7 @@ import type { Hook, Places } from './launch.ts';
 
 /** The folders that are kept as long as the sandbox: its data, and its home, an overlay over the home of its user. */
 export const folders: Hook = {
-  surroundings: (sandbox, places) => ({
+  additions: (sandbox, places) => ({
     mounts: [
       { kind: 'bind', source: join(places.state(sandbox.id), 'data'), target: '/.data', readonly: false, own: true },
       homeOf(sandbox, places),

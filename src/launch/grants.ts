@@ -8,7 +8,7 @@ import type { Hook, Places } from './launch.ts';
 
 /** Mounts and variables of all grants of a sandbox, as each kind of grant declares them. */
 export const grants: Hook = {
-  surroundings: (sandbox, places) => {
+  additions: (sandbox, places) => {
     const kinds = grantTable.filter(([field]) => sandbox.spec[field]?.length);
     return {
       mounts: mountsOf(sandbox, placesOf(sandbox, places)),

@@ -12,7 +12,7 @@ const gitFile = 'gitconfig';
 
 /** Id, name and author of the sandbox, as files and as the variables that agents look for. */
 export const identity: Hook = {
-  surroundings: ({ id, spec }, places) => ({
+  additions: ({ id, spec }, places) => ({
     mounts: [
       {
         kind: 'bind',

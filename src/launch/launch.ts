@@ -6,7 +6,7 @@
  * return.
  *
  * Promises of a hook:
- * - `surroundings` changes nothing, so callers may ask at any time what a sandbox will see.
+ * - `additions` changes nothing, so callers may ask at any time what a sandbox will see.
  * - `prepare` runs at every start. It is idempotent: after a crash it runs again for the same sandbox.
  * - A hook writes only below the folders that `Places` names.
  */
@@ -15,11 +15,11 @@ import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 
 export interface Hook {
-  surroundings(sandbox: Sandbox, places: Places): Surroundings;
+  additions(sandbox: Sandbox, places: Places): HookAdditions;
   prepare?(sandbox: Sandbox, places: Places): void;
 }
 
-export interface Surroundings {
+export interface HookAdditions {
   readonly mounts?: readonly Mount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;

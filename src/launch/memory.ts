@@ -7,7 +7,7 @@ import type { Hook } from './launch.ts';
  * The folder of the memory bank, the address at which its tool reaches the daemon, and the settings of a Chroma client.
  */
 export const memory: Hook = {
-  surroundings: (sandbox) => ({
+  additions: (sandbox) => ({
     env: { ...(bankGrant(sandbox.spec) === null ? {} : { ...memoryEnv, ...bankEnv }), ...chromaEnv(sandbox) },
   }),
 };

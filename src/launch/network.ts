@@ -36,7 +36,7 @@ const preloadOption = `--require=${metadataPath}/${preload}`;
 
 /** Copies the script by which Node inside uses the proxy. */
 export const network: Hook = {
-  surroundings: () => ({}),
+  additions: () => ({}),
   prepare: ({ id }, places) =>
     copyFileSync(join(dist, 'launch', preload), join(places.sandbox(id), 'metadata', preload)),
 };

@@ -10,7 +10,7 @@ import { prepareTools, toolsName } from './tools.ts';
  * /usr.
  */
 export const programs: Hook = {
-  surroundings: ({ spec }, places) => {
+  additions: ({ spec }, places) => {
     const usesHost = spec.rootfs === null && !spec.image;
     return {
       mounts: [

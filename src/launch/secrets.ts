@@ -3,7 +3,7 @@ import type { Hook } from './launch.ts';
 
 /** Mounts the secrets of the sandbox, as files in memory. */
 export const secrets: Hook = {
-  surroundings: ({ id, spec }, places) => {
+  additions: ({ id, spec }, places) => {
     if (!spec.secrets?.length) return {};
     return { mounts: [secretsMount(places.installation, id)] };
   },

@@ -4,7 +4,7 @@ import type { Hook } from './launch.ts';
 
 /** The addresses of the services that the sandbox may use. */
 export const services: Hook = {
-  surroundings: ({ spec }) => ({
+  additions: ({ spec }) => ({
     env: Object.assign({}, ...(spec.services ?? []).map(serviceEnv), hasHub(spec) ? hubEnv : {}),
   }),
 };

@@ -14,7 +14,7 @@ function searchPath(image: string): string {
 
 /** Mounts and variables that programs expect on every system. */
 export const system: Hook = {
-  surroundings: ({ spec }) => ({
+  additions: ({ spec }) => ({
     cwd: '/home/agent',
     mounts: [
       { kind: 'tmpfs', target: '/tmp', sizeBytes: Math.floor(spec.limits.memoryBytes * tmpShare), mode: 0o1777 },

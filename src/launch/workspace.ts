@@ -11,7 +11,7 @@ import type { Hook, Places } from './launch.ts';
  * once.
  */
 export const workspace: Hook = {
-  surroundings: (sandbox, places) => {
+  additions: (sandbox, places) => {
     const { project } = sandbox.spec;
     if (project === null) return {};
     const place = workspacePlace(sandbox, places);

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '../model/fault.ts';
-import { removeFew } from './remove-few.ts';
+import { removeSmallTree } from './remove-small-tree.ts';
 import { run } from './run.ts';
 
 /**
@@ -118,7 +118,7 @@ const removeMs = 3_600_000;
  * kernel takes at once can mislead or stop it.
  */
 export async function removeTree(path: string): Promise<void> {
-  if (await removeFew(path)) return;
+  if (await removeSmallTree(path)) return;
   const { exitCode, stderr } = await run(['rm', '-rf', '--one-file-system', '--', path], removeMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot remove ${path}: ${stderr.trim()}`);
 }

@@ -1,10 +1,10 @@
 /** A refusal as a whole HTTP response, for connections without a response object. */
-import { consequences, type Fault } from '../model/fault.ts';
+import { type Fault, faultTable } from '../model/fault.ts';
 
 export function refusalText(fault: Fault, headers: Readonly<Record<string, string>> = {}): string {
   const body = JSON.stringify(fault);
   const head = [
-    `HTTP/1.1 ${consequences[fault.code].http} Refused`,
+    `HTTP/1.1 ${faultTable[fault.code].http} Refused`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

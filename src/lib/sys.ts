@@ -8,7 +8,7 @@ import { constants as os } from 'node:os';
 import type { BytePath } from '../model/byte-path.ts';
 import { O_PATH } from './anchor.ts';
 import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
-import { terminated, terminatedToo } from './terminated.ts';
+import { terminated, terminatedSecond } from './terminated.ts';
 
 export { SysError };
 
@@ -44,7 +44,7 @@ const c = {
 };
 
 /** Child processes inherit no descriptor except those that are passed to them. */
-export function keepDescriptors(): void {
+export function setCloseOnExec(): void {
   const CLOSE_RANGE_CLOEXEC = 4;
   checked('close_range', c.closeRange(numbers.closeRange, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC));
 }
@@ -150,7 +150,7 @@ export function renameNoReplace(from: NamedEntry, to: NamedEntry): void {
 function renameAt(from: NamedEntry, to: NamedEntry, flags: number): void {
   // renameat2 is older than the calls in `numbers`, so each architecture has its own number.
   const number = process.arch === 'x64' ? 316 : 276;
-  const [fromName, toName] = [terminated(from.name), terminatedToo(to.name)];
+  const [fromName, toName] = [terminated(from.name), terminatedSecond(to.name)];
   checked('renameat2', c.renameat2(number, from.folderFd, fromName, to.folderFd, toName, flags));
 }
 
@@ -289,7 +289,7 @@ export function createAt({ folderFd, name }: NamedEntry, mode: number): number {
 
 /** Gives a file or a link another name; a link is not followed. */
 export function linkAt(file: NamedEntry, name: NamedEntry): void {
-  const [from, to] = [terminated(file.name), terminatedToo(name.name)];
+  const [from, to] = [terminated(file.name), terminatedSecond(name.name)];
   checked('linkat', c.linkat(file.folderFd, from, name.folderFd, to, 0));
 }
 

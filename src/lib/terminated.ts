@@ -13,7 +13,7 @@ export function terminated(name: Uint8Array | BytePath): Buffer {
 }
 
 /** Like `terminated`, for the second name of a call. */
-export function terminatedToo(name: Uint8Array | BytePath): Buffer {
+export function terminatedSecond(name: Uint8Array | BytePath): Buffer {
   return copied(name, otherName);
 }
 

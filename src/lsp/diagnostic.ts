@@ -39,7 +39,7 @@ function markup(message: unknown): unknown {
 }
 
 /** Diagnostics that a server pushed, and the calls that wait for them. */
-export class Published {
+export class PushedDiagnostics {
   #waiting: readonly Waiting[] = [];
   /** By document, the oldest first. */
   readonly #latest = new Map<string, readonly unknown[]>();

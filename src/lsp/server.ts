@@ -13,7 +13,7 @@ import { printable } from '../model/name.ts';
 import { BoundedReader } from './bounded-reader.ts';
 import { clientCapabilities } from './capabilities.ts';
 import { Checks } from './checks.ts';
-import { Published } from './diagnostic.ts';
+import { PushedDiagnostics } from './diagnostic.ts';
 import { languageOf } from './known.ts';
 import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
 import { OpenDocuments } from './open-documents.ts';
@@ -48,7 +48,7 @@ export class Server {
   readonly #root: string;
   readonly #connection: MessageConnection;
   readonly #watchers = new Watchers();
-  readonly #published = new Published();
+  readonly #published = new PushedDiagnostics();
   readonly #checks: Checks | null;
   #broken: string | undefined;
 

@@ -1,6 +1,6 @@
 /** Shapes of what servers answer. Everything else in their answers is dropped. */
 import { Fault } from '../model/fault.ts';
-import { list, Misfit, open, type Shape, text, whole } from '../model/shape.ts';
+import { list, open, type Shape, ShapeError, text, whole } from '../model/shape.ts';
 import type { Location, Position, Range } from './location.ts';
 import { type LocationList, ParsedLocations, WrittenLocations } from './location-list.ts';
 import type { Answer } from './lsp.ts';
@@ -72,7 +72,7 @@ export function resultOf<T>({ server, result }: Answer, shape: Shape<T>): T {
   try {
     return shape(result, []);
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw new Fault(
       'internal',
       `the language server ${server} sent an answer that is not understood: ${error.message}`,

@@ -1,5 +1,5 @@
 /** Symbols of a document, as a tree, from either of the two forms that servers use. */
-import { Misfit, open, type Shape, text, whole } from '../model/shape.ts';
+import { open, type Shape, ShapeError, text, whole } from '../model/shape.ts';
 import { listOf, type Position, type Range, range, textOrNone, uri } from './shape.ts';
 
 export interface DocumentSymbol {
@@ -18,7 +18,7 @@ const nested = open({ name, kind, range, selectionRange: range }, { detail: text
 const flat = open({ name, kind, location: open({ uri, range }) }, { containerName: textOrNone(10_000) });
 
 const documentSymbol: Shape<DocumentSymbol> = (value, path) => {
-  if (path.length > 2 * maxDepth) throw new Misfit(path, 'is nested too deeply');
+  if (path.length > 2 * maxDepth) throw new ShapeError(path, 'is nested too deeply');
   if (typeof value === 'object' && value !== null && 'location' in value) return flatSymbol(value, path);
   const { detail = '', ...rest } = nested(value, path);
   const children = listOf(documentSymbol)((value as { children?: unknown }).children, [...path, 'children']);

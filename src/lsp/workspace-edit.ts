@@ -1,5 +1,5 @@
 /** The edits that a server asks for, in either of the two forms that servers use. */
-import { list, Misfit, oneOf, open, record, type Shape, text } from '../model/shape.ts';
+import { list, oneOf, open, record, type Shape, ShapeError, text } from '../model/shape.ts';
 import { listOf, type Range, range, uri } from './shape.ts';
 
 export interface ServerTextEdit {
@@ -30,7 +30,7 @@ const rename = open({ kind: oneOf('rename'), oldUri: uri, newUri: uri });
 const byUri = record({ max: 5000 }, list(textEdit, maxEdits), maxFiles);
 
 const fileChange: Shape<ServerChange> = (value, path) => {
-  if (typeof value !== 'object' || value === null) throw new Misfit(path, 'must be an object');
+  if (typeof value !== 'object' || value === null) throw new ShapeError(path, 'must be an object');
   if (!('kind' in value)) {
     const { textDocument, edits } = documentEdit(value, path);
     return { kind: 'edit', uri: textDocument.uri, edits };

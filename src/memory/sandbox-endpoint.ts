@@ -11,7 +11,7 @@ import { parseBounded } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { listenPrivately } from '../lib/private-socket.ts';
 import { Rate } from '../lib/rate.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { asFault, Fault, faultTable } from '../model/fault.ts';
 import { callerHeader, callerId } from '../model/service.ts';
 
 /** The tools, by the first segment of the path. */
@@ -53,7 +53,7 @@ export class SandboxEndpoint {
       send(response, 200, await this.#handle(request));
     } catch (error) {
       const fault = asFault(error);
-      send(response, consequences[fault.code].http, fault.toJSON());
+      send(response, faultTable[fault.code].http, fault.toJSON());
     }
   }
 

@@ -4,7 +4,7 @@
  * The adapter gets the settings as one argument of its command, so no process inside can change them. They never
  * contain a key: they name a secret, which is a file inside, and the variable in which an agent expects the key.
  */
-import { list, Misfit, object, oneOf, plainObject, record, type Shape, type Shaped, text, whole } from './shape.ts';
+import { list, object, oneOf, plainObject, record, type Shape, type Shaped, ShapeError, text, whole } from './shape.ts';
 
 const toolKinds = [
   'read',
@@ -23,7 +23,7 @@ export type ToolKind = (typeof toolKinds)[number];
 const argument = text({ max: 131_072, pattern: /^[^\0]*$/, says: 'text without a zero byte' });
 const command: Shape<readonly string[]> = (value, path) => {
   const words = list(argument, 1000)(value, path);
-  if (!words[0]) throw new Misfit(path, 'must name a program');
+  if (!words[0]) throw new ShapeError(path, 'must name a program');
   return words;
 };
 const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name of a variable: A-Z, 0-9 and "_"' });

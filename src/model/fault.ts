@@ -23,7 +23,7 @@ interface Consequence {
   readonly retry: boolean;
 }
 
-export const consequences: { readonly [code in FaultCode]: Consequence } = {
+export const faultTable: { readonly [code in FaultCode]: Consequence } = {
   invalid: { http: 400, exit: 2, retry: false },
   unauthenticated: { http: 401, exit: 4, retry: false },
   denied: { http: 403, exit: 4, retry: false },
@@ -77,7 +77,7 @@ export class Fault extends Error {
 
   static from(body: FaultBody): Fault {
     const { hint, data } = body;
-    const code = body.code in consequences ? body.code : 'internal';
+    const code = body.code in faultTable ? body.code : 'internal';
     return new Fault(code, body.message, { ...(hint ? { hint } : {}), ...(data ? { data } : {}) });
   }
 }

@@ -2,7 +2,7 @@
  * Hunks that the reviewer edited, as in `git add -e`: lines of a unified diff, as bytes in latin1. The reviewer can
  * keep or delete lines of the old file, and add any lines. The client and the daemon check an edit with the same code.
  */
-import { blocksOf, type Hunk, type HunkLine, joined, partOf, type Section } from './patch-section.ts';
+import { blocksOf, type Hunk, type HunkLine, partOf, type Section, withoutNewlineMarks } from './patch-section.ts';
 
 /** The hunk that has exactly these blocks, whole or split, and the lines that take its place. */
 export interface HunkEdit {
@@ -37,7 +37,7 @@ function parseLines(text: string, block: number): HunkLine[] | null {
   const lines = text.split(/(?<=\n)/);
   const isLine = (line: string | undefined) => line !== undefined && /^(?:[ +-]|\r?\n)/.test(line);
   if (!lines.every((line, at) => isLine(line) || (line.startsWith('\\') && isLine(lines[at - 1])))) return null;
-  return joined(lines).map((line) => {
+  return withoutNewlineMarks(lines).map((line) => {
     const sign = /^[+-]/.test(line) ? (line[0] as '+' | '-') : ' ';
     return { sign, text: /^[ +-]/.test(line) ? line.slice(1) : line, block: sign === ' ' ? null : block };
   });

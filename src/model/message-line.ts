@@ -4,7 +4,7 @@
  * Reading never throws: a line that is not a message is reported as a flaw, and the next line is read normally. Chunks
  * may end anywhere, even in the middle of a character.
  */
-import { Misfit } from './shape.ts';
+import { ShapeError } from './shape.ts';
 import { checkMessage, type SwarmMessage } from './swarm-message.ts';
 
 export const maxLineBytes = 64 * 1024;
@@ -22,7 +22,7 @@ export function encodeMessage(message: SwarmMessage): Buffer {
   const checked = checkMessage(message);
   const line = lineOf(checked);
   if (line.length <= maxLineBytes + 1) return line;
-  if (checked.type !== 'completion') throw new Misfit([], `is longer than ${maxLineBytes} bytes`);
+  if (checked.type !== 'completion') throw new ShapeError([], `is longer than ${maxLineBytes} bytes`);
   return lineOf(withFewerErrors(checked));
 }
 
@@ -99,7 +99,7 @@ function parse(text: string): Read {
   try {
     return { message: checkMessage(value) };
   } catch (error) {
-    if (error instanceof Misfit) return flaw('not_a_message', error.message);
+    if (error instanceof ShapeError) return flaw('not_a_message', error.message);
     throw error;
   }
 }

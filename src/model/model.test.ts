@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
-import { asFault, consequences, Fault } from './fault.ts';
+import { asFault, Fault, faultTable } from './fault.ts';
 import { checkSandboxName, printable } from './name.ts';
 import { initialStatus, type Sandbox, type SandboxState, withStatus } from './sandbox.ts';
 import { formatSize, parseSize } from './size.ts';
@@ -14,7 +14,7 @@ describe('a Fault', () => {
   });
 
   it('has the documented exit codes', () => {
-    const exits = Object.fromEntries(Object.entries(consequences).map(([code, { exit }]) => [code, exit]));
+    const exits = Object.fromEntries(Object.entries(faultTable).map(([code, { exit }]) => [code, exit]));
     expect(exits).toMatchObject({
       invalid: 2,
       unsupported: 3,

@@ -45,7 +45,7 @@ function parseHunk(text: string, firstBlock: number): Hunk {
   const [, oldStart, oldCount = '1', newStart, newCount = '1', place = ''] = hunkHead.exec(head) ?? [];
   return {
     place,
-    lines: numbered(joined(lines), firstBlock),
+    lines: numbered(withoutNewlineMarks(lines), firstBlock),
     oldStart: positionOf(oldStart, oldCount),
     newStart: positionOf(newStart, newCount),
   };
@@ -57,7 +57,7 @@ function positionOf(start: string | undefined, count: string): number {
 }
 
 /** `\ No newline at end of file` belongs to the line before it. */
-export function joined(lines: readonly string[]): string[] {
+export function withoutNewlineMarks(lines: readonly string[]): string[] {
   const found: string[] = [];
   for (const line of lines)
     if (line.startsWith('\\')) found.push(found.pop()!.replace(/\n$/, ''));

@@ -1,12 +1,12 @@
 /** The shapes of events, for readers that do not trust the writer. */
 import type { EventData, EventType, SessionEvent } from './session.ts';
 import { clientId, promptContent, sessionId, sessionLimits, stopReasons } from './session.ts';
-import { list, Misfit, object, oneOf, open, plainObject, type Shape, text, whole } from './shape.ts';
+import { list, object, oneOf, open, plainObject, type Shape, ShapeError, text, whole } from './shape.ts';
 
 const short = text({ max: 10_000 });
 const long = text({ max: sessionLimits.textBytes });
 const flag: Shape<boolean> = (value, path) => {
-  if (typeof value !== 'boolean') throw new Misfit(path, 'must be true or false');
+  if (typeof value !== 'boolean') throw new ShapeError(path, 'must be true or false');
   return value;
 };
 const any: Shape<unknown> = (value) => value;

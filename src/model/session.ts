@@ -3,7 +3,7 @@
  *
  * The event log is the truth. `session-fold.ts` computes everything else from it: state, open questions, messages.
  */
-import { list, Misfit, object, oneOf, plainObject, type Shape, text } from './shape.ts';
+import { list, object, oneOf, plainObject, type Shape, ShapeError, text } from './shape.ts';
 import { ulidPattern } from './ulid.ts';
 
 export type SessionState = 'idle' | 'working' | 'waiting' | 'failed' | 'closed';
@@ -155,6 +155,6 @@ const block: Shape<ContentBlock> = (value, path) => {
     return object({ type: oneOf('image'), mimeType: text({ max: 100 }), data: text() })(value, path);
   if (type === 'resource_link')
     return object({ type: oneOf('resource_link'), uri: text({ max: 10_000 }), name: text({ max: 1000 }) })(value, path);
-  throw new Misfit([...path, 'type'], 'must be "text", "image" or "resource_link"');
+  throw new ShapeError([...path, 'type'], 'must be "text", "image" or "resource_link"');
 };
 export const promptContent = list(block, 1000);

@@ -2,15 +2,15 @@
  * Checks of JSON values for programs that must start quickly or run inside a sandbox, without a schema package
  * (decision 43).
  *
- * A shape is a function: it returns the value with its type, or throws a Misfit that says where and why. Objects refuse
+ * A shape is a function: it returns the value with its type, or throws a ShapeError that says where and why. Objects refuse
  * fields they do not know unless they are made with `open`.
  */
 export type JsonPath = readonly (string | number)[];
 export type Shape<T> = (value: unknown, path: JsonPath) => T;
 export type Shaped<S> = S extends Shape<infer T> ? T : never;
 
-export class Misfit extends Error {
-  override readonly name = 'Misfit';
+export class ShapeError extends Error {
+  override readonly name = 'ShapeError';
   readonly path: JsonPath;
   readonly reason: string;
 
@@ -41,10 +41,10 @@ export interface TextRule {
 export function text(rule: TextRule = {}): Shape<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY, pattern, says } = rule;
   return (value, path) => {
-    if (typeof value !== 'string') throw new Misfit(path, `must be text, not ${kindOf(value)}`);
-    if (value.length < min) throw new Misfit(path, 'must not be empty');
-    if (isLonger(value, max)) throw new Misfit(path, `must have at most ${max} characters`);
-    if (pattern && !pattern.test(value)) throw new Misfit(path, `must be ${says ?? `like ${pattern.source}`}`);
+    if (typeof value !== 'string') throw new ShapeError(path, `must be text, not ${kindOf(value)}`);
+    if (value.length < min) throw new ShapeError(path, 'must not be empty');
+    if (isLonger(value, max)) throw new ShapeError(path, `must have at most ${max} characters`);
+    if (pattern && !pattern.test(value)) throw new ShapeError(path, `must be ${says ?? `like ${pattern.source}`}`);
     return value;
   };
 }
@@ -52,14 +52,14 @@ export function text(rule: TextRule = {}): Shape<string> {
 export function whole(min: number, max: number): Shape<number> {
   return (value, path) => {
     if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-    throw new Misfit(path, `must be a whole number from ${min} to ${max}`);
+    throw new ShapeError(path, `must be a whole number from ${min} to ${max}`);
   };
 }
 
 export function oneOf<const T extends string>(...allowed: readonly T[]): Shape<T> {
   return (value, path) => {
     if (allowed.includes(value as T)) return value as T;
-    throw new Misfit(path, `must be ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`);
+    throw new ShapeError(path, `must be ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`);
   };
 }
 
@@ -69,8 +69,8 @@ export function orNull<T>(shape: Shape<T>): Shape<T | null> {
 
 export function list<T>(shape: Shape<T>, max: number): Shape<readonly T[]> {
   return (value, path) => {
-    if (!Array.isArray(value)) throw new Misfit(path, `must be a list, not ${kindOf(value)}`);
-    if (value.length > max) throw new Misfit(path, `must have at most ${max} entries`);
+    if (!Array.isArray(value)) throw new ShapeError(path, `must be a list, not ${kindOf(value)}`);
+    if (value.length > max) throw new ShapeError(path, `must have at most ${max} entries`);
     return value.map((one, index) => shape(one, [...path, index]));
   };
 }
@@ -78,7 +78,7 @@ export function list<T>(shape: Shape<T>, max: number): Shape<readonly T[]> {
 export function record<T>(key: TextRule, shape: Shape<T>, max: number): Shape<Readonly<Record<string, T>>> {
   return (value, path) => {
     const entries = Object.entries(plainObject(value, path));
-    if (entries.length > max) throw new Misfit(path, `must have at most ${max} entries`);
+    if (entries.length > max) throw new ShapeError(path, `must have at most ${max} entries`);
     return Object.fromEntries(
       entries.map(([name, one]) => [text(key)(name, [...path, name]), shape(one, [...path, name])]),
     );
@@ -97,7 +97,7 @@ export function object<R extends Fields, O extends Fields = Record<never, never>
   return (value, path) => {
     const known = fields(value, path);
     const stranger = Object.keys(value as object).find((name) => !hasOwn(required, name) && !hasOwn(optional, name));
-    if (stranger !== undefined) throw new Misfit([...path, stranger], 'is not a known field');
+    if (stranger !== undefined) throw new ShapeError([...path, stranger], 'is not a known field');
     return known;
   };
 }
@@ -112,7 +112,7 @@ export function open<R extends Fields, O extends Fields = Record<never, never>>(
     const from = plainObject(value, path);
     const known: Record<string, unknown> = {};
     for (const [name, shape] of needed) {
-      if (!hasOwn(from, name)) throw new Misfit([...path, name], 'is missing');
+      if (!hasOwn(from, name)) throw new ShapeError([...path, name], 'is missing');
       known[name] = shape(from[name], [...path, name]);
     }
     for (const [name, shape] of possible) {
@@ -124,7 +124,7 @@ export function open<R extends Fields, O extends Fields = Record<never, never>>(
 
 export function plainObject(value: unknown, path: JsonPath): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Misfit(path, `must be an object, not ${kindOf(value)}`);
+  throw new ShapeError(path, `must be an object, not ${kindOf(value)}`);
 }
 
 function kindOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { encodeMessage, MessageReader, maxLineBytes, type Read } from './message-line.ts';
-import { clip, Misfit } from './shape.ts';
+import { clip, ShapeError } from './shape.ts';
 import { checkMessage, type SwarmMessage } from './swarm-message.ts';
 
 const outer = {
@@ -76,7 +76,7 @@ describe('a message is refused', () => {
     ['payload.code: must be', message('error', { code: 'OOPS', message: '' })],
     ['payload["a b"]: is not a known field', message('error', { code: 'AGENT_CRASH', message: '', 'a b': 1 })],
   ])('%s', (reason, value) => {
-    expect(() => checkMessage(value)).toThrow(Misfit);
+    expect(() => checkMessage(value)).toThrow(ShapeError);
     expect(() => checkMessage(value)).toThrow(reason);
   });
 });

@@ -10,7 +10,18 @@
  * Both sides check every message with `checkMessage`. A checked message is not trusted: a message of a sandbox says
  * what its adapter claims, and its ids are compared with those of the sandbox it came from.
  */
-import { list, Misfit, object, oneOf, orNull, plainObject, record, type Shape, type Shaped, text } from './shape.ts';
+import {
+  list,
+  object,
+  oneOf,
+  orNull,
+  plainObject,
+  record,
+  type Shape,
+  type Shaped,
+  ShapeError,
+  text,
+} from './shape.ts';
 
 export const storyStatuses = ['pending', 'in_progress', 'completed', 'failed', 'skipped'] as const;
 export type StoryStatus = (typeof storyStatuses)[number];
@@ -151,9 +162,9 @@ const envelope = object({
   payload: plainObject,
 });
 
-/** The message in a parsed JSON value, or a Misfit with the path of what is wrong. */
+/** The message in a parsed JSON value, or a ShapeError with the path of what is wrong. */
 export function checkMessage(value: unknown): SwarmMessage {
   const outer = envelope(value, []);
-  if (Number.isNaN(Date.parse(outer.timestamp))) throw new Misfit(['timestamp'], 'is not a time that exists');
+  if (Number.isNaN(Date.parse(outer.timestamp))) throw new ShapeError(['timestamp'], 'is not a time that exists');
   return { ...outer, payload: payloads[outer.type](outer.payload, ['payload']) } as SwarmMessage;
 }

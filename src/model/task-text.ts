@@ -14,7 +14,7 @@ import {
   parseJsonText,
   setMember,
 } from './json-text.ts';
-import { type Misfit, pathText } from './shape.ts';
+import { pathText, type ShapeError } from './shape.ts';
 import type { StoryStatus } from './swarm-message.ts';
 import { checkTaskFile, type TaskFile } from './task.ts';
 import type { TaskProblem } from './task-problem.ts';
@@ -35,7 +35,7 @@ export function readTaskText(text: string): TaskReading {
   if ('problems' in root) return root;
   const checked = checkTaskFile(root.value);
   if ('file' in checked) return { text, root, file: checked.file };
-  return { problems: checked.problems.slice(0, maxProblems).map((misfit) => problemOf(misfit, text, root)) };
+  return { problems: checked.problems.slice(0, maxProblems).map((error) => problemOf(error, text, root)) };
 }
 
 function parse(text: string): JsonNode | { readonly problems: readonly TaskProblem[] } {
@@ -48,7 +48,7 @@ function parse(text: string): JsonNode | { readonly problems: readonly TaskProbl
   }
 }
 
-function problemOf({ path, reason }: Misfit, text: string, root: JsonNode): TaskProblem {
+function problemOf({ path, reason }: ShapeError, text: string, root: JsonNode): TaskProblem {
   return { line: lineOf(text, nearestNode(root, path).start), path: pathText(path), reason };
 }
 

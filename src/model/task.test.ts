@@ -4,7 +4,7 @@ import { type StoryStatus, storyStatuses } from './swarm-message.ts';
 import {
   checkStoryTransition,
   checkTaskFile,
-  heldUpBy,
+  openDependencies,
   orphanedStories,
   progressOf,
   readyStories,
@@ -155,7 +155,7 @@ describe('a story', () => {
       story(11, { status: 'failed', dependsOn: ['US-007'] }),
     ];
     expect(readyStories(stories).map(({ id }) => id)).toEqual(['US-003', 'US-010']);
-    expect(heldUpBy(stories[6]!, stories)).toEqual(['US-006']);
+    expect(openDependencies(stories[6]!, stories)).toEqual(['US-006']);
   });
 
   test('is skipped together with pending stories that depend on it', () => {

@@ -12,7 +12,7 @@
  * stories that depend on it. A story that is in progress without a worker is an orphan, and has failed.
  */
 import { Fault } from './fault.ts';
-import { list, Misfit, oneOf, open, orNull, type Shaped, text, whole } from './shape.ts';
+import { list, oneOf, open, orNull, type Shaped, ShapeError, text, whole } from './shape.ts';
 import { branchName, type StoryStatus, storyId, storyStatuses } from './swarm-message.ts';
 
 export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
@@ -71,59 +71,61 @@ export interface TaskFile {
   readonly userStories: readonly Story[];
 }
 
-export type TaskCheck = { readonly file: TaskFile } | { readonly problems: readonly Misfit[] };
+export type TaskCheck = { readonly file: TaskFile } | { readonly problems: readonly ShapeError[] };
 
 /** The task file in a parsed JSON value, or all of its problems: first of its form, then of the dependencies. */
 export function checkTaskFile(value: unknown): TaskCheck {
   const outer = attempt(() => file(value, []));
-  if (outer instanceof Misfit) return { problems: [outer] };
+  if (outer instanceof ShapeError) return { problems: [outer] };
   const stories = outer.userStories.map((one, index) => attempt(() => story(one, ['userStories', index])));
-  const misfits = stories.filter((one) => one instanceof Misfit);
-  if (misfits.length > 0) return { problems: misfits };
+  const invalid = stories.filter((one) => one instanceof ShapeError);
+  if (invalid.length > 0) return { problems: invalid };
   const sound = { ...outer, userStories: stories as readonly Story[] };
   const problems = graphProblems(sound.userStories);
   return problems.length > 0 ? { problems } : { file: sound };
 }
 
-function attempt<T>(work: () => T): T | Misfit {
+function attempt<T>(work: () => T): T | ShapeError {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Misfit) return error;
+    if (error instanceof ShapeError) return error;
     throw error;
   }
 }
 
-function graphProblems(stories: readonly Story[]): Misfit[] {
+function graphProblems(stories: readonly Story[]): ShapeError[] {
   const problems = [...repeated(stories, 'id'), ...repeated(stories, 'priority'), ...unknown(stories)];
   return problems.length > 0 ? problems : circles(stories);
 }
 
-function repeated(stories: readonly Story[], field: 'id' | 'priority'): Misfit[] {
+function repeated(stories: readonly Story[], field: 'id' | 'priority'): ShapeError[] {
   return stories.flatMap((one, index) => {
     const first = stories.findIndex((other) => other[field] === one[field]);
     if (first === index) return [];
-    return [new Misfit(['userStories', index, field], `${one[field]} is also the ${field} of userStories[${first}]`)];
+    return [
+      new ShapeError(['userStories', index, field], `${one[field]} is also the ${field} of userStories[${first}]`),
+    ];
   });
 }
 
-function unknown(stories: readonly Story[]): Misfit[] {
+function unknown(stories: readonly Story[]): ShapeError[] {
   const known = new Set(stories.map(({ id }) => id));
   return stories.flatMap((one, index) =>
     one.dependsOn.flatMap((id, position) => {
       const path = ['userStories', index, 'dependsOn', position];
-      if (id === one.id) return [new Misfit(path, `${id} depends on itself`)];
-      return known.has(id) ? [] : [new Misfit(path, `there is no story ${id}`)];
+      if (id === one.id) return [new ShapeError(path, `${id} depends on itself`)];
+      return known.has(id) ? [] : [new ShapeError(path, `there is no story ${id}`)];
     }),
   );
 }
 
 /** Each circle in the dependencies, beginning with the story that comes first in the file. */
-function circles(stories: readonly Story[]): Misfit[] {
+function circles(stories: readonly Story[]): ShapeError[] {
   const position = new Map(stories.map(({ id }, index) => [id, index]));
   const walked = new Set<string>();
   const above = new Set<string>();
-  const found: Misfit[] = [];
+  const found: ShapeError[] = [];
   for (const { id } of stories) walk(id);
   return found;
 
@@ -139,11 +141,11 @@ function circles(stories: readonly Story[]): Misfit[] {
     above.delete(id);
   }
 
-  function circle(ids: readonly string[]): Misfit {
+  function circle(ids: readonly string[]): ShapeError {
     const first = ids.reduce((least, id, index) => (position.get(id)! < position.get(ids[least]!)! ? index : least), 0);
     const turned = [...ids.slice(first), ...ids.slice(0, first)];
     const path = ['userStories', position.get(turned[0]!)!, 'dependsOn'];
-    return new Misfit(path, `circular: ${[...turned, turned[0]].join(' → ')}`);
+    return new ShapeError(path, `circular: ${[...turned, turned[0]].join(' → ')}`);
   }
 }
 
@@ -175,12 +177,12 @@ type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;
 
 /** Pending stories without open dependencies, the most urgent first. */
 export function readyStories<S extends Story>(stories: readonly S[]): readonly S[] {
-  const ready = stories.filter((one) => one.status === 'pending' && heldUpBy(one, stories).length === 0);
+  const ready = stories.filter((one) => one.status === 'pending' && openDependencies(one, stories).length === 0);
   return ready.sort((a, b) => a.priority - b.priority);
 }
 
 /** The ids of open dependencies of a story. */
-export function heldUpBy(story: Node, stories: readonly Node[]): readonly string[] {
+export function openDependencies(story: Node, stories: readonly Node[]): readonly string[] {
   const free = new Set(
     stories.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id),
   );

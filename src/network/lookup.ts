@@ -27,7 +27,7 @@ export interface Allowed {
 }
 
 /** The addresses that may be dialled for a request. Throws `Refused`. */
-export async function judge(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Allowed> {
+export async function resolveAllowed(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Allowed> {
   const { rule } = allowed(policy.decide(asked));
   const found = asked.host.kind === 'address' ? [asked.host] : await look(asked.host.text);
   const own = ownAddresses();

@@ -5,7 +5,7 @@ import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
 import { ask, type CommandContext, type Verdict } from './policy.ts';
-import { isPlainPath, misfitOf, type Rule } from './rule.ts';
+import { isPlainPath, type Rule, whyInvalid } from './rule.ts';
 
 /** Decides on a shell string. */
 export function decideText(text: string, owner: readonly OwnerRule[], context: CommandContext): Verdict {
@@ -82,8 +82,8 @@ function flawOf(rule: Rule, words: readonly string[], context: CommandContext): 
     }
     const flag = flagAt(rule, head, at);
     if (typeof flag === 'string') return flag;
-    const misfit = flag.value === null ? null : misfitOf(flag.kind!, flag.value, context);
-    if (misfit !== null) return `the value of ${flag.name} ${misfit}`;
+    const problem = flag.value === null ? null : whyInvalid(flag.kind!, flag.value, context);
+    if (problem !== null) return `the value of ${flag.name} ${problem}`;
     at += flag.taken;
   }
   const { requiredFlag } = rule;
@@ -94,8 +94,8 @@ function flawOf(rule: Rule, words: readonly string[], context: CommandContext): 
 function projectFlaw({ projectFlag }: Rule, head: readonly string[], context: CommandContext): string | null {
   const names = (word: string) => word === projectFlag || word.startsWith(`${projectFlag}=`);
   if (projectFlag === undefined || head.some(names)) return null;
-  const misfit = misfitOf('project', '.', context);
-  return misfit && `the working folder ${misfit}`;
+  const problem = whyInvalid('project', '.', context);
+  return problem && `the working folder ${problem}`;
 }
 
 interface Flag {
@@ -127,8 +127,8 @@ function argumentsFlaw(rule: Rule, args: readonly string[], context: CommandCont
   for (const [index, word] of args.entries()) {
     const kind = kinds[index] ?? rest;
     if (kind === undefined) return 'there are more arguments than the rule allows';
-    const misfit = misfitOf(kind, word, context);
-    if (misfit !== null) return `${JSON.stringify(word.slice(0, 80))} ${misfit}`;
+    const problem = whyInvalid(kind, word, context);
+    if (problem !== null) return `${JSON.stringify(word.slice(0, 80))} ${problem}`;
   }
   return null;
 }

@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isRefusal, readBounded } from '../lib/bounded-read.ts';
-import { list, Misfit, object, oneOf, type Shaped, text } from '../model/shape.ts';
+import { list, object, oneOf, type Shaped, ShapeError, text } from '../model/shape.ts';
 
 const word = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f]*$/, says: 'a word' });
 
@@ -40,7 +40,7 @@ export async function readOwnerRules(home: string, cwd: string): Promise<OwnerRu
     return empty === -1 ? { rules } : { unusable: `${path}: rules[${empty}].command: must not be empty` };
   } catch (error) {
     const { message } = error as Error;
-    return { unusable: error instanceof Misfit ? `${path}: ${message}` : message };
+    return { unusable: error instanceof ShapeError ? `${path}: ${message}` : message };
   }
 }
 

@@ -70,11 +70,11 @@ const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths' | 'project'>]
 };
 
 /** Null: the text is of that kind. Otherwise the reason why not. */
-export function misfitOf(kind: Kind, text: string, { cwd }: Pick<CommandContext, 'cwd'>): string | null {
+export function whyInvalid(kind: Kind, text: string, { cwd }: Pick<CommandContext, 'cwd'>): string | null {
   if (kind === 'project' && isInsidePath(text, cwd) && existsSync(resolve(cwd, text, 'carrel.yaml'))) {
     return 'has a carrel.yaml, which may grant the sandbox more';
   }
-  if (kind === 'project') return misfitOf('path', text, { cwd });
+  if (kind === 'project') return whyInvalid('path', text, { cwd });
   if (kind !== 'path' && kind !== 'paths') return patterns[kind].test(text) ? null : `is not a valid ${kind}`;
   const values = kind === 'paths' ? text.split(',') : [text];
   return values.every((one) => isInsidePath(one, cwd)) ? null : 'is outside of the working folder';

@@ -2,14 +2,14 @@
  * Parses the input of permission hooks of agent programs, and formats the answer. The shell tools are known by name; a call of
  * another tool, or one with an unknown field, gives `ask`.
  */
-import { list, Misfit, object, oneOf, open, type Shape, text, whole } from '../model/shape.ts';
+import { list, object, oneOf, open, type Shape, ShapeError, text, whole } from '../model/shape.ts';
 import { decide, decideText } from './decide.ts';
 import type { OwnerRule } from './owner.ts';
 import { ask, type CommandContext, type Verdict } from './policy.ts';
 
 const boolean: Shape<boolean> = (value, path) => {
   if (typeof value === 'boolean') return value;
-  throw new Misfit(path, 'must be true or false');
+  throw new ShapeError(path, 'must be true or false');
 };
 
 const command: Shape<string | readonly string[]> = (value, path) =>
@@ -39,7 +39,7 @@ export function readToolCall(json: string): ToolCall {
     if (known === null) return { cwd, asked: ask('tool', `${JSON.stringify(tool_name)} does not run commands`) };
     return { cwd, asked: input(tool_input, ['tool_input']).command };
   } catch (error) {
-    const reason = error instanceof Misfit ? error.message : 'not JSON';
+    const reason = error instanceof ShapeError ? error.message : 'not JSON';
     return { cwd: null, asked: ask('tool-call', `the call cannot be parsed: ${reason}`) };
   }
 }

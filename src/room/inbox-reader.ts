@@ -2,12 +2,12 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { Anchor } from '../lib/anchor.ts';
 import { ulidPattern } from '../model/ulid.ts';
-import { HeldBack } from './held-back.ts';
 import { stateOf, withEntry } from './inbox-entry.ts';
-import { WaitingNames } from './names.ts';
+import { NameQueue } from './name-queue.ts';
 import type { Inbox, Room } from './room.ts';
 import { readRegular } from './taken.ts';
-import type { TakenEntry, Taking } from './taking.ts';
+import type { TakenEntry, TakingFolder } from './taking-folder.ts';
+import { UnfinishedEntries } from './unfinished-entries.ts';
 
 /** The file in which `carrel-room` keeps the id of the last message that was read. */
 export const positionName = '.read';
@@ -17,24 +17,24 @@ const maxUnfinished = 1000;
 
 export class InboxReader {
   readonly #inbox: Inbox;
-  readonly #taking: Taking;
+  readonly #taking: TakingFolder;
   readonly #room: Pick<Room, 'setPosition'>;
   readonly #folder: Anchor;
-  readonly #names: WaitingNames;
-  readonly #held: HeldBack;
+  readonly #names: NameQueue;
+  readonly #held: UnfinishedEntries;
   /** Encoded as latin1. */
   readonly #unfinished = new Set<string>();
   /** Entries that were taken and are not delivered yet; a failed delivery is retried in the next turn. */
   #undelivered: TakenEntry[] = [];
   #isLast = false;
 
-  constructor(inbox: Inbox, taking: Taking, room: Pick<Room, 'setPosition'>) {
+  constructor(inbox: Inbox, taking: TakingFolder, room: Pick<Room, 'setPosition'>) {
     this.#inbox = inbox;
     this.#taking = taking;
     this.#room = room;
     this.#folder = Anchor.reach(inbox.folder);
-    this.#names = new WaitingNames(this.#folder.fd);
-    this.#held = new HeldBack(this.#folder.fd);
+    this.#names = new NameQueue(this.#folder.fd);
+    this.#held = new UnfinishedEntries(this.#folder.fd);
   }
 
   notice(name: Buffer | null): void {
@@ -42,7 +42,7 @@ export class InboxReader {
     if (name !== null) this.#hold(name);
   }
 
-  /** If `HeldBack` is full, the folder is read again later, which finds the name again. */
+  /** If `UnfinishedEntries` is full, the folder is read again later, which finds the name again. */
   #hold(name: Buffer): void {
     if (name[0] === dot && !this.#held.add(name)) this.#names.add(null);
   }

@@ -11,7 +11,7 @@ import { InboxReader } from './inbox-reader.ts';
 import type { InboxWatch, WatchKind } from './inbox-watch.ts';
 import type { Inbox, Room } from './room.ts';
 import type { TakenLimits } from './taken.ts';
-import { Taking } from './taking.ts';
+import { TakingFolder } from './taking-folder.ts';
 
 export interface IntakeParts {
   readonly room: Pick<Room, 'post' | 'refuse' | 'setPosition'>;
@@ -39,7 +39,7 @@ interface Watched {
 
 export class Intake {
   readonly #parts: IntakeParts;
-  readonly #taking: Taking;
+  readonly #taking: TakingFolder;
   readonly #inboxes = new Map<string, Watched>();
   readonly #ready = new Set<Watched>();
   #running = 0;
@@ -47,7 +47,7 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    this.#taking = new Taking(parts.room, parts.taking, parts.limits);
+    this.#taking = new TakingFolder(parts.room, parts.taking, parts.limits);
   }
 
   recover(): Promise<void> {

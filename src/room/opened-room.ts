@@ -31,7 +31,7 @@ const retryMs = 1000;
 /** How long the key of an archived message is kept. A post that is retried after a crash comes sooner. */
 const keyMs = 7 * 24 * 3600 * 1000;
 
-export interface Surroundings {
+export interface RoomDependencies {
   now(): Date;
   /** Called after each commit. */
   committed(messages: readonly Message[]): void;
@@ -44,7 +44,7 @@ export interface Surroundings {
 export class OpenedRoom {
   readonly folder: string;
   readonly #about: RoomAbout;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: RoomDependencies;
   readonly #unlock: () => void;
   readonly #db: Database;
   readonly #meta: Meta;
@@ -62,7 +62,7 @@ export class OpenedRoom {
   #isClosed = false;
 
   /** Creates the missing folders and files of the room, and finishes work that a crash interrupted. */
-  constructor(folder: string, about: RoomAbout, surroundings: Surroundings) {
+  constructor(folder: string, about: RoomAbout, surroundings: RoomDependencies) {
     this.folder = folder;
     this.#about = about;
     this.#surroundings = surroundings;

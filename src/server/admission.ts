@@ -5,7 +5,7 @@ import type { Users } from '../app/user/users.ts';
 import type { Audit, Peer } from '../audit/audit.ts';
 import type { Actor } from '../model/user.ts';
 
-export interface Visit {
+export interface CallerCredentials {
   readonly authorization: string | undefined;
   /** The user that the owner acts as. */
   readonly as: string | undefined;
@@ -13,7 +13,7 @@ export interface Visit {
   readonly isOwners: boolean;
 }
 
-export function visitOf(headers: Headers, isOwners: boolean): Visit {
+export function credentialsIn(headers: Headers, isOwners: boolean): CallerCredentials {
   const as = headers.get(actAsHeader) ?? undefined;
   return { authorization: headers.get('authorization') ?? undefined, as, isOwners };
 }
@@ -21,7 +21,7 @@ export function visitOf(headers: Headers, isOwners: boolean): Visit {
 /** Returns the actor. A refusal is also recorded in the audit log. */
 export function admit(
   { audit, users }: { readonly audit: Audit; readonly users: Users },
-  visit: Visit,
+  visit: CallerCredentials,
   peer: Peer | null,
 ): Actor {
   const { authorization, as, isOwners } = visit;

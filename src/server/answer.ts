@@ -6,8 +6,8 @@ import { stream } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
 import { endWith, type Frames, type Sent } from '../app/route.ts';
 import type { OpenAct } from '../audit/audit.ts';
-import { endHeld, holdBriefly } from '../lib/hold-briefly.ts';
-import { jsonPieces } from '../lib/made-json.ts';
+import { corkForTurn, endCorked } from '../lib/cork.ts';
+import { jsonPieces } from '../lib/encoded-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 
 const pieceBytes = 256 * 1024;
@@ -86,10 +86,10 @@ function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct
 async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Promise<void> {
   for await (const event of events) {
     if (outgoing.destroyed) return;
-    holdBriefly(outgoing);
+    corkForTurn(outgoing);
     if (!outgoing.write(sentText(event))) await roomIn(outgoing);
   }
-  endHeld(outgoing);
+  endCorked(outgoing);
 }
 
 function sentText({ id, event, data }: Sent): string {

@@ -16,7 +16,7 @@ export interface SecretCheck {
 }
 
 /** A request after its parts were checked against the route. */
-export interface Asking {
+export interface CheckedRequest {
   readonly actor: Actor;
   readonly scope: SecretCheck;
   readonly name: string;
@@ -34,10 +34,10 @@ export interface Asking {
 export async function audited(
   parts: Auditing,
   route: Route,
-  asking: Asking,
+  asking: CheckedRequest,
   peer: Peer | null,
 ): Promise<{ readonly answer: object; readonly openAct: OpenAct | null }> {
-  const handle = route.handle as (request: Asking) => Promise<object>;
+  const handle = route.handle as (request: CheckedRequest) => Promise<object>;
   const act = describe(route, asking);
   if (act === null) return { answer: await handle(asking), openAct: null };
   const refusal = refusalOf(act, asking);
@@ -56,7 +56,7 @@ export async function audited(
 }
 
 /** Checks the texts before anything is logged, because the names in the log may contain the same secret. */
-function refusalOf({ words = {} }: Act, { scope }: Asking): Fault | null {
+function refusalOf({ words = {} }: Act, { scope }: CheckedRequest): Fault | null {
   try {
     for (const [where, texts] of Object.entries(words))
       scope.secrets.refuseText(where, ...texts.filter((text) => text !== undefined));
@@ -67,12 +67,12 @@ function refusalOf({ words = {} }: Act, { scope }: Asking): Fault | null {
 }
 
 /** Begins the act of a stream; its handler ends the act. */
-export function beginAct(parts: Auditing, route: Route, asking: Asking, peer: Peer | null): OpenAct {
+export function beginAct(parts: Auditing, route: Route, asking: CheckedRequest, peer: Peer | null): OpenAct {
   return begin(parts, asking.actor, describe(route, asking)!, peer);
 }
 
-function describe({ act }: Route, asking: Asking): Act | null {
-  return (act as ((asked: Asking) => Act | null) | null)?.(asking) ?? null;
+function describe({ act }: Route, asking: CheckedRequest): Act | null {
+  return (act as ((asked: CheckedRequest) => Act | null) | null)?.(asking) ?? null;
 }
 
 /** Begins an act. Its details are logged only if it succeeds. */

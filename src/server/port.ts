@@ -18,7 +18,7 @@ import { maxDescriptors } from '../lib/process.ts';
 import type { Rate } from '../lib/rate.ts';
 import { refusalText } from '../lib/refusal.ts';
 import { SameSite } from '../lib/same-site.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { asFault, Fault, faultTable } from '../model/fault.ts';
 import { callerHeader } from '../model/service.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
 import { CallerLimit } from './caller-limit.ts';
@@ -204,7 +204,7 @@ class OpenPort {
 
   #refused(error: unknown, request: IncomingMessage): Response {
     const fault = asFault(error);
-    return Response.json(fault, { status: consequences[fault.code].http, headers: this.#challenge(fault, request) });
+    return Response.json(fault, { status: faultTable[fault.code].http, headers: this.#challenge(fault, request) });
   }
 }
 

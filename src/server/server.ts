@@ -18,11 +18,11 @@ import type { Settings } from '../app/settings.ts';
 import type { Users } from '../app/user/users.ts';
 import { readJsonText } from '../lib/bounded-json.ts';
 import type { Build } from '../lib/package.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { asFault, Fault, faultTable } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
-import { admit, visitOf } from './admission.ts';
+import { admit, credentialsIn } from './admission.ts';
 import { json, streamed } from './answer.ts';
-import { type Asking, type Auditing, audited, type SecretCheck } from './auditing.ts';
+import { type Auditing, audited, type CheckedRequest, type SecretCheck } from './auditing.ts';
 import { olderNotice } from './older.ts';
 import { peerOfSocket } from './peer.ts';
 
@@ -38,7 +38,7 @@ export interface Serving extends Auditing {
 }
 
 /** One of the daemon's sockets. */
-export interface Entrance {
+export interface SocketPolicy {
   /** Only the owner can connect, so a request without a token is from the owner. */
   readonly isOwners: boolean;
   /** Called with the connection of each request that was authenticated. */
@@ -49,7 +49,7 @@ const maxBodyBytes = 12 * 1024 * 1024;
 /** The actor of routes that need no authentication. */
 const anonymous: Actor = { name: '', isOwner: false };
 
-export function createApp(serving: Serving, entrance: Entrance): Hono {
+export function createApp(serving: Serving, entrance: SocketPolicy): Hono {
   const app = new Hono();
   for (const route of serving.routes) {
     if (route.answer === 'upgrade') continue;
@@ -63,10 +63,12 @@ export function createApp(serving: Serving, entrance: Entrance): Hono {
   return app;
 }
 
-async function serve(serving: Serving, entrance: Entrance, route: Route, context: HonoContext): Promise<Response> {
+async function serve(serving: Serving, entrance: SocketPolicy, route: Route, context: HonoContext): Promise<Response> {
   const socket = incoming(context)?.socket;
   const peer = peerOfSocket(socket);
-  const actor = route.open ? anonymous : admit(serving, visitOf(context.req.raw.headers, entrance.isOwners), peer);
+  const actor = route.open
+    ? anonymous
+    : admit(serving, credentialsIn(context.req.raw.headers, entrance.isOwners), peer);
   if (socket && !route.open) entrance.authenticated(socket);
   const gone = new AbortController();
   const request = await checked(route, context, { actor, scope: serving.scopes.of(actor), gone: gone.signal });
@@ -91,7 +93,7 @@ async function checked(
   route: Route,
   context: HonoContext,
   { actor, scope, gone }: { readonly actor: Actor; readonly scope: SecretCheck; readonly gone: AbortSignal },
-): Promise<Asking> {
+): Promise<CheckedRequest> {
   return {
     actor,
     scope,
@@ -131,5 +133,5 @@ export function refreshFor(settings: Pick<Settings, 'refresh' | 'refusal'>, { is
 }
 
 function refuse(context: HonoContext, fault: Fault): Response {
-  return context.json(fault.toJSON(), consequences[fault.code].http as ContentfulStatusCode);
+  return context.json(fault.toJSON(), faultTable[fault.code].http as ContentfulStatusCode);
 }

@@ -8,10 +8,10 @@ import { validated } from '../api/validated.ts';
 import { endWith, type Route } from '../app/route.ts';
 import { refusalText } from '../lib/refusal.ts';
 import { asFault, Fault } from '../model/fault.ts';
-import { admit, visitOf } from './admission.ts';
+import { admit, credentialsIn } from './admission.ts';
 import { beginAct } from './auditing.ts';
 import { peerOfSocket } from './peer.ts';
-import type { Entrance, Serving } from './server.ts';
+import type { Serving, SocketPolicy } from './server.ts';
 
 interface Connection {
   readonly socket: Duplex;
@@ -19,7 +19,7 @@ interface Connection {
   readonly head: Buffer;
 }
 
-export function serveUpgrades(server: http.Server, serving: Serving, entrance: Entrance): void {
+export function serveUpgrades(server: http.Server, serving: Serving, entrance: SocketPolicy): void {
   const targets = serving.routes.filter(({ answer }) => answer === 'upgrade').map(targetOf);
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
@@ -42,14 +42,14 @@ function targetOf(route: Route): Target {
 
 async function serve(
   serving: Serving,
-  { isOwners, authenticated }: Entrance,
+  { isOwners, authenticated }: SocketPolicy,
   targets: readonly Target[],
   request: http.IncomingMessage,
   connection: Connection,
 ): Promise<void> {
   const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const peer = peerOfSocket(request.socket);
-  const actor = admit(serving, visitOf(headers, isOwners), peer);
+  const actor = admit(serving, credentialsIn(headers, isOwners), peer);
   authenticated(request.socket);
   const found = find(targets, request);
   if (found === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');

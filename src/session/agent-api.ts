@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { parseBounded } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
-import { asFault, consequences, Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { asFault, Fault, type FaultBody, faultTable, isFault } from '../model/fault.ts';
 import { agentApiPort } from '../model/session.ts';
 import { ApiConnections } from './api-connections.ts';
 import { EventStream, type SentEvent } from './event-stream.ts';
@@ -151,7 +151,7 @@ function parsed(bytes: Buffer): unknown {
 
 function refusalOf(status: number | undefined, value: unknown): Fault {
   const { code, message, hint } = (value ?? {}) as Partial<FaultBody>;
-  if (typeof code !== 'string' || !Object.hasOwn(consequences, code) || typeof message !== 'string')
+  if (typeof code !== 'string' || !Object.hasOwn(faultTable, code) || typeof message !== 'string')
     return new Fault('corrupt', `an answer with status ${status} and no reason`);
   return new Refusal(code, message.slice(0, 2000), typeof hint === 'string' ? { hint: hint.slice(0, 2000) } : {});
 }

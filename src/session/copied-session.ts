@@ -75,8 +75,8 @@ export function requireFirst(id: string, line: string): void {
 }
 
 function inOrder(order: EventOrder, event: SessionEvent): SessionEvent {
-  const misfit = order.take(event);
-  if (misfit !== null) throw new Fault('corrupt', `session ${event.sessionId}: ${misfit}`);
+  const problem = order.take(event);
+  if (problem !== null) throw new Fault('corrupt', `session ${event.sessionId}: ${problem}`);
   return event;
 }
 

@@ -25,9 +25,9 @@ export class EventOrder {
   take(event: SessionEvent): string | null {
     if (event.seq !== this.#seq + 1) return `event ${event.seq} where ${this.#seq + 1} is next`;
     if ((event.type === 'session.created') !== (event.seq === 1)) return `${event.type} as event ${event.seq}`;
-    const misfit = this.#check(event);
-    if (misfit === null) this.#seq += 1;
-    return misfit;
+    const problem = this.#check(event);
+    if (problem === null) this.#seq += 1;
+    return problem;
   }
 
   #check(event: SessionEvent): string | null {

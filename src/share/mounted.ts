@@ -20,7 +20,7 @@ export function mountedAt(pid: number, target: string): Access | null {
  * would let that process go on reading and writing. The path is in no folder that agents can write, so it cannot lead
  * to another mount.
  */
-export function takeAway(pid: number, target: string): 'done' | 'busy' {
+export function unmountShare(pid: number, target: string): 'done' | 'busy' {
   if (find(pid, target) === null) return 'done';
   return inMountNamespaceOf(pid, () => unmount(target)) === 'busy' ? 'busy' : 'done';
 }

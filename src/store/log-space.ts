@@ -44,7 +44,7 @@ export function preallocate(db: Database, path: string): void {
  * SQLite removes the files of its log when the last connection closes, and the next one would need space for them. A
  * second link keeps them meanwhile, and the log counts as empty: all of it is in the file by then.
  */
-export function keepingLog(path: string, close: () => void): void {
+export function closeKeepingLog(path: string, close: () => void): void {
   const held = [`${path}-wal`, `${path}-shm`].map((name) => ({ name, other: `${name}.kept` }));
   for (const { name, other } of held) giveOtherName(name, other);
   close();

@@ -15,7 +15,7 @@ import { openSqlite } from '../lib/sqlite.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { LogFlush } from './log-flush.ts';
-import { allocateIndex, fillIndex, keepingLog, preallocate } from './log-space.ts';
+import { allocateIndex, closeKeepingLog, fillIndex, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
 import { codeOf, refuseIfFull, translated } from './sqlite-fault.ts';
@@ -255,7 +255,7 @@ class SqliteStore implements Store {
     this.#closed = true;
     this.#feed.clear();
     this.#flush.close();
-    translated(this.#path, () => keepingLog(this.#path, () => this.#db.close()));
+    translated(this.#path, () => closeKeepingLog(this.#path, () => this.#db.close()));
     closeSync(this.#index);
   }
 

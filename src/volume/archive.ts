@@ -20,7 +20,7 @@ import { archiveFormat, type Manifest, manifestBytes, parseManifest, printManife
 import { blockBytes, damaged, makeHeader, padded } from './member.ts';
 import { type Compression, chooseCompression, pack, writeAll } from './pack.ts';
 import { unpack } from './unpack.ts';
-import type { Passed } from './work.ts';
+import type { OnProgress } from './work.ts';
 
 const payloadStart = blockBytes + manifestBytes + blockBytes;
 const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
@@ -44,7 +44,7 @@ export async function writeArchive(
   folder: string,
   file: string,
   facts: ArchiveFacts,
-  passed: Passed,
+  passed: OnProgress,
 ): Promise<Written> {
   if (existsSync(file)) throw taken(file);
   const temporary = join(dirname(file), `.${basename(file)}-${randomBytes(4).toString('hex')}${unfinishedSuffix}`);
@@ -59,7 +59,7 @@ export async function writeArchive(
   }
 }
 
-async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts, passed: Passed) {
+async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts, passed: OnProgress) {
   const handle = await open(temporary, 'wx+', 0o600);
   try {
     const compression = await chooseCompression();
@@ -125,9 +125,9 @@ export interface Archive {
   /** The size of the file. */
   readonly bytes: number;
   /** Rejects with `invalid` unless every byte is as it was written. */
-  verify(passed: Passed): Promise<void>;
+  verify(passed: OnProgress): Promise<void>;
   /** Unpacks into an empty folder. Returns notes on what was left out. */
-  unpackInto(folder: string, passed: Passed): Promise<readonly string[]>;
+  unpackInto(folder: string, passed: OnProgress): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -179,7 +179,7 @@ async function verify(payload: AsyncIterable<Buffer>, manifest: Manifest): Promi
 
 const chunkBytes = 1024 * 1024;
 
-async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest, passed: Passed): AsyncGenerator<Buffer> {
+async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest, passed: OnProgress): AsyncGenerator<Buffer> {
   for (let done = 0; done < payloadBytes; ) {
     const chunk = Buffer.alloc(Math.min(chunkBytes, payloadBytes - done));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, payloadStart + done);

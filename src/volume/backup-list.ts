@@ -5,7 +5,7 @@ import { syncFolder } from '../lib/file.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { openArchive } from './archive.ts';
-import type { Acting, Backup } from './volume.ts';
+import type { Backup, VolumeActor } from './volume.ts';
 
 /** Oldest first. */
 export async function listBackups(folder: string): Promise<readonly Backup[]> {
@@ -28,7 +28,7 @@ async function readBackup(file: string): Promise<Backup[]> {
 }
 
 /** `file` is the path of a backup or its last part. The owner of the installation can also remove an unreadable one. */
-export async function removeBackup(folder: string, acting: Acting, file: string): Promise<string> {
+export async function removeBackup(folder: string, acting: VolumeActor, file: string): Promise<string> {
   const path = join(folder, basename(file));
   const found = (await listBackups(folder)).find((backup) => backup.file === path);
   const mayRemove = found ? found.owner === acting.user || acting.isOwner : acting.isOwner && isBackupFile(path);

@@ -14,7 +14,7 @@ import { asFault, Fault, isFault } from '../model/fault.ts';
 import { isShared, type MigratedFrom, nameOfKey, userHash, type Volume, type VolumeKey } from '../model/volume.ts';
 import { isEmptyFolder, isPlainFolder, ownTree, removeDevices, swap, withStaged } from './folder.ts';
 import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
-import type { Acting, VolumeContext } from './volume.ts';
+import type { VolumeActor, VolumeContext } from './volume.ts';
 
 export interface Migrated {
   /** The old volume. */
@@ -56,7 +56,7 @@ export class Migration {
    * The old volumes that the user may take over: first those with the hash of the user's name or uid, then, for the
    * owner of the installation, those that all users shared.
    */
-  claims({ user, uid = null, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
+  claims({ user, uid = null, isOwner }: VolumeActor, found: readonly OldVolume[]): readonly Claim[] {
     const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
     const claims = found.flatMap((from) => {
       const old = parseOldName(from.name, this.#context.prefix);

@@ -8,7 +8,7 @@ import { run } from '../lib/run.ts';
 import { pipe } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
 import { lookForSpecial, tooLong } from './special.ts';
-import type { Passed } from './work.ts';
+import type { OnProgress } from './work.ts';
 
 export type Compression = 'zstd' | 'gzip';
 
@@ -51,7 +51,7 @@ export async function pack(
   file: FileHandle,
   position: number,
   by: Compression,
-  passed: Passed,
+  passed: OnProgress,
 ): Promise<Packed> {
   await file.write(Buffer.alloc(position));
   const [tar, compressor] = startPacking(folder, file, by);
@@ -108,7 +108,7 @@ async function hashGrowing(
   file: FileHandle,
   position: number,
   end: Promise<unknown>,
-  passed: Passed,
+  passed: OnProgress,
 ): Promise<Omit<Packed, 'notes'>> {
   const [hash, buffer] = [createHash('sha256'), Buffer.alloc(chunkBytes)];
   let [bytes, synced, syncing, isOver] = [0, 0, Promise.resolve(), false];

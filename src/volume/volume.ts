@@ -60,7 +60,7 @@ export interface VolumeContext {
 }
 
 /** The user that a call acts for. */
-export interface Acting {
+export interface VolumeActor {
   readonly user: string;
   /** The uid of the user's account, if it is known. */
   readonly uid?: number | null;

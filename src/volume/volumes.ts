@@ -28,7 +28,7 @@ import * as folders from './folder.ts';
 import { inUse } from './in-use.ts';
 import { type Migrated, Migration } from './migrate.ts';
 import type { OldVolume } from './old-volume.ts';
-import type { Acting, Backup, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
+import type { Backup, Cleaned, ResolvedVolume, Restored, VolumeActor, VolumeContext, VolumeStatus } from './volume.ts';
 import { type Work, WorkList } from './work.ts';
 
 const dayMs = 86_400_000;
@@ -73,13 +73,13 @@ export class Volumes {
   }
 
   /** The volumes of the user and the shared ones; `all`: those of all users, only for the owner. */
-  list({ user, isOwner }: Acting, all = false): readonly Volume[] {
+  list({ user, isOwner }: VolumeActor, all = false): readonly Volume[] {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the volumes of all users');
     return this.#context.records.list().filter((one) => all || one.user === user || one.user === null);
   }
 
   /** Finds a volume by its type, label or whole name. */
-  find(acting: Acting, asked: string): Volume {
+  find(acting: VolumeActor, asked: string): Volume {
     const { prefix, records } = this.#context;
     const isLabel = isVolumeLabel(asked, prefix);
     const key = isVolumeType(asked) ? typeKey(asked) : isLabel ? labelKey(asked) : null;
@@ -92,7 +92,7 @@ export class Volumes {
     });
   }
 
-  async status(acting: Acting, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
+  async status(acting: VolumeActor, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
     const volume = this.find(acting, asked);
     const mountedBy = this.#context.mountedBy(volume.name);
     const idleDays = Math.floor((Date.parse(at) - Date.parse(volume.lastUsedAt ?? volume.createdAt)) / dayMs);
@@ -120,7 +120,7 @@ export class Volumes {
   }
 
   /** Removes each volume separately: one that cannot be removed stays, and its result has the reason. */
-  async clean(acting: Acting, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
+  async clean(acting: VolumeActor, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
     const volumes = asked.map((one) => this.#changeable(acting, one));
     for (const { name } of volumes) this.#refuseMounted(name);
     const cleaned: Cleaned[] = [];
@@ -159,13 +159,13 @@ export class Volumes {
    * Works also while a sandbox has the volume mounted: a file that changes meanwhile is in the backup in its old or its
    * new state. `file` must not exist.
    */
-  backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
+  backup(acting: VolumeActor, asked: string, file: string, at: string): Promise<Written> {
     const volume = this.#changeable(acting, asked);
     return this.#alone(volume.name, () => this.#backup(volume, file, at));
   }
 
   /** The backups that `clean` made of volumes of this user and, for the owner, of shared or (`all`) of all volumes. */
-  async backups({ user, isOwner }: Acting, all = false): Promise<readonly Backup[]> {
+  async backups({ user, isOwner }: VolumeActor, all = false): Promise<readonly Backup[]> {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the backups of all users');
     const backups = await listBackups(this.#context.backups);
     return backups.filter(({ owner }) => all || owner === user || (owner === null && isOwner));
@@ -182,12 +182,12 @@ export class Volumes {
   }
 
   /** Running backups and restores of volumes of the user and of shared ones; for the owner, those of all users. */
-  work({ user, isOwner }: Acting): readonly Work[] {
+  work({ user, isOwner }: VolumeActor): readonly Work[] {
     return this.#work.all.filter((one) => isOwner || one.user === user || one.user === null);
   }
 
   /** Restores into the volume of the same type and user, whatever its name was when the backup was made. */
-  async restore(acting: Acting, file: string, at: string): Promise<Restored> {
+  async restore(acting: VolumeActor, file: string, at: string): Promise<Restored> {
     const archive = await openArchive(file);
     try {
       const { type, label = null, owner } = archive.manifest;
@@ -208,7 +208,7 @@ export class Volumes {
   }
 
   /** Replaces the content of a shared volume by that of a folder of the host. */
-  fill(acting: Acting, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
+  fill(acting: VolumeActor, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
     refuseShared(acting, type);
     if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
     return this.#replace(acting, typeKey(type), at, async (staged) => {
@@ -219,7 +219,7 @@ export class Volumes {
   }
 
   #replace(
-    acting: Acting,
+    acting: VolumeActor,
     key: VolumeKey,
     at: string,
     make: (staged: string) => Promise<readonly string[]>,
@@ -245,7 +245,7 @@ export class Volumes {
   }
 
   /** Migrates each volume separately; one that cannot be migrated is not changed, with a reason. Old volumes stay. */
-  async migrate(acting: Acting, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
+  async migrate(acting: VolumeActor, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
     const migrated: Migrated[] = [];
     for (const one of this.#migration.claims(acting, found)) {
       migrated.push(await this.#alone(one.to, () => this.#migration.bring(one, at)));
@@ -301,7 +301,7 @@ export class Volumes {
     return user === null ? null : this.#context.agentOf(user);
   }
 
-  #changeable(acting: Acting, asked: string): Volume {
+  #changeable(acting: VolumeActor, asked: string): Volume {
     const volume = this.find(acting, asked);
     refuseShared(acting, volume.type);
     return volume;
@@ -317,7 +317,7 @@ export class Volumes {
   }
 
   /** Removes a backup that `clean` made: one of this user, or, for the owner, of any user. */
-  removeBackup(acting: Acting, file: string): Promise<string> {
+  removeBackup(acting: VolumeActor, file: string): Promise<string> {
     return removeBackup(this.#context.backups, acting, file);
   }
 }
@@ -328,7 +328,7 @@ function neverMounted(name: string): Fault {
   });
 }
 
-function refuseShared({ isOwner }: Acting, type: VolumeKey['type']): void {
+function refuseShared({ isOwner }: VolumeActor, type: VolumeKey['type']): void {
   if (isShared(type) && !isOwner) throw new Fault('denied', `only the owner of the installation changes ${type}`);
 }
 

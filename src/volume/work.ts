@@ -14,7 +14,7 @@ export interface Work extends Pick<Volume, 'name' | 'type' | 'user'> {
 }
 
 /** Called with the number of bytes since the last call. */
-export type Passed = (bytes: number) => void;
+export type OnProgress = (bytes: number) => void;
 
 export class WorkList {
   readonly #all = new Set<Work>();
@@ -23,7 +23,7 @@ export class WorkList {
     return [...this.#all];
   }
 
-  async during<T>(begun: Omit<Work, 'bytes'>, act: (passed: Passed) => Promise<T>): Promise<T> {
+  async during<T>(begun: Omit<Work, 'bytes'>, act: (passed: OnProgress) => Promise<T>): Promise<T> {
     const work = { ...begun, bytes: 0 };
     this.#all.add(work);
     try {

@@ -56,7 +56,7 @@ export function split(
 }
 
 /** Adds up the ignored paths of several sandboxes. */
-export function together(all: readonly Ignored[]): Ignored {
+export function mergeIgnored(all: readonly Ignored[]): Ignored {
   const places = [...new Set(all.flatMap((one) => one.places))];
   const files = all.reduce((sum, one) => sum + one.files, 0);
   return { files, more: all.some(({ more }) => more), places: places.slice(0, maxPlaces) };

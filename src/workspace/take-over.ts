@@ -9,16 +9,16 @@ import type { Change, Outcome, PlannedPath } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { pathFilter, pathspecText } from '../model/pathspec.ts';
 import type { ApplyOptions, ApplySource, FileStep, Plan } from './apply/apply.ts';
-import { hasMoved } from './apply/changed.ts';
+import { isStalePlan } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
 import { type GateFacts, withGateContext } from './apply/gate-context.ts';
 import { readJournal } from './apply/journal.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
-import { keepAndList, settleBases, voidApply } from './change/bases.ts';
+import { adoptAgentVersions, keepAndList, voidApply } from './change/bases.ts';
 import type { Changes, Skipped } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
-import { type Ignored, ignoredPaths, type Split, split, together, unskipped } from './ignored.ts';
+import { type Ignored, ignoredPaths, mergeIgnored, type Split, split, unskipped } from './ignored.ts';
 import { IgnoredFolders } from './ignored-folders.ts';
 import { type Chosen, withChosen } from './pick.ts';
 import { reading } from './tree/reader.ts';
@@ -90,7 +90,7 @@ export function takeOver(order: TakeOver): TakenOver {
       if (tries === 1 && order.listed) return tryTakeOver(order, order.listed);
       return tryTakeOver({ ...order, gateFacts: null }, listSources(order, order.skipping));
     } catch (error) {
-      if (tries === maxTries || !hasMoved(error)) throw error;
+      if (tries === maxTries || !isStalePlan(error)) throw error;
     }
   }
 }
@@ -110,7 +110,7 @@ function tryTakeOver(order: TakeOver, found: readonly Changes[]): TakenOver {
     (gateContext) => take(listed, { ...order, options: { ...options, gateContext } }),
     order.gateFacts,
   );
-  return { ...taken, hiddenInGit, ignored: together(listed.map(({ ignored }) => ignored)) };
+  return { ...taken, hiddenInGit, ignored: mergeIgnored(listed.map(({ ignored }) => ignored)) };
 }
 
 /** A path that was named and is ignored is refused: leaving it out would look as if it was applied. */
@@ -151,7 +151,7 @@ function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hidd
     if (changed) commitApply(plan, project, journal, meta, { remake, reader });
     if (journal === null || plan.blocked) return;
     for (const { place, changes, logBytes } of settled)
-      settleBases(place, changes, applyOf(journal), { reader, logBytes });
+      adoptAgentVersions(place, changes, applyOf(journal), { reader, logBytes });
   });
   return { paths: plan.paths, digest, blocked: plan.blocked, changed };
 }
@@ -214,11 +214,11 @@ export function settleAgain(journal: string, project: string, sources: readonly 
     const changes = listChanges(place).changes.filter(({ path }) => paths.has(path));
     const plan = planApply([{ sandbox, changes }], project, { resolution: 'leave', allow: [] });
     const same = plan.paths.filter(({ outcome }) => outcome === 'same');
-    settleBases(place, changesSettled(changes, sandbox, same), applyOf(journal));
+    adoptAgentVersions(place, changesSettled(changes, sandbox, same), applyOf(journal));
   }
 }
 
 /** Makes the changes of an undone apply be listed again, in each of these places, including snapshots and forks. */
-export function reopen(apply: string, places: readonly WorkspacePlace[]): void {
+export function restoreListedChanges(apply: string, places: readonly WorkspacePlace[]): void {
   for (const place of places) if (existsSync(place.folder)) voidApply(place, apply);
 }

@@ -17,7 +17,7 @@ import type { Branch } from './git/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
 import { isInsideGit } from './git/git-store.ts';
 import type { BranchChange } from './git/write-blobs.ts';
-import { type Ignored, split, together } from './ignored.ts';
+import { type Ignored, mergeIgnored, split } from './ignored.ts';
 import { withChosen } from './pick.ts';
 import { leftOutOf, listSources, type TakeOver } from './take-over.ts';
 
@@ -56,7 +56,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
     return { sandbox, hiddenInGit, ...split(withChosen(changes, order.chosen), leftOut[index] ?? new Set()) };
   });
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
-  const ignored = together(listed.map((one) => one.ignored));
+  const ignored = mergeIgnored(listed.map((one) => one.ignored));
   const carried = listed.map(({ sandbox, changes }) => ({ sandbox, changes: changes.filter(isCommittable) }));
   const tree = join(scratch, 'tree');
   mkdirSync(tree);

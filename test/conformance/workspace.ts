@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepBases, settleBases } from '../../src/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import { copyContent, readContent } from '../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
@@ -177,7 +177,7 @@ function settleCases(kind: WorkspaceKindUnderTest): void {
     execFileSync('rm', [join(inside, 'deleted')]);
     const { changes } = listChanges(place);
     expect(changes.map(({ path }) => path)).toEqual(['added', 'deleted', 'modified', 'other']);
-    settleBases(place, changes.slice(0, 3), 'one');
+    adoptAgentVersions(place, changes.slice(0, 3), 'one');
     expect(listChanges(place).changes.map(({ path }) => path)).toEqual(['other']);
 
     writeFileSync(join(inside, 'modified'), 'again');

@@ -25,7 +25,7 @@ import { blocksOf, type Hunk, headText, hunkText, linesText, parseSection } from
 import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import { type OfferedFile, offer, type Pick } from '../../src/workspace/pick.ts';
-import { reopen } from '../../src/workspace/take-over.ts';
+import { restoreListedChanges } from '../../src/workspace/take-over.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { randomFrom } from '../fixtures/random-edits.ts';
 
@@ -199,7 +199,7 @@ it('takes modes, renames, additions and deletions, and an undo reverts them', as
   expect([read('added'), read('left')]).toEqual(['added\n', lines]);
   expect(listChanges(trial.place).changes.map(({ path }) => path)).toEqual(['left', 'mode', 'new']);
   await undoApply(join(trial.folder, 'journal'));
-  reopen('journal', [trial.place]);
+  restoreListedChanges('journal', [trial.place]);
   expect(execFileSync('diff', ['-r', trial.project, trial.place.base], { encoding: 'utf8' })).toBe('');
   expect((await trial.offered()).map(({ id }) => id)).toEqual(offered.map(({ id }) => id));
 });
@@ -321,7 +321,7 @@ describe('edited hunks', () => {
     const [rest] = await trial.offered();
     expect(rest!.section.toString('latin1')).toMatch(/\n-\xc3\xbc by hand\r\n\+three\n line 4\n-line 5\n\+five\n/);
     await undoApply(join(trial.folder, 'journal'));
-    reopen('journal', [trial.place]);
+    restoreListedChanges('journal', [trial.place]);
     expect(trial.read('a')).toBe(numbers.replace('line 20\n', 'owner\n'));
   });
 

@@ -10,8 +10,8 @@ import {
   type BundleBounds,
   bundleBounds,
   bundleCommand,
+  importBundle,
   projectTips,
-  takeBundle,
 } from '../../src/workspace/git/bundle.ts';
 import { Repository } from '../harness/repository.ts';
 
@@ -24,7 +24,7 @@ const small = bundleBounds({ diskBytes: MiB, memoryBytes: MiB });
 
 async function refuses(project: Repository, bundle: string, why: RegExp, bounds: BundleBounds = small) {
   const before = project.state();
-  const fault = await takeBundle({ project: project.path, name: 'n', bundle, bounds }).catch((error) => error);
+  const fault = await importBundle({ project: project.path, name: 'n', bundle, bounds }).catch((error) => error);
   expect(fault).toMatchObject({ code: 'invalid' });
   expect(fault.message).toMatch(why);
   expect(project.state()).toBe(before);
@@ -88,7 +88,7 @@ it('a small bundle is refused if its pack would repeat many large files of the p
   expect(statSync(path).size).toBeLessThan(MiB / 4);
   await refuses(project, path, /takes more than its sandbox may have/);
   const enough = bundleBounds({ diskBytes: 8 * MiB, memoryBytes: MiB });
-  expect(await takeBundle({ project: project.path, name: 'n', bundle: path, bounds: enough })).toHaveLength(1);
+  expect(await importBundle({ project: project.path, name: 'n', bundle: path, bounds: enough })).toHaveLength(1);
 });
 
 it('an object that is larger than the memory limit of its sandbox is refused', async () => {
@@ -112,6 +112,6 @@ it('a long subject is cut', async () => {
   const [file, ...args] = bundleCommand((await projectTips(project.path))!);
   const path = join(mkdtempSync(join(root, 'subject-')), 'bundle');
   writeFileSync(path, spawnSync(file!, args, { cwd: agent.path }).stdout);
-  const [taken] = await takeBundle({ project: project.path, name: 'n', bundle: path });
+  const [taken] = await importBundle({ project: project.path, name: 'n', bundle: path });
   expect(taken!.subject.length).toBeLessThan(600);
 });

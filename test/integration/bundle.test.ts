@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../../src/workspace/git/bundle.ts';
+import { bundleCommand, importBundle, isEmptyBundle, projectTips } from '../../src/workspace/git/bundle.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-bundle-'));
@@ -37,7 +37,7 @@ describe('commits of an agent', () => {
     agent.git('checkout', '-q', '-b', 'topic/x');
     const tip = agent.commit({ c: 'c\n' }, 'Grüße\n\nmore');
     const { path } = await bundle(project, agent);
-    const taken = await takeBundle({ project: project.path, name: 'a..b.lock', bundle: path });
+    const taken = await importBundle({ project: project.path, name: 'a..b.lock', bundle: path });
     expect(taken).toEqual([
       {
         ref: 'refs/carrel/a%2e.b%2elock/heads/main',
@@ -66,7 +66,7 @@ describe('commits of an agent', () => {
     const agent = agentOf(project);
     const take = async () => {
       const { path } = await bundle(project, agent);
-      return (await takeBundle({ project: project.path, name: 'n', bundle: path })).map(({ ref }) => ref);
+      return (await importBundle({ project: project.path, name: 'n', bundle: path })).map(({ ref }) => ref);
     };
     agent.git('checkout', '-q', '-b', 'x');
     agent.commit({ b: '1' }, 'one');
@@ -87,7 +87,7 @@ describe('commits of an agent', () => {
     const agent = agentOf(project);
     agent.commit({ b: 'b\n' }, 'first');
     const { path } = await bundle(project, agent);
-    const [taken] = await takeBundle({ project: project.path, name: 'n', bundle: path });
+    const [taken] = await importBundle({ project: project.path, name: 'n', bundle: path });
     expect(taken).toMatchObject({ ref: 'refs/carrel/n/heads/main', ahead: 1 });
     expect(await projectTips(root)).toBeNull();
     expect(await projectTips(join(project.path, '..'))).toBeNull();
@@ -112,7 +112,7 @@ describe('refused, without a trace in the repository:', () => {
 
   async function refuses(project: Repository, path: string, why: RegExp) {
     const before = project.state();
-    const fault = await takeBundle({ project: project.path, name: 'n', bundle: path }).catch((error) => error);
+    const fault = await importBundle({ project: project.path, name: 'n', bundle: path }).catch((error) => error);
     expect(fault).toMatchObject({ code: 'invalid' });
     expect(fault.message).toMatch(why);
     expect(project.state()).toBe(before);
@@ -215,7 +215,7 @@ it('hooks and configuration of the project are not run', async () => {
   const hook = join(project.path, '.git/hooks/reference-transaction');
   writeFileSync(hook, `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
   project.git('config', 'core.fsmonitor', hook);
-  await takeBundle({ project: project.path, name: 'n', bundle: path });
+  await importBundle({ project: project.path, name: 'n', bundle: path });
   expect(() => statSync(mark)).toThrow();
   project.git('update-ref', 'refs/heads/other', 'HEAD');
   statSync(mark);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { LocalHandle } from '../../src/engine/local/handle.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
-import { hasStopped, processesInside, stillness } from '../../src/engine/local/stopped.ts';
+import { hasStopped, processesInside, stopStateOf } from '../../src/engine/local/stopped.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
@@ -52,7 +52,7 @@ it('pause stops processes that fork as fast as they can', async () => {
   await engine.pause(id, handle);
   const held = inside();
   for (let look = 0; look < 20; look += 1) expect(inside()).toEqual(held);
-  if (groupOf(handle.init.pid) === null) expect(held.map(stillness)).toEqual(held.map(() => 'stopped'));
+  if (groupOf(handle.init.pid) === null) expect(held.map(stopStateOf)).toEqual(held.map(() => 'stopped'));
   await engine.resume(id, handle);
   await until('them to fork again', async () => (inside().join() === held.join() ? null : true));
 });

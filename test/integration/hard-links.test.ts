@@ -25,7 +25,7 @@ import { discardChanges } from '../../src/workspace/change/discard.ts';
 import { foldIndex } from '../../src/workspace/change/fold-index.ts';
 import { hasIndex } from '../../src/workspace/change/index-layer.ts';
 import { copyState, restoreSnapshot, takeSnapshot } from '../../src/workspace/snapshot/snapshot.ts';
-import { reopen, takeOver } from '../../src/workspace/take-over.ts';
+import { restoreListedChanges, takeOver } from '../../src/workspace/take-over.ts';
 import { readContent } from '../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
@@ -213,7 +213,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     const inodes = () => new Set(all.map((name) => statSync(project(name)).ino)).size;
     expect([inodes(), readFileSync(project('d/e'), 'utf8'), listed()]).toEqual([1, 'new', []]);
     undoApply(journal);
-    reopen('journal', [place]);
+    restoreListedChanges('journal', [place]);
     expect([inodes(), readFileSync(project('d/e'), 'utf8'), listed()]).toEqual([1, 'old', allListed]);
   });
 

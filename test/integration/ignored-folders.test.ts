@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText, toBytes } from '../../src/model/byte-path.ts';
-import { settleBases } from '../../src/workspace/change/bases.ts';
+import { adoptAgentVersions } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import { inReadFolder, withOwnerFolder, withReadFolder } from '../../src/workspace/git/project-git.ts';
 import { ignoredPaths, split, unskipped } from '../../src/workspace/ignored.ts';
@@ -124,7 +124,7 @@ it('a folder that was applied is walked, and its files do not count as deleted b
   // A base of its own, as a sandbox without a live base has it.
   const place = { ...own, base: mkdtempSync(join(root, 'base-')) };
   git(place, 'init', '--quiet');
-  settleBases(place, listChanges(place).changes, 'apply-1');
+  adoptAgentVersions(place, listChanges(place).changes, 'apply-1');
   // The owner took it over, and does not ignore it any more.
   put(place.project, { ...many('out'), '.gitignore': '' });
   const skipping = new IgnoredFolders(place, limits);

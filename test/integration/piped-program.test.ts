@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PipedOptions, startPiped } from '../../src/lib/piped-program.ts';
-import { type RunNowOptions, runNow } from '../../src/lib/run-now.ts';
+import { type RunSyncOptions, runSync } from '../../src/lib/run-sync.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 let cwd: string;
@@ -105,8 +105,8 @@ it.skipIf(!isRealRoot)('a program runs with the given account', async () => {
 });
 
 describe.each(ways)('while a thread waits, a program %s', (_, account) => {
-  const run = (script: string, options: Partial<RunNowOptions> = {}) =>
-    runNow('sh', ['-c', script], {
+  const run = (script: string, options: Partial<RunSyncOptions> = {}) =>
+    runSync('sh', ['-c', script], {
       ...{ env, cwd, input: Buffer.of(), timeoutMs: 30_000, maxBytes: 1_000_000 },
       ...account,
       ...options,
@@ -146,6 +146,6 @@ describe.each(ways)('while a thread waits, a program %s', (_, account) => {
 
   it('that does not exist has the exit code 127', () => {
     const options = { env, cwd, input: Buffer.of(), timeoutMs: 30_000, maxBytes: 10, ...account };
-    expect(runNow('no-such-program', [], options).exitCode).toBe(127);
+    expect(runSync('no-such-program', [], options).exitCode).toBe(127);
   });
 });

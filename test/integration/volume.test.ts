@@ -20,7 +20,7 @@ import { asFault } from '../../src/model/fault.ts';
 import { userHash } from '../../src/model/volume.ts';
 import type { Migrated } from '../../src/volume/migrate.ts';
 import { findOldVolumes, findUnknown } from '../../src/volume/old-volume.ts';
-import type { Acting } from '../../src/volume/volume.ts';
+import type { VolumeActor } from '../../src/volume/volume.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { fingerprint } from '../fixtures/layers.ts';
 import { ada, at, bob, plantDeep, plantGoods, plantSpecial, VolumeBench } from '../fixtures/volume-bench.ts';
@@ -208,7 +208,7 @@ describe('clean', () => {
 describe('migrate', () => {
   const hash = userHash('ada');
   const outcomes = (all: readonly Migrated[]) => all.map(({ from, outcome }) => `${from.name}: ${outcome}`).sort();
-  const migrate = (acting: Acting = ada) => bench.volumes.migrate(acting, findOldVolumes(bench.old, 'carrel'), at);
+  const migrate = (acting: VolumeActor = ada) => bench.volumes.migrate(acting, findOldVolumes(bench.old, 'carrel'), at);
 
   it('copies everything once, and leaves the old volumes as they are', async () => {
     const names = [

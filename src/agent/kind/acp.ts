@@ -16,11 +16,11 @@ import {
 import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
 import { acpServers, usableServers } from '../../model/mcp.ts';
-import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
+import { AdapterError, type AgentResult, type Assignment, type Reporter, type RunAgent } from '../agent.ts';
 import { Group } from '../group.ts';
 import { LastLines, maxLines } from '../last-lines.ts';
 import { mcpList } from '../mcp/list.ts';
-import { authRequired, wayIn } from './authentication.ts';
+import { authMethodFor, authRequired } from './authentication.ts';
 import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
@@ -28,7 +28,7 @@ const maxLineBytes = 64 * 1024;
 /** Time for an agent to exit after its input has ended; then it is stopped. */
 const leaveMs = 1000;
 
-export function acpAgent(spec: AcpSpec): Work {
+export function acpAgent(spec: AcpSpec): RunAgent {
   return async (assignment, reporter, signal) => {
     const group = new Group({ command: spec.command, cwd: assignment.folder, env: assignment.env });
     const stop = () => void group.stop();
@@ -37,7 +37,7 @@ export function acpAgent(spec: AcpSpec): Work {
     const words = new LastLines();
     const complaints = new Lines(maxLineBytes);
     group.stderr.on('data', (chunk: Buffer) => words.add(...complaints.push(chunk).slice(-maxLines)));
-    const crashed = group.ended.then((exitCode): Ending => crash(spec, exitCode, words.toString()));
+    const crashed = group.ended.then((exitCode): AgentResult => crash(spec, exitCode, words.toString()));
     try {
       return await Promise.race([crashed, converse(group, spec, assignment, reporter).catch(lost(crashed))]);
     } finally {
@@ -50,10 +50,13 @@ export function acpAgent(spec: AcpSpec): Work {
 }
 
 /** A connection that is lost because the agent ended is a crash; otherwise the error is ACP_CONNECTION_LOST. */
-function lost(crashed: Promise<Ending>): (error: unknown) => Promise<Ending> {
+function lost(crashed: Promise<AgentResult>): (error: unknown) => Promise<AgentResult> {
   return (error) => {
-    if (error instanceof Setback) throw error;
-    const failure = new Setback('ACP_CONNECTION_LOST', `the agent broke the conversation off: ${messageOf(error)}`);
+    if (error instanceof AdapterError) throw error;
+    const failure = new AdapterError(
+      'ACP_CONNECTION_LOST',
+      `the agent broke the conversation off: ${messageOf(error)}`,
+    );
     return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(failure))]);
   };
 }
@@ -63,12 +66,17 @@ function messageOf(error: unknown): string {
   return typeof message === 'string' ? message : JSON.stringify(error);
 }
 
-function crash({ command }: AcpSpec, exitCode: number, words: string): Ending {
+function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResult {
   const summary = `${command[0]} ended with ${exitCode} in the middle of its work${words && `: ${words}`}`;
   return { status: 'failed', summary, code: 'AGENT_CRASH' };
 }
 
-function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, reporter: Reporter): Promise<Ending> {
+function converse(
+  group: Group,
+  spec: AcpSpec,
+  { folder, prompt }: Assignment,
+  reporter: Reporter,
+): Promise<AgentResult> {
   const speech = new Speech(reporter);
   const app = client({ name: 'carrel' }).onRequest(methods.client.session.requestPermission, ({ params }) => ({
     outcome: answerPermission(spec, params.toolCall.kind ?? 'other', params.options),
@@ -97,13 +105,13 @@ async function openSession(agent: ClientContext, spec: AcpSpec, folder: string):
   const open = () => agent.request(methods.agent.session.new, { cwd: folder, mcpServers });
   const { sessionId } = await open().catch(async (error: unknown) => {
     if ((error as { code?: unknown } | null)?.code !== authRequired) throw error;
-    await agent.request(methods.agent.authenticate, { methodId: wayIn(spec, authMethods) });
+    await agent.request(methods.agent.authenticate, { methodId: authMethodFor(spec, authMethods) });
     return open();
   });
   return sessionId;
 }
 
-function endingOf(stopReason: string, summary: string): Ending {
+function endingOf(stopReason: string, summary: string): AgentResult {
   if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
   const said = `the agent stopped with ${stopReason}${summary && `: ${summary}`}`;
   return { status: 'failed', summary: said, code: null };

@@ -1,5 +1,5 @@
 /** Parser for `--output-format stream-json` of the Claude Code CLI: one object per line, the last of type `result`. */
-import type { Ending } from '../agent.ts';
+import type { AgentResult } from '../agent.ts';
 import { LastLines } from '../last-lines.ts';
 
 type Event = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ export class ClaudeStream {
     this.#other.add(...lines);
   }
 
-  end(exitCode: number): Ending {
+  end(exitCode: number): AgentResult {
     const words = this.#other.toString();
     if (this.#result === null) {
       const summary = `claude ended with ${exitCode} and without a result${words && `: ${words}`}`;

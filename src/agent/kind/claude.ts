@@ -1,6 +1,6 @@
 /** The Claude Code CLI without a terminal: the story on stdin, events on stdout, no permission prompts inside the sandbox. */
 import { type ClaudeSpec, claudeLogin } from '../../model/agent.ts';
-import type { Work } from '../agent.ts';
+import type { RunAgent } from '../agent.ts';
 import type { Key } from '../key.ts';
 import { maxLines } from '../last-lines.ts';
 import { ClaudeStream } from './claude-stream.ts';
@@ -8,7 +8,7 @@ import { runAgent } from './run.ts';
 
 const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'bypassPermissions'];
 
-export function claudeAgent(spec: ClaudeSpec, key: Key | null): Work {
+export function claudeAgent(spec: ClaudeSpec, key: Key | null): RunAgent {
   return async (assignment, reporter, signal) => {
     const stream = new ClaudeStream();
     const run = {

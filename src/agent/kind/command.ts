@@ -1,13 +1,13 @@
 /** Any program: it gets the story on stdin; its exit code and last lines are the result. */
 import type { CommandSpec } from '../../model/agent.ts';
-import type { Work } from '../agent.ts';
+import type { RunAgent } from '../agent.ts';
 import { LastLines, maxLines } from '../last-lines.ts';
 import { runAgent } from './run.ts';
 
 /** Shells and engines report death by signal n as 128 + n. */
 const firstSignalCode = 129;
 
-export function commandAgent(spec: CommandSpec): Work {
+export function commandAgent(spec: CommandSpec): RunAgent {
   return async (assignment, reporter, signal) => {
     const words = new LastLines();
     const take = (lines: readonly string[]) => {

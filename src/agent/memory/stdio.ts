@@ -1,6 +1,6 @@
 /** An MCP server over stdio, whose tools are those of the daemon. */
 import { createInterface } from 'node:readline';
-import { asFault, consequences } from '../../model/fault.ts';
+import { asFault, faultTable } from '../../model/fault.ts';
 import { memoryEnv } from '../../model/memory.ts';
 import { callDaemon } from './daemon-call.ts';
 import { ToolServer, type Toolset } from './server.ts';
@@ -24,6 +24,6 @@ export async function serveStdio(tools: Toolset): Promise<void> {
   } catch (error) {
     const { code, message } = asFault(error);
     process.stderr.write(`${tools.name}: ${message}\n`);
-    process.exitCode = consequences[code].exit;
+    process.exitCode = faultTable[code].exit;
   }
 }

@@ -1,6 +1,6 @@
 /** `carrel-room`: the commands for rooms inside a sandbox; they use only the files of a room. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { asFault, consequences, Fault } from '../../model/fault.ts';
+import { asFault, Fault, faultTable } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
 import { serveMcp } from './mcp.ts';
 import { post } from './post.ts';
@@ -83,5 +83,5 @@ try {
 } catch (error) {
   const { code, message, hint } = asFault(error);
   console.error(`carrel-room: ${message}${hint === undefined || hint === null ? '' : `\nhint: ${hint}`}`);
-  process.exitCode = consequences[code].exit;
+  process.exitCode = faultTable[code].exit;
 }

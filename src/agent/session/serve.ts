@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import { AcpDriver } from './acp/acp-driver.ts';
+import { type ApiPaths, socketName } from './api-paths.ts';
 import { serveSessions } from './http/http.ts';
 import { endOrphans } from './orphans.ts';
-import { type ApiPlaces, socketName } from './places.ts';
 import type { ApiSettings } from './session.ts';
 import { Sessions } from './sessions.ts';
 import { LiveSettings, parseSettings } from './settings.ts';
@@ -26,7 +26,7 @@ interface Serving {
 }
 
 /** Serves until a signal. False: another agent API serves here already. */
-export async function serve(places: ApiPlaces): Promise<boolean> {
+export async function serve(places: ApiPaths): Promise<boolean> {
   let serving: Promise<Serving> | null = null;
   const configure = async (settings: ApiSettings): Promise<number> => {
     serving ??= begin(places, settings).catch((error: unknown) => {
@@ -51,7 +51,7 @@ export async function serve(places: ApiPlaces): Promise<boolean> {
   return true;
 }
 
-async function begin(places: ApiPlaces, first: ApiSettings): Promise<Serving> {
+async function begin(places: ApiPaths, first: ApiSettings): Promise<Serving> {
   const settings = new LiveSettings(first);
   mkdirSync(places.folder, { recursive: true, mode: 0o700 });
   await endOrphans(places.folder);
@@ -110,7 +110,7 @@ function listen(name: string, onConnection: (socket: Socket) => void): Promise<S
 }
 
 /** Links the files of the newest session into the home. A home that cannot be written gets no links, ignoring. */
-function linkSeedNames({ home, folder }: ApiPlaces): void {
+function linkSeedNames({ home, folder }: ApiPaths): void {
   const names = { 'agent-session.json': 'session.json', 'agent-messages.json': 'messages.json' };
   try {
     mkdirSync(join(home, '.config/carrel'), { recursive: true });

@@ -6,7 +6,7 @@ import { Fault } from '../../model/fault.ts';
 import { type EventData, type EventType, type SessionEvent, sessionLimits } from '../../model/session.ts';
 import { sessionEvent } from '../../model/session-event.ts';
 import { SessionFold } from '../../model/session-fold.ts';
-import { Misfit } from '../../model/shape.ts';
+import { ShapeError } from '../../model/shape.ts';
 import type { LoggedEvent } from './session.ts';
 import { UndeliveredAnswers } from './undelivered-answers.ts';
 
@@ -99,8 +99,9 @@ export class SessionLog {
 /** Throws for a line that is not the next event of this session. */
 export function parseEvent(line: string, id: string, seq: number): SessionEvent {
   const event = sessionEvent(JSON.parse(line), []);
-  if (event.seq !== seq || event.sessionId !== id) throw new Misfit(['seq'], `is not event ${seq} of session ${id}`);
-  if (seq === 1 && event.type !== 'session.created') throw new Misfit(['type'], 'must be session.created');
+  if (event.seq !== seq || event.sessionId !== id)
+    throw new ShapeError(['seq'], `is not event ${seq} of session ${id}`);
+  if (seq === 1 && event.type !== 'session.created') throw new ShapeError(['type'], 'must be session.created');
   return event;
 }
 

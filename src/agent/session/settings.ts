@@ -1,12 +1,12 @@
 /** The settings of the agent API: checked when they arrive, and replaced as a whole. */
 import { type AcpSpec, agentSpec } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
-import { list, Misfit, object, plainObject, record, type Shape, text, whole } from '../../model/shape.ts';
+import { list, object, plainObject, record, type Shape, ShapeError, text, whole } from '../../model/shape.ts';
 import type { ApiSettings } from './session.ts';
 
 const acpSpec: Shape<AcpSpec> = (value, path) => {
   const spec = agentSpec(value, path);
-  if (spec.kind !== 'acp') throw new Misfit([...path, 'kind'], 'must be "acp"');
+  if (spec.kind !== 'acp') throw new ShapeError([...path, 'kind'], 'must be "acp"');
   return spec;
 };
 

@@ -6,14 +6,14 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isErrno } from '../../lib/file.ts';
 import { Fault, type FaultBody } from '../../model/fault.ts';
-import { type ApiPlaces, logPath, socketName } from './places.ts';
+import { type ApiPaths, logPath, socketName } from './api-paths.ts';
 import { textOf } from './serve.ts';
 
 const startMs = 30_000;
 const pollMs = 10;
 
 /** Resolves to the port of the agent API. */
-export async function start(places: ApiPlaces, program: string, settings: string): Promise<number> {
+export async function start(places: ApiPaths, program: string, settings: string): Promise<number> {
   let child: ChildProcess | null = null;
   for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause(pollMs)) {
     const answer = await configure(places, settings);
@@ -27,7 +27,7 @@ export async function start(places: ApiPlaces, program: string, settings: string
 }
 
 /** Null: no agent API listens. */
-async function configure(places: ApiPlaces, settings: string): Promise<number | null> {
+async function configure(places: ApiPaths, settings: string): Promise<number | null> {
   const socket = connect(socketName(places));
   try {
     await once(socket, 'connect');
@@ -53,7 +53,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function launch(places: ApiPlaces, program: string): ChildProcess {
+function launch(places: ApiPaths, program: string): ChildProcess {
   mkdirSync(places.folder, { recursive: true, mode: 0o700 });
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const log = openSync(logPath(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);

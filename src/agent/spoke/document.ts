@@ -6,10 +6,10 @@ import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { hashOf } from './content.ts';
 import { bytesAt } from './file.ts';
-import { atPath } from './path.ts';
+import { withResolvedPath } from './path.ts';
 
 export function readDocument(root: string, path: string): Document {
-  return atPath(root, path, { follow: true }, (spot) => {
+  return withResolvedPath(root, path, { follow: true }, (spot) => {
     const bytes = bytesAt(spot);
     const text = textOf(bytes);
     if (text === null) throw new Fault('invalid', `${printable(path)} is not text`);

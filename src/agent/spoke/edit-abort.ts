@@ -21,7 +21,7 @@ import type { AbortedEdit, EditId } from '../../model/edit.ts';
 import { isFault } from '../../model/fault.ts';
 import { hasHash, syncFolders } from './edit-apply.ts';
 import { claimJournal, hasBegun, readJournal, type Step, unmark } from './edit-journal.ts';
-import { atPath, type Spot } from './path.ts';
+import { type ResolvedPath, withResolvedPath } from './path.ts';
 
 export function abortEdit(root: string, { id }: EditId): AbortedEdit {
   const folder = claimJournal(root, id);
@@ -48,7 +48,7 @@ function isTakenBack(root: string, kept: string, step: Step): boolean {
   try {
     if (step.act === 'move' || step.act === 'makeFolder' || step.act === 'removeFolder')
       return !hasBegun(kept) || isReversed(root, kept, step);
-    return atPath(root, step.path, { follow: false }, (spot) => isRestored(spot, kept, step));
+    return withResolvedPath(root, step.path, { follow: false }, (spot) => isRestored(spot, kept, step));
   } catch (error) {
     // The folder of the path is gone, or a link is in its place.
     if (isFault(error, 'not_found') || isFault(error, 'invalid') || isFault(error, 'conflict')) return !isKept(kept);
@@ -56,14 +56,14 @@ function isTakenBack(root: string, kept: string, step: Step): boolean {
   }
 }
 
-function isRestored(spot: Spot, kept: string, step: Step & { act: 'write' | 'create' | 'remove' }): boolean {
+function isRestored(spot: ResolvedPath, kept: string, step: Step & { act: 'write' | 'create' | 'remove' }): boolean {
   if (step.act === 'write') return restoreWritten(spot, kept, step.hash);
   if (step.act === 'create') return removeCreated(spot, kept, step.hash);
   return restoreRemoved(spot, kept);
 }
 
 function isReversed(root: string, kept: string, step: Step & { act: 'move' | 'makeFolder' | 'removeFolder' }): boolean {
-  const done = atPath(root, step.path, { follow: false }, (spot) => {
+  const done = withResolvedPath(root, step.path, { follow: false }, (spot) => {
     if (step.act === 'move') return moveBack(root, spot, step.to, kept);
     return step.act === 'makeFolder' ? removeMade(spot) : makeAgain(spot, step.mode);
   });
@@ -72,7 +72,7 @@ function isReversed(root: string, kept: string, step: Step & { act: 'move' | 'ma
   return done;
 }
 
-function restoreWritten(spot: Spot, kept: string, hash: string): boolean {
+function restoreWritten(spot: ResolvedPath, kept: string, hash: string): boolean {
   // The new content is still staged, or the old one is back already.
   if (existsSync(`${kept}.new`) || !existsSync(`${kept}.old`)) return true;
   if (!isContent(spot, hash)) return false;
@@ -80,7 +80,7 @@ function restoreWritten(spot: Spot, kept: string, hash: string): boolean {
   return true;
 }
 
-function removeCreated(spot: Spot, kept: string, hash: string): boolean {
+function removeCreated(spot: ResolvedPath, kept: string, hash: string): boolean {
   const there = spot.folder.look(spot.name);
   if (there === null || there.ino !== lstatSync(`${kept}.new`).ino) return true;
   if (!isContent(spot, hash)) return false;
@@ -88,14 +88,14 @@ function removeCreated(spot: Spot, kept: string, hash: string): boolean {
   return true;
 }
 
-function restoreRemoved(spot: Spot, kept: string): boolean {
+function restoreRemoved(spot: ResolvedPath, kept: string): boolean {
   if (!isKept(kept)) return true;
   if (spot.folder.look(spot.name) !== null) return false;
   renameSync(`${kept}.old`, spot.folder.at(spot.name));
   return true;
 }
 
-function moveBack(root: string, from: Spot, to: string, kept: string): boolean {
+function moveBack(root: string, from: ResolvedPath, to: string, kept: string): boolean {
   const isFree = from.folder.look(from.name) === null;
   if (lstatSync(`${kept}.moved`, { throwIfNoEntry: false })) {
     if (isFree) renameSync(`${kept}.moved`, from.folder.at(from.name));
@@ -103,14 +103,14 @@ function moveBack(root: string, from: Spot, to: string, kept: string): boolean {
   }
   // It was not moved yet, or is back already.
   if (!isFree) return true;
-  return atPath(root, to, { follow: false }, (target) => {
+  return withResolvedPath(root, to, { follow: false }, (target) => {
     if (target.folder.look(target.name) === null) return false;
     renameSync(target.folder.at(target.name), from.folder.at(from.name));
     return true;
   });
 }
 
-function removeMade(spot: Spot): boolean {
+function removeMade(spot: ResolvedPath): boolean {
   try {
     rmdirSync(spot.folder.at(spot.name));
     return true;
@@ -121,14 +121,14 @@ function removeMade(spot: Spot): boolean {
   }
 }
 
-function makeAgain(spot: Spot, mode: number): boolean {
+function makeAgain(spot: ResolvedPath, mode: number): boolean {
   if (spot.folder.look(spot.name) !== null) return true;
   mkdirSync(spot.folder.at(spot.name));
   chmodSync(spot.folder.at(spot.name), mode);
   return true;
 }
 
-function isContent(spot: Spot, hash: string): boolean {
+function isContent(spot: ResolvedPath, hash: string): boolean {
   try {
     return hasHash(spot.folder.at(spot.name), hash);
   } catch (error) {

@@ -20,7 +20,7 @@ import { printable } from '../../model/name.ts';
 import { maxFileBytes, type Nothing } from '../../model/spoke.ts';
 import { hashOf } from './content.ts';
 import { journalFolder, markBegun, readJournal, type Step, unmark } from './edit-journal.ts';
-import { atPath, type Spot } from './path.ts';
+import { type ResolvedPath, withResolvedPath } from './path.ts';
 
 export function applyEdit(root: string, { id }: EditId): Nothing {
   const folder = journalFolder(root, id);
@@ -36,7 +36,7 @@ export function applyEdit(root: string, { id }: EditId): Nothing {
 
 /** `kept` is the start of the paths of this step in the journal. */
 function carryOut(root: string, kept: string, step: Step): void {
-  atPath(root, step.path, { follow: false }, (spot) => {
+  withResolvedPath(root, step.path, { follow: false }, (spot) => {
     if (step.act === 'write') write(spot, kept, step.wasHash);
     else if (step.act === 'create') create(spot, kept);
     else if (step.act === 'remove') remove(spot, kept, step.wasHash);
@@ -47,7 +47,7 @@ function carryOut(root: string, kept: string, step: Step): void {
 }
 
 /** The old file is kept before it is compared, so what is compared is what an abort restores. */
-function write(spot: Spot, kept: string, wasHash: string): void {
+function write(spot: ResolvedPath, kept: string, wasHash: string): void {
   const here = spot.folder.at(spot.name);
   keep(here, `${kept}.old`);
   const before = lstatSync(`${kept}.old`);
@@ -74,7 +74,7 @@ function keep(here: Buffer, there: string): void {
   }
 }
 
-function create(spot: Spot, kept: string): void {
+function create(spot: ResolvedPath, kept: string): void {
   try {
     linkSync(`${kept}.new`, spot.folder.at(spot.name));
   } catch (error) {
@@ -82,13 +82,13 @@ function create(spot: Spot, kept: string): void {
   }
 }
 
-function remove(spot: Spot, kept: string, wasHash: string | null): void {
+function remove(spot: ResolvedPath, kept: string, wasHash: string | null): void {
   renameSync(spot.folder.at(spot.name), `${kept}.old`);
   if (wasHash !== null && !hasHash(`${kept}.old`, wasHash)) throw changed(spot.path);
 }
 
-function move(root: string, from: Spot, to: string, kept: string): void {
-  atPath(root, to, { follow: false }, (target) => {
+function move(root: string, from: ResolvedPath, to: string, kept: string): void {
+  withResolvedPath(root, to, { follow: false }, (target) => {
     if (target.folder.look(target.name) !== null) throw changed(to);
     markBegun(kept);
     renameSync(from.folder.at(from.name), `${kept}.moved`);
@@ -97,7 +97,7 @@ function move(root: string, from: Spot, to: string, kept: string): void {
   });
 }
 
-function makeFolder(spot: Spot, kept: string, mode: number): void {
+function makeFolder(spot: ResolvedPath, kept: string, mode: number): void {
   markBegun(kept);
   try {
     mkdirSync(spot.folder.at(spot.name));
@@ -109,7 +109,7 @@ function makeFolder(spot: Spot, kept: string, mode: number): void {
   chmodSync(spot.folder.at(spot.name), mode);
 }
 
-function removeFolder(spot: Spot, kept: string): void {
+function removeFolder(spot: ResolvedPath, kept: string): void {
   markBegun(kept);
   try {
     rmdirSync(spot.folder.at(spot.name));

@@ -33,13 +33,13 @@ import {
   type WriteResult,
 } from '../../model/spoke.ts';
 import { bytesOf, edited, hashOf } from './content.ts';
-import { atPath, type Spot } from './path.ts';
+import { type ResolvedPath, withResolvedPath } from './path.ts';
 
 export function readFile(root: string, asked: ReadFile): ReadResult {
-  return atPath(root, asked.path, { follow: true }, (spot) => readResult(spot.path, bytesAt(spot), asked));
+  return withResolvedPath(root, asked.path, { follow: true }, (spot) => readResult(spot.path, bytesAt(spot), asked));
 }
 
-export function bytesAt(spot: Spot): Buffer {
+export function bytesAt(spot: ResolvedPath): Buffer {
   const found = contentAt(spot);
   if (found === null) throw missing(spot.path);
   return found.bytes;
@@ -78,7 +78,7 @@ interface Found {
 }
 
 /** Null: there is none. */
-function contentAt({ folder, name, path }: Spot): Found | null {
+function contentAt({ folder, name, path }: ResolvedPath): Found | null {
   if (name === '') throw notFile(path);
   try {
     return readBounded(folder.at(name), maxFileBytes);
@@ -93,7 +93,7 @@ function contentAt({ folder, name, path }: Spot): Found | null {
 /** Creates missing folders on the path, too. */
 export function writeFile(root: string, asked: WriteFile): WriteResult {
   const makeFolders = asked.content !== undefined && !asked.dryRun;
-  return atPath(root, asked.path, { follow: true, makeFolders }, (spot) => {
+  return withResolvedPath(root, asked.path, { follow: true, makeFolders }, (spot) => {
     const found = contentAt(spot);
     checkExpected(spot.path, found, asked);
     const bytes = newBytes(spot.path, found, asked);
@@ -120,7 +120,7 @@ function newBytes(path: string, found: Found | null, { content, edits }: WriteFi
 }
 
 /** Fails if the file is not the one that was read, for example because the agent writes at the same time. */
-function replace({ folder, name, path }: Spot, bytes: Buffer, found: Found | null): void {
+function replace({ folder, name, path }: ResolvedPath, bytes: Buffer, found: Found | null): void {
   const temporary = `.carrel-${randomBytes(6).toString('hex')}`;
   writeNew(folder, temporary, bytes, found?.stat.mode ?? 0o644);
   try {
@@ -157,7 +157,7 @@ function writeNew(folder: Anchor, name: string, bytes: Buffer, mode: number): vo
 }
 
 export function removeFile(root: string, { path, recursive, expectedHash, dryRun }: RemoveFile): Changed {
-  return atPath(root, path, { follow: false }, (spot) => {
+  return withResolvedPath(root, path, { follow: false }, (spot) => {
     const stat = entryAt(spot);
     if (stat.isDirectory() && !recursive && readdirSync(spot.folder.at(spot.name)).length > 0) {
       throw new Fault('conflict', `${printable(path)} is a folder with files in it`, {
@@ -171,15 +171,15 @@ export function removeFile(root: string, { path, recursive, expectedHash, dryRun
   });
 }
 
-function removeAt({ folder, name }: Spot, stat: Stats, recursive: boolean): void {
+function removeAt({ folder, name }: ResolvedPath, stat: Stats, recursive: boolean): void {
   if (!stat.isDirectory()) unlinkSync(folder.at(name));
   else if (recursive) rmSync(folder.at(name), { recursive: true });
   else rmdirSync(folder.at(name));
 }
 
 export function renameFile(root: string, { from, to, overwrite, dryRun }: RenameFile): Changed {
-  return atPath(root, from, { follow: false }, (source) =>
-    atPath(root, to, { follow: false }, (target) => {
+  return withResolvedPath(root, from, { follow: false }, (source) =>
+    withResolvedPath(root, to, { follow: false }, (target) => {
       entryAt(source);
       if (target.name === '') throw notFile(to);
       if (target.folder.look(target.name) !== null && !overwrite) {
@@ -191,7 +191,7 @@ export function renameFile(root: string, { from, to, overwrite, dryRun }: Rename
   );
 }
 
-function entryAt({ folder, name, path }: Spot): Stats {
+function entryAt({ folder, name, path }: ResolvedPath): Stats {
   if (name === '') throw new Fault('invalid', 'the project itself cannot be removed or renamed');
   const stat = folder.look(name);
   if (stat === null) throw missing(path);

@@ -3,7 +3,7 @@
  * `--` comes the command of a container: the program starts it and ends with it.
  */
 import { killLeftovers } from './process-tree.ts';
-import { runBeside } from './run-beside.ts';
+import { runContainerCommand } from './run-container-command.ts';
 import { serve } from './serve.ts';
 
 const workspace = '/workspace';
@@ -13,7 +13,7 @@ const [option, folder = workspace] = end < 0 ? args : args.slice(0, end);
 
 if (option === '--connect') {
   const { connect } = await import('./connect.ts');
-  if (end >= 0) runBeside(args.slice(end + 1));
+  if (end >= 0) runContainerCommand(args.slice(end + 1));
   await connect(folder, process.env);
 }
 // In a sandbox of the hub all processes belong to one project; a program with `--connect` may have neighbours.

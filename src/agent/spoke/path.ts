@@ -26,7 +26,7 @@ export function namesOf(path: string): string[] {
   return names;
 }
 
-export interface Spot {
+export interface ResolvedPath {
   /** The folder that the last name is in. */
   readonly folder: Anchor;
   /** Empty for the project itself. */
@@ -35,7 +35,7 @@ export interface Spot {
   readonly path: string;
 }
 
-export interface SpotOptions {
+export interface ResolveOptions {
   /** Whether a link at the last name is followed. */
   readonly follow: boolean;
   /** Makes the folders on the way that are missing. */
@@ -43,7 +43,12 @@ export interface SpotOptions {
 }
 
 /** Calls `work` with the opened folder and the name that a path leads to, and closes the folder. */
-export function atPath<T>(root: string, path: string, options: SpotOptions, work: (spot: Spot) => T): T {
+export function withResolvedPath<T>(
+  root: string,
+  path: string,
+  options: ResolveOptions,
+  work: (spot: ResolvedPath) => T,
+): T {
   const real = realNames(root, path, options.follow);
   const name = real.at(-1) ?? '';
   try {

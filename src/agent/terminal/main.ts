@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { changedJsonc, parseJsonc } from '../../lib/jsonc.ts';
 import { preparedSettings } from '../../model/agent.ts';
 import { replace } from '../mcp/configure.ts';
-import { merged } from './merged.ts';
+import { mergeSettings } from './merge-settings.ts';
 
 interface Settings {
   readonly files: readonly { readonly path: string; readonly set: object; readonly defaults: object }[];
@@ -21,7 +21,7 @@ for (const { path, set, defaults } of (JSON.parse(settings) as Settings).files) 
   tolerating(file, () => {
     const text = textOf(file);
     const before = parseJsonc(text);
-    const after = changedJsonc(text, before, merged(merged(defaults, before), set));
+    const after = changedJsonc(text, before, mergeSettings(mergeSettings(defaults, before), set));
     if (after !== text) replace(file, after.endsWith('\n') ? after : `${after}\n`);
   });
 }

@@ -1,7 +1,7 @@
 /** Agents in terminals: the sandbox of a project in which an agent's own terminal program runs. */
 import { z } from 'zod';
 import * as shape from '../../api/agent.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import type { TerminalAgents } from './terminal-agents.ts';
 
 export interface AgentScope {
@@ -28,7 +28,7 @@ export const agent = noun({
       act: ({ body: { agent: name, project } }) => ({
         verb: 'agent.open',
         names: [],
-        detail: stated({ agent: name, project }),
+        detail: definedDetail({ agent: name, project }),
       }),
       done: ({ sandbox: { id, name } }) => ({ targets: [{ id, name }] }),
       handle: ({ scope, body }) => scope.terminalAgents.open(body),

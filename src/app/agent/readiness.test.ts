@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { presetOfKey } from '../../model/credential.ts';
 import type { Fault } from '../../model/fault.ts';
-import { keyOf, ready } from './readiness.ts';
+import { keyOf, requireProgramAndKey } from './readiness.ts';
 
 function needs(...secrets: string[]) {
   return {
@@ -15,7 +15,7 @@ function needs(...secrets: string[]) {
 
 function hintFor(agent: string, hasLogin?: boolean): string {
   try {
-    ready({ agent, ...(hasLogin === undefined ? {} : { hasLogin }) }, {}, needs());
+    requireProgramAndKey({ agent, ...(hasLogin === undefined ? {} : { hasLogin }) }, {}, needs());
   } catch (error) {
     return (error as Fault).hint!;
   }
@@ -38,9 +38,9 @@ it.each([
 ])('%s gets its login as a credential if it has no key', (agent, key, token) => {
   expect(keyOf(agent, needs())).toBeNull();
   expect(keyOf(agent, needs(token))).toBe(`secret ${token}`);
-  expect(ready({ agent }, {}, needs(token)).grants).toEqual({ credentials: [presetOfKey(token)] });
+  expect(requireProgramAndKey({ agent }, {}, needs(token)).grants).toEqual({ credentials: [presetOfKey(token)] });
   expect(keyOf(agent, needs(key, token))).toBe(`secret ${key}`);
-  expect(ready({ agent }, {}, needs(key, token)).grants).toEqual({ credentials: [presetOfKey(key)] });
+  expect(requireProgramAndKey({ agent }, {}, needs(key, token)).grants).toEqual({ credentials: [presetOfKey(key)] });
 });
 
 it('an agent of several services gets no login of another agent', () => {

@@ -62,7 +62,11 @@ export interface Ready {
 type Client = Pick<AgentRequest, 'agent' | 'program' | 'hasLogin'>;
 
 /** The program and the grants, or a refusal that names everything that is missing. */
-export function ready({ agent, program: onPath, hasLogin = false }: Client, asked: Grants, needs: ProgramNeeds): Ready {
+export function requireProgramAndKey(
+  { agent, program: onPath, hasLogin = false }: Client,
+  asked: Grants,
+  needs: ProgramNeeds,
+): Ready {
   const program = programOf(agent, onPath, needs);
   const missing = program === null ? [{ what: 'its program', hint: installHint(agent) }] : [];
   let grants: Grants = {};

@@ -12,7 +12,7 @@ import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts
 import { credentialUrl } from '../../network/network.ts';
 import { requireRoute } from '../agent-needs.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { keyOf, type ProgramNeeds, programOf, ready, terminalSpecOf } from './readiness.ts';
+import { keyOf, type ProgramNeeds, programOf, requireProgramAndKey, terminalSpecOf } from './readiness.ts';
 import { terminalCommand } from './terminal-command.ts';
 
 export interface TerminalAgentParts {
@@ -74,7 +74,7 @@ export class TerminalAgents {
     const { agent } = asked;
     const spec = terminalSpecOf(agent);
     const base = baseRequest(asked, spec.env ?? {});
-    const { program, grants } = ready(asked, base, needs);
+    const { program, grants } = requireProgramAndKey(asked, base, needs);
     const request: SandboxRequest = { ...base, ...grants, ...program.request };
     const checked = sandboxes.check(request);
     requireRoute(agent, spec, request, checked.network?.allow ?? [], needs);

@@ -1,7 +1,7 @@
 /** The credentials of a user. */
 import { z } from 'zod';
 import * as shape from '../../api/credential.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import { credentialConfig } from './config.ts';
 import type { UserCredentials } from './credentials.ts';
 
@@ -30,7 +30,7 @@ export const credential = noun({
         verb: 'credential.add',
         names: [name],
         words: { 'the name': [name], '--host': [host], '--header': [header], '--format': [format] },
-        detail: stated({ host }),
+        detail: definedDetail({ host }),
       }),
       handle: async ({ scope, body }) => scope.credentials.add(body),
     }),

@@ -1,6 +1,6 @@
 /** Which sandbox to remove on a full disk. */
 import { diskUsages } from '../../lib/disk.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault, isFault, spaceHint } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Store } from '../../store/store.ts';
@@ -23,7 +23,7 @@ export class SpaceHints {
   async named(fault: Fault, user: string): Promise<Fault> {
     if (!isFault(fault, 'exhausted') || fault.hint !== spaceHint) return fault;
     const { cause, data } = fault;
-    const hint = await inTime(measureMs, this.#hint(user), () => spaceHint);
+    const hint = await withTimeout(measureMs, this.#hint(user), () => spaceHint);
     return new Fault('exhausted', fault.message, { cause, hint, ...(data ? { data } : {}) });
   }
 

@@ -7,9 +7,9 @@ import { claimIds } from '../../engine/local/probe/claims.ts';
 import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { type Home, openHome } from '../home.ts';
-import { strayRow } from '../sandbox/leftovers.ts';
+import { leftBehindRow } from '../sandbox/leftovers.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { claimRows, copyVerdict, privacyRow } from './claims.ts';
+import { copyVerdict, privacyRow, proveClaims } from './claims.ts';
 
 describe('without a sandbox', () => {
   let folder: string;
@@ -28,7 +28,7 @@ describe('without a sandbox', () => {
       throw fault;
     };
     const sandboxes = { create } as unknown as Sandboxes;
-    return claimRows({
+    return proveClaims({
       engine: createFakeEngine(),
       store: createMemoryStore(),
       sandboxes,
@@ -79,7 +79,7 @@ it('the removal succeeds if the remains of the sandbox end a moment after it', a
     home,
     explained: async (fault: Fault) => fault,
   };
-  const rows = await claimRows({ engine, ...parts });
+  const rows = await proveClaims({ engine, ...parts });
   expect(rows.find(({ name }) => name === 'removal')).toMatchObject({ level: 'ok' });
   rmSync(folder, { recursive: true });
 });
@@ -118,6 +118,6 @@ describe('leftovers', () => {
     [['0123456789abcdef'], [], 'warning', 'of the engine: 0123456789abcdef'],
     [[], ['/h/sandboxes/x'], 'warning', 'folders: /h/sandboxes/x'],
   ])('%j and %j: %s', (things, folders, level, detail) => {
-    expect(strayRow(things, folders)).toMatchObject({ level, detail: expect.stringContaining(detail) });
+    expect(leftBehindRow(things, folders)).toMatchObject({ level, detail: expect.stringContaining(detail) });
   });
 });

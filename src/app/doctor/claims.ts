@@ -39,7 +39,7 @@ export interface ProofParts {
 }
 
 /** The row of the sandbox itself, then one for each claim in the order of SECURITY.md. */
-export async function claimRows(parts: ProofParts): Promise<ProbeRow[]> {
+export async function proveClaims(parts: ProofParts): Promise<ProbeRow[]> {
   const found = [...(await trialRows(parts)), homeRow(parts.home)];
   const rowOf = (name: string) => found.find((row) => row.name === name);
   return ['sandbox', ...claimIds].map((name) => rowOf(name) ?? notProved(name, 'no sandbox could be started'));

@@ -4,7 +4,7 @@ import * as shape from '../../api/doctor.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
-import { claimRows, type ProofParts } from './claims.ts';
+import { type ProofParts, proveClaims } from './claims.ts';
 
 export interface DoctorScope {
   readonly doctor: {
@@ -30,5 +30,5 @@ export const doctor = noun({
       },
     }),
   ],
-  examine: ({ doctor }) => claimRows(doctor.proof),
+  examine: ({ doctor }) => proveClaims(doctor.proof),
 });

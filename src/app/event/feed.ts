@@ -1,6 +1,6 @@
 /** Events for the users that may see them. An event `events.dropped` stands for those that are no longer kept. */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { Turns } from '../../lib/turns.ts';
+import { FairTurns } from '../../lib/fair-turns.ts';
 import type { Event } from '../../model/event.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
@@ -9,7 +9,7 @@ import { RecentEvents, sentOf } from './recent-events.ts';
 
 const pageSize = 1000;
 /** Followers take turns, because one event wakes all of them at once. */
-const turns = new Turns();
+const turns = new FairTurns();
 const recents = new WeakMap<EventSource, RecentEvents>();
 
 export type EventSource = Pick<Store, 'events' | 'firstSeq' | 'lastSeq' | 'subscribe'>;

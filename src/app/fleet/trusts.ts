@@ -7,7 +7,7 @@ import { grantsOf } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Trust, trustName } from '../../model/trust.ts';
 import type { Row, Store } from '../../store/store.ts';
-import { leadsOut } from './leads-out.ts';
+import { outsideTargetOf } from './outside-target.ts';
 import { projectSchema } from './project-file.ts';
 
 export interface TrustParts {
@@ -34,7 +34,7 @@ export class Trusts {
   /** The grants of the file, and those that are not trusted yet. */
   show({ file, content }: TrustRequest): TrustView {
     const folder = dirname(file);
-    const place = { folder, leadsOut: (path: string) => leadsOut(folder, path) };
+    const place = { folder, leadsOut: (path: string) => outsideTargetOf(folder, path) };
     const grants = grantsOf(validated(projectSchema, content, 'content'), place);
     return { file, grants, added: this.#missing(file, grants) };
   }

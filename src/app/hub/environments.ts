@@ -7,7 +7,7 @@ import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
-import type { MadeJson } from '../../lib/made-json.ts';
+import type { EncodedJson } from '../../lib/encoded-json.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { agentGrantFields } from '../../model/noun-table.ts';
@@ -15,8 +15,8 @@ import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
 import type { ReviewOrder } from '../workspace/reviews.ts';
-import { afterItsEnd } from './ending-sandbox.ts';
 import { endOf } from './program-end.ts';
+import { retryAfterEnd } from './retry-after-end.ts';
 
 /** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
 export interface EnvironmentRoutes {
@@ -42,7 +42,7 @@ export interface EnvironmentParts {
     check(request: SandboxRequest): SandboxSpec;
   };
   readonly reviews: {
-    changes(name: string, asked: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: MadeJson }>;
+    changes(name: string, asked: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: EncodedJson }>;
     diff(name: string, asked: ReviewOrder, signal: AbortSignal): AsyncGenerator<Buffer>;
   };
   readonly routes: EnvironmentRoutes;
@@ -134,7 +134,7 @@ export class Environments {
       const running = await this.#running(project, name);
       return { sandbox: running, program: await exec(running, spokePath, asked) };
     };
-    const { sandbox, program } = await afterItsEnd(started, (signal) => sandboxes.wait(name, signal));
+    const { sandbox, program } = await retryAfterEnd(started, (signal) => sandboxes.wait(name, signal));
     const connection = new SpokeConnection(program, `environment ${name}`, endOf(program));
     try {
       return await connection.call('command/run', asked, options);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
 import { type Caller, socketCaller } from '../../hub/hub.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import { hubConfig } from './config.ts';
 import type { HubTokens } from './tokens.ts';
 import type { UserHub } from './user-hub.ts';
@@ -63,7 +63,7 @@ export const hub = noun({
       act: () => ({ verb: 'token.create', names: [] }),
       done: ({ id, projects, groups, expiresAt }) => ({
         targets: [{ name: id }],
-        detail: stated({ projects, groups, expiresAt }),
+        detail: definedDetail({ projects, groups, expiresAt }),
       }),
       handle: async ({ actor, scope, body }) => {
         if (body.projects !== '*') for (const id of body.projects) scope.projects.find(id);

@@ -1,6 +1,6 @@
 /** Says for error messages how the program of the hub in a sandbox ended. */
 import type { Exit, Process } from '../../engine/engine.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { printable } from '../../model/name.ts';
 
 const endMs = 2000;
@@ -13,7 +13,7 @@ export function endOf(program: Process): () => Promise<string> {
     said = `${said}${chunk}`.slice(-maxErrorLength);
   });
   return async () => {
-    const exit = await inTime<Exit | null>(endMs, program.exited, () => null).catch(() => null);
+    const exit = await withTimeout<Exit | null>(endMs, program.exited, () => null).catch(() => null);
     if (exit === null) return 'its connection was closed';
     const how = exit.outOfMemory ? 'out of memory' : (exit.signal ?? `exit code ${exit.exitCode}`);
     return said.trim() === '' ? how : `${how}: ${printable(said.trim(), maxErrorLength)}`;

@@ -9,14 +9,14 @@
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke-connection.ts';
 import { Backoff } from '../../lib/backoff.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { CodeSetup } from '../../model/language.ts';
 import { type Project, type SpokeState, spokeName } from '../../model/project.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import { idlePath, type SpokeMethod, type SpokeMethods, spokePath } from '../../model/spoke.ts';
-import { afterItsEnd } from './ending-sandbox.ts';
 import { endOf } from './program-end.ts';
+import { retryAfterEnd } from './retry-after-end.ts';
 
 export interface SpokeParts {
   readonly sandboxes: {
@@ -164,7 +164,7 @@ export class Spoke {
       return { sandbox, program: await exec(sandbox, [spokePath]) };
     };
     const ended = (signal: AbortSignal) => sandboxes.wait(spokeName(this.#project.id), signal);
-    const { sandbox, program } = await afterItsEnd(started, ended);
+    const { sandbox, program } = await retryAfterEnd(started, ended);
     const connection = new SpokeConnection(program, this.#where, endOf(program));
     connection.onClose(() => void this.#parts.ended(sandbox).catch(() => {}));
     return this.#answered(connection);
@@ -172,7 +172,7 @@ export class Spoke {
 
   async #answered(connection: SpokeConnection): Promise<SpokeConnection> {
     try {
-      await inTime(firstAnswerMs, connection.call('spoke/ping', {}), () => {
+      await withTimeout(firstAnswerMs, connection.call('spoke/ping', {}), () => {
         throw new Fault('timeout', `the spoke of project ${this.#project.id} does not answer`);
       });
       await connection.call('code/setup', this.#parts.setup(this.#project));

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findProgram } from '../../engine/local/runtime.ts';
-import { linkedOf, wholeOf } from '../../image/hub/linked.ts';
+import { linkedOf, requireLibraries } from '../../image/hub/linked.ts';
 import type { RootMember } from '../../image/hub/root.ts';
 import { languageServers } from '../../launch/language-servers.ts';
 import { dist, packageFolder } from '../../lib/package.ts';
@@ -66,9 +66,9 @@ function modulesOf(): RootMember[] {
 /** Node and ripgrep with their libraries, in one folder that can be used in any root filesystem. */
 async function runtime(modules: readonly RootMember[]): Promise<RootMember[]> {
   const own = realpathSync(process.execPath);
-  const linked = await wholeOf(own);
+  const linked = await requireLibraries(own);
   const search = findProgram('rg');
-  const searchLinked = search === null ? null : await wholeOf(search);
+  const searchLinked = search === null ? null : await requireLibraries(search);
   // Some addons are for another libc and are not loaded.
   const addons = modules.flatMap((one) => ('from' in one && one.path.endsWith('.node') ? [one.from] : []));
   const all = [linked, ...(searchLinked ? [searchLinked] : []), ...(await Promise.all(addons.map(linkedOf)))];

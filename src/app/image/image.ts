@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/image.ts';
 import { encodeJson } from '../../api/stream.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import { imageConfig } from './config.ts';
 import type { UserImages } from './images.ts';
 
@@ -29,7 +29,7 @@ export const image = noun({
       body: shape.buildRequest,
       answer: 'frames',
       usesSettings: true,
-      act: ({ body }) => ({ verb: 'image.build', names: [], detail: stated({ project: body.project }) }),
+      act: ({ body }) => ({ verb: 'image.build', names: [], detail: definedDetail({ project: body.project }) }),
       handle: async ({ scope, body, signal }) => {
         const build = scope.images.order(body);
         return async (write) => {

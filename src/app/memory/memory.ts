@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/memory.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import { memoryConfig } from './config.ts';
 import type { UserMemory } from './user-memory.ts';
 
@@ -70,7 +70,7 @@ export const memory = noun({
         verb: 'memory.forget',
         names: [],
         words: { 'the scope': [project, sandboxName, collection] },
-        detail: stated({ project, sandbox: sandboxName, collection }),
+        detail: definedDetail({ project, sandbox: sandboxName, collection }),
         frees: true,
       }),
       handle: ({ scope, body }) => scope.memory.forget(body),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as shape from '../../api/network.ts';
 import { count, flag } from '../../api/query.ts';
 import { maxRules } from '../../model/network.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import { networkConfig } from './config.ts';
 import { sentLog } from './log-stream.ts';
 import type { UserNetworks } from './user-networks.ts';
@@ -30,7 +30,7 @@ export const network = noun({
         verb: 'sandbox.network',
         names: [name],
         words: { 'a rule': [...(body.allow ?? []), ...(body.deny ?? [])] },
-        detail: stated({ allow: body.allow, deny: body.deny }),
+        detail: definedDetail({ allow: body.allow, deny: body.deny }),
       }),
       handle: ({ scope, name, body }) => scope.network.change(name, body.allow ?? [], body.deny ?? []),
     }),
@@ -82,7 +82,7 @@ export const network = noun({
       act: ({ name, body: { port, hostPort, hostAddress } }) => ({
         verb: 'sandbox.port.add',
         names: [name],
-        detail: stated({ port, hostPort, hostAddress }),
+        detail: definedDetail({ port, hostPort, hostAddress }),
       }),
       handle: ({ scope, name, body }) => scope.network.addPort(name, body),
     }),

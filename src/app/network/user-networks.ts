@@ -25,7 +25,7 @@ import {
 import { expandPresets, type NetworkPresets } from '../../model/network-preset.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
-import { judge, Refused, systemLookUp } from '../../network/lookup.ts';
+import { Refused, resolveAllowed, systemLookUp } from '../../network/lookup.ts';
 import { UsageFile } from '../../network/proxy/usage.ts';
 import { type ReadOptions, type RecordLine, readRecord } from '../../network/record.ts';
 import type { Row, Store } from '../../store/store.ts';
@@ -207,7 +207,7 @@ export class UserNetworks {
 
 async function decided(policy: NetworkPolicy, asked: Endpoint, by?: string): Promise<ExplainView> {
   try {
-    const { rule, addresses } = await judge(policy, asked, systemLookUp);
+    const { rule, addresses } = await resolveAllowed(policy, asked, systemLookUp);
     const reason = `allowed by ${by ?? `the rule ${rule}`}`;
     return { ...answer(asked), allowed: true, rule, reason, addresses: addresses.map(({ text }) => text) };
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Folders of the host that are registered for the hub. */
 import { z } from 'zod';
 import * as shape from '../../api/project.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import type { Projects } from './projects.ts';
 
 export interface ProjectScope {
@@ -28,7 +28,7 @@ export const project = noun({
         verb: 'project.add',
         names: id === undefined ? [] : [id],
         words: { 'the id': [id], '--test': [test] },
-        detail: stated({ folder, mode }),
+        detail: definedDetail({ folder, mode }),
       }),
       done: ({ id }) => ({ targets: [{ name: id }] }),
       handle: async ({ scope, body }) => scope.projects.add(body),

@@ -5,7 +5,7 @@ import * as shape from '../../api/room.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
 import type { Message } from '../../model/room.ts';
 import { ulidPattern } from '../../model/ulid.ts';
-import { declare, named, type Sent, stated } from '../route.ts';
+import { declare, definedDetail, named, type Sent } from '../route.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
 import type { UserWatches } from './user-watches.ts';
@@ -38,7 +38,7 @@ export const room = noun({
         verb: 'room.create',
         names: [name],
         words: { 'the name': [name] },
-        detail: stated({ at, keepDays, keepMessages }),
+        detail: definedDetail({ at, keepDays, keepMessages }),
       }),
       handle: ({ scope, body }) => scope.rooms.create(body),
     }),
@@ -122,7 +122,7 @@ export const room = noun({
         verb: 'room.members',
         names: [name],
         words: { 'the name': [add, remove] },
-        detail: stated({ add, remove }),
+        detail: definedDetail({ add, remove }),
       }),
       handle: ({ scope, name, body }) => scope.rooms.changeMembers(name, body),
     }),
@@ -151,7 +151,7 @@ export const room = noun({
         verb: 'room.watch',
         names: [name, who],
         words: { 'the command': [...(run ?? []), ...(wake?.command ?? []), webhook] },
-        detail: stated({ program: run?.[0] ?? wake?.command?.[0] ?? wake?.agent, webhook }),
+        detail: definedDetail({ program: run?.[0] ?? wake?.command?.[0] ?? wake?.agent, webhook }),
       }),
       handle: ({ scope, name, body }) => scope.watches.add(scope.rooms.row(name), body),
     }),

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Process } from '../../engine/engine.ts';
 import { collect } from '../../lib/collect.ts';
-import { inTime } from '../../lib/in-time.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber } from '../../lib/signal.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Message } from '../../model/room.ts';
@@ -46,7 +46,7 @@ export async function runProgram(
   signal.addEventListener('abort', end);
   try {
     const errors = collect(child.stderr!, maxOutputBytes);
-    const exitCode = await inTime(runMs, exitOf(child, file), () => {
+    const exitCode = await withTimeout(runMs, exitOf(child, file), () => {
       throw new Fault('timeout', `${file} did not end within ${runMs / 60_000} minutes`);
     });
     if (exitCode !== 0) throw new Fault('unavailable', `${file} ended with ${exitCode}${lastOf(errors())}`);
@@ -127,7 +127,7 @@ export async function wakeAgent(program: Process, delivered: Delivered, signal: 
     const [output, errors] = [program.stdout, program.stderr].map((stream) =>
       collect(stream as Readable, maxOutputBytes),
     );
-    const exit = await inTime(wakeMs, program.exited, () => {
+    const exit = await withTimeout(wakeMs, program.exited, () => {
       throw new Fault('timeout', `the agent in ${who} did not end within ${wakeMs / 60_000} minutes`);
     });
     const answer = output!().toString('utf8').trim();

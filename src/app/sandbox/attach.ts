@@ -4,9 +4,9 @@ import type { Console, Engine, EngineOf } from '../../engine/engine.ts';
 import { asFault, isFault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Upgrade } from '../route.ts';
-import { mendLine, outputMissing, Passed } from './broken-line.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
+import { outputMissing, resumeOutput, SentOutput } from './resume-output.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
 export interface AttachScope {
@@ -48,7 +48,7 @@ async function serveConsole(connection: FramedConnection, console: Console, atta
   };
   if (connection.gone) connection.onGone();
   takeInput(connection, console, async () => {});
-  const passed = new Passed();
+  const passed = new SentOutput();
   await Promise.all(
     (['stdout', 'stderr'] as const).map((name) => {
       console[name].on('data', (chunk: Buffer) => passed.add(name, chunk.length));
@@ -67,10 +67,10 @@ async function serveConsole(connection: FramedConnection, console: Console, atta
 async function exitOfLine(
   connection: FramedConnection,
   { engine, scope, sandbox }: Attached,
-  passed: Passed,
+  passed: SentOutput,
   signal: AbortSignal,
 ) {
-  const whole = await mendLine({
+  const whole = await resumeOutput({
     ...{ engine, sandbox, passed, signal },
     send: (stream, bytes) => connection.send(stream, bytes),
     note: (message) => connection.note(message),

@@ -19,13 +19,13 @@ export async function leftoversRow({ local, store, home }: LeftoverScope): Promi
   const things = new Set((await local.list()).filter(unknown));
   const left = readdirSync(folders).filter(unknown);
   const still = (await local.list()).filter((id) => things.has(id));
-  return strayRow(
+  return leftBehindRow(
     still,
     left.map((name) => join(folders, name)).filter((path) => existsSync(path)),
   );
 }
 
-export function strayRow(things: readonly string[], folders: readonly string[]): ProbeRow {
+export function leftBehindRow(things: readonly string[], folders: readonly string[]): ProbeRow {
   if (things.length + folders.length === 0) return ok('leftovers', 'none');
   const engine = things.length > 0 ? [`of the engine: ${things.join(' ')}`] : [];
   const data = folders.length > 0 ? [`folders: ${folders.join(' ')}`] : [];

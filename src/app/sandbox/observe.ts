@@ -1,8 +1,8 @@
 /** The observed state of sandboxes for requests that only read: they do not wait for an engine that does not answer. */
 import type { StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
-import { inTime } from '../../lib/in-time.ts';
-import { asFault, consequences, isFault } from '../../model/fault.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
+import { asFault, faultTable, isFault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
@@ -13,21 +13,21 @@ const silentMs = 5000;
 export async function observe(reconciler: Reconciler, row: Row<'sandbox'>): Promise<string | null> {
   const seen = reconciler.refresh(row).then(() => null);
   try {
-    return await inTime<string | null>(silentMs, seen, () => silent(row));
+    return await withTimeout<string | null>(silentMs, seen, () => silent(row));
   } catch (error) {
-    if (!isFault(error) || !consequences[error.code].retry) throw error;
+    if (!isFault(error) || !faultTable[error.code].retry) throw error;
     return error.message;
   }
 }
 
 /** A sandbox, and why its engine could not be asked; null: it could. */
-export type Looked = readonly [sandbox: Sandbox, unseen: string | null];
+export type ObservedSandbox = readonly [sandbox: Sandbox, unseen: string | null];
 
 /** Observes many sandboxes, and returns what is recorded afterwards. */
-export async function lookAtAll(
+export async function observeAll(
   { store, reconciler }: { readonly store: Store; readonly reconciler: Reconciler },
   list: () => readonly Row<'sandbox'>[],
-): Promise<Looked[]> {
+): Promise<ObservedSandbox[]> {
   const [before, rows] = [store.lastSeq(), list()];
   const unseen = new Map<string, string | null>(rows.map((row) => [row.id, silent(row)]));
   const looks = rows.map((row) =>
@@ -37,7 +37,7 @@ export async function lookAtAll(
     ),
   );
   // One timer for all: hundreds of timers would cost more than the observations.
-  await inTime<unknown>(silentMs, Promise.all(looks), () => null);
+  await withTimeout<unknown>(silentMs, Promise.all(looks), () => null);
   const now = store.lastSeq() === before ? rows : list();
   return now.map(({ id, value }) => [value, unseen.get(id) ?? null]);
 }
@@ -56,7 +56,7 @@ export async function statsOfRunning(engineOf: EngineOf, rows: readonly Row<'san
 async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView | null> {
   const { id, name, spec, status } = sandbox;
   try {
-    const stats = await inTime(silentMs, engineOf(sandbox).stats(id, status.handle), () => null);
+    const stats = await withTimeout(silentMs, engineOf(sandbox).stats(id, status.handle), () => null);
     if (stats === null) return null;
     const { cpus, memoryBytes, pids } = spec.limits;
     return { name, ...stats, cpus, memoryLimitBytes: memoryBytes, pidsLimit: pids, advisory: [...status.advisory] };

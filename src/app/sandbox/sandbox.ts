@@ -8,7 +8,7 @@ import type { Work } from '../../lib/work.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import { type AttachScope, attach } from './attach.ts';
 import { sandboxConfig } from './config.ts';
 import { type ExecScope, exec } from './exec.ts';
@@ -51,7 +51,7 @@ export const sandbox = noun({
       act: ({ body }) => ({
         verb: 'sandbox.create',
         names: body.name === undefined ? [] : [body.name],
-        detail: stated(shape.auditedFields(body)),
+        detail: definedDetail(shape.auditedFields(body)),
         as: body.user,
       }),
       done: ({ name, id }) => ({ targets: [{ name, id }] }),
@@ -98,7 +98,7 @@ export const sandbox = noun({
       answer: shape.sandboxView,
       act: ({ name, body: { graceMs } }) => ({
         ...{ verb: 'sandbox.stop', names: [name], frees: true },
-        detail: stated({ graceMs }),
+        detail: definedDetail({ graceMs }),
       }),
       handle: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
     }),

@@ -5,7 +5,7 @@ import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.t
 import type { EngineOf } from '../../engine/engine.ts';
 import { surroundingsOf } from '../../launch/compose.ts';
 import type { Places } from '../../launch/launch.ts';
-import { MadeJson } from '../../lib/made-json.ts';
+import { EncodedJson } from '../../lib/encoded-json.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
@@ -23,7 +23,7 @@ import type { UserImages } from '../image/images.ts';
 import type { HostPorts } from '../network/host-ports.ts';
 import type { SpecTexts } from '../secret/secrets.ts';
 import type { Unapplied } from '../workspace/unapplied.ts';
-import { type Looked, lookAtAll, observe, statsOfRunning } from './observe.ts';
+import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';
 import { isLeaving, type Removal, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireRemovable } from './stale.ts';
@@ -190,14 +190,14 @@ export class Sandboxes {
   }
 
   /** The same list as JSON. */
-  async listJson(allUsers = false): Promise<MadeJson> {
+  async listJson(allUsers = false): Promise<EncodedJson> {
     const looked = await this.#looked(allUsers);
     const texts = looked.map(([sandbox, unseen]) => viewText(sandbox, this.#parts.places, this.#seen(sandbox, unseen)));
-    return new MadeJson(Buffer.from(`[${texts.join(',')}]`));
+    return new EncodedJson(Buffer.from(`[${texts.join(',')}]`));
   }
 
-  #looked(allUsers: boolean): Promise<Looked[]> {
-    return lookAtAll(this.#parts, () => this.rows(allUsers));
+  #looked(allUsers: boolean): Promise<ObservedSandbox[]> {
+    return observeAll(this.#parts, () => this.rows(allUsers));
   }
 
   rows(allUsers = false): readonly SandboxRow[] {

@@ -3,9 +3,9 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/session.ts';
-import { MadeJson } from '../../lib/made-json.ts';
+import { EncodedJson } from '../../lib/encoded-json.ts';
 import type { CopiedEvent } from '../../session/session.ts';
-import { type Act, declare, type Sent, stated } from '../route.ts';
+import { type Act, declare, definedDetail, type Sent } from '../route.ts';
 import { checkId, positionOf, type UserSessions } from './user-sessions.ts';
 
 export interface SessionScope {
@@ -35,7 +35,7 @@ export const session = noun({
         verb: 'session.create',
         names: name === undefined ? [] : [name],
         words: { 'the title': [title] },
-        detail: stated({ project, agent }),
+        detail: definedDetail({ project, agent }),
       }),
       done: ({ sandbox, sessionId }) => ({ targets: [{ name: sandbox }, { name: sessionId }] }),
       handle: ({ scope, body }) => scope.sessions.createWithSandbox(body),
@@ -57,7 +57,7 @@ export const session = noun({
         verb: 'session.create',
         names: [name],
         words: { 'the title': [title] },
-        detail: stated({ agent }),
+        detail: definedDetail({ agent }),
       }),
       done: ({ sandbox, sessionId }) => ({ targets: [{ name: sandbox }, { name: sessionId }] }),
       handle: ({ scope, name, body }) => scope.sessions.create(name, body),
@@ -153,7 +153,7 @@ export const session = noun({
       act: (asked) => ({
         ...acted('session.configure')(asked),
         words: { 'the title': [asked.body.title] },
-        detail: stated({ mode: asked.body.mode, model: asked.body.model }),
+        detail: definedDetail({ mode: asked.body.mode, model: asked.body.model }),
       }),
       handle: ({ scope, name, path, body }) => scope.sessions.configure(name, checkId(path.id), body),
     }),
@@ -194,7 +194,7 @@ async function* sent(events: AsyncIterable<CopiedEvent>): AsyncGenerator<Sent> {
 const breatheBytes = 256 * 1024;
 
 /** The messages can be large together, so other requests are answered in between. */
-async function madeList(values: readonly object[]): Promise<MadeJson> {
+async function madeList(values: readonly object[]): Promise<EncodedJson> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (const value of values) {
@@ -203,5 +203,5 @@ async function madeList(values: readonly object[]): Promise<MadeJson> {
     if (Math.floor((bytes + piece.length) / breatheBytes) > Math.floor(bytes / breatheBytes)) await breathe();
     bytes += piece.length;
   }
-  return new MadeJson(Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')]));
+  return new EncodedJson(Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')]));
 }

@@ -22,7 +22,7 @@ import {
   type ShareMount,
 } from '../../model/share.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
-import { takeAway, usersOf } from '../../share/mounted.ts';
+import { unmountShare, usersOf } from '../../share/mounted.ts';
 import type { Store } from '../../store/store.ts';
 import { takeAccess } from './grants.ts';
 import type { Observer } from './observe.ts';
@@ -225,7 +225,7 @@ export class Revocations {
  */
 async function isTaken(pid: number, target: string): Promise<boolean> {
   const end = performance.now() + tryMs;
-  while (takeAway(pid, target) === 'busy') {
+  while (unmountShare(pid, target) === 'busy') {
     if (performance.now() > end) return false;
     await setImmediate();
   }

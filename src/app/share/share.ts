@@ -4,7 +4,7 @@ import type { VerdictView } from '../../api/share.ts';
 import * as shape from '../../api/share.ts';
 import { checkShareName } from '../../model/share.ts';
 import { render } from '../../share/render.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import { takenPoints } from './account.ts';
 import type { Revocations } from './revocations.ts';
 import type { Shares } from './shares.ts';
@@ -35,7 +35,7 @@ export const share = noun({
         verb: 'share.add',
         names: [name],
         words: { 'the folder': [folder], '--at': consumers.flatMap((one) => [one.name, one.path ?? undefined]) },
-        detail: stated({ folder, consumers: consumers.map(({ kind, name: who }) => `${kind}:${who}`) }),
+        detail: definedDetail({ folder, consumers: consumers.map(({ kind, name: who }) => `${kind}:${who}`) }),
       }),
       handle: ({ scope, body }) => scope.shares.add(body),
     }),
@@ -48,7 +48,7 @@ export const share = noun({
         verb: 'share.revoke',
         names: [name],
         words: { CONSUMER: [consumer] },
-        detail: stated({ consumer, force }),
+        detail: definedDetail({ consumer, force }),
         frees: true,
       }),
       handle: ({ scope, name, body }) => scope.revocations.revoke(checkShareName(name), body),
@@ -62,7 +62,7 @@ export const share = noun({
         verb: 'share.verify',
         names: [name],
         words: { CONSUMER: [consumer] },
-        detail: stated({ consumer }),
+        detail: definedDetail({ consumer }),
       }),
       handle: ({ scope, name, body }) => scope.verifyShare(checkShareName(name), body.consumer),
     }),

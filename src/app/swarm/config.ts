@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AgentSpec, agentSpec } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
-import { Misfit } from '../../model/shape.ts';
+import { ShapeError } from '../../model/shape.ts';
 import { type At, section } from '../section.ts';
 
 const seconds = z.int().min(1).max(604_800);
@@ -57,7 +57,7 @@ function knownAgent(name: string, content: unknown): AgentSpec {
   try {
     return agentSpec(content, ['agents', name]);
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw new Fault('invalid', error.message, { cause: error });
   }
 }

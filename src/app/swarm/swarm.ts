@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { auditedFields } from '../../api/sandbox.ts';
 import * as shape from '../../api/swarm.ts';
-import { declare, stated } from '../route.ts';
+import { declare, definedDetail } from '../route.ts';
 import { swarmConfig } from './config.ts';
 import type { UserSwarms } from './swarms.ts';
 
@@ -71,7 +71,7 @@ export const swarm = noun({
         verb: 'swarm.keep',
         names: [],
         words: { '--file': [file ?? undefined] },
-        detail: stated({ project, file }),
+        detail: definedDetail({ project, file }),
       }),
       handle: ({ scope, body }) => scope.swarms.keepFile(body.project, body.file),
     }),
@@ -105,7 +105,7 @@ export const swarm = noun({
         verb: 'swarm.update',
         names: [body.containerName],
         words: { 'the address': [body.prUrl ?? undefined] },
-        detail: stated({ status: body.status }),
+        detail: definedDetail({ status: body.status }),
       }),
       handle: async ({ scope, body }) => scope.swarms.update(body),
     }),
@@ -145,6 +145,6 @@ function swarmAct({
       '--network': [sandbox?.network ?? []].flat(),
       'the author': [author?.name, author?.email],
     },
-    detail: { ...stated({ project, agent }), ...(sandbox ? stated(auditedFields(sandbox)) : {}) },
+    detail: { ...definedDetail({ project, agent }), ...(sandbox ? definedDetail(auditedFields(sandbox)) : {}) },
   };
 }

@@ -10,7 +10,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { asFault, consequences } from '../../model/fault.ts';
+import { asFault, faultTable } from '../../model/fault.ts';
 import { encodeMessage, MessageReader, type Read } from '../../model/message-line.ts';
 import {
   type ContainerStatus,
@@ -161,7 +161,7 @@ export class Worker {
       try {
         return await this.#parts.actions.observe(this.#container);
       } catch (error) {
-        if (!consequences[asFault(error).code].retry || this.#isBroken || this.#hasLeft) throw error;
+        if (!faultTable[asFault(error).code].retry || this.#isBroken || this.#hasLeft) throw error;
         onRetry();
         await pause(this.#parts.retryMs);
       }

@@ -6,7 +6,7 @@ import type { StoryStatus } from '../../model/swarm-message.ts';
 import {
   checkStoryTransition,
   defaultConcurrency,
-  heldUpBy,
+  openDependencies,
   orphanedStories,
   progressOf,
   readyStories,
@@ -129,7 +129,7 @@ export class UserTasks {
 const needsDependencies: readonly StoryStatus[] = ['in_progress', 'completed'];
 
 function refuseHeldUp(story: Story, stories: readonly Story[]): void {
-  const open = heldUpBy(story, stories);
+  const open = openDependencies(story, stories);
   if (open.length === 0) return;
   throw new Fault(
     'conflict',
@@ -175,6 +175,6 @@ function storyView(story: Story, stories: readonly Story[], ready: boolean): Sto
     dependsOn: [...story.dependsOn],
     notes: story.notes ?? null,
     ready,
-    waitsFor: story.status === 'pending' ? [...heldUpBy(story, stories)] : [],
+    waitsFor: story.status === 'pending' ? [...openDependencies(story, stories)] : [],
   };
 }

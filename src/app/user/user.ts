@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/user.ts';
 import { requireOwner } from '../../model/user.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import { userConfig } from './config.ts';
 import type { Users } from './users.ts';
 
@@ -32,7 +32,7 @@ export const user = noun({
         verb: 'user.add',
         names: [name],
         words: { 'the name': [name] },
-        detail: stated({ uid }),
+        detail: definedDetail({ uid }),
       }),
       handle: async ({ actor, scope, body }) => {
         requireOwner(actor);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { flag } from '../../api/query.ts';
 import * as shape from '../../api/volume.ts';
 import { maxNamedVolumes } from '../../model/volume.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import { volumeConfig } from './config.ts';
 import type { UserVolumes } from './volumes.ts';
 
@@ -59,7 +59,7 @@ export const volume = noun({
       act: ({ body }) => ({
         verb: 'volume.init',
         names: body.names ?? [],
-        detail: stated({ plugins: body.plugins }),
+        detail: definedDetail({ plugins: body.plugins }),
       }),
       done: (volumes) => ({ targets: volumes.map(({ name }) => ({ name })) }),
       handle: ({ scope, body }) => scope.volumes.initWith(body.plugins, body.names),

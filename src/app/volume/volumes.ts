@@ -30,7 +30,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import type { Migrated } from '../../volume/migrate.ts';
 import { findOldVolumes, findUnknown } from '../../volume/old-volume.ts';
-import type { Acting, Cleaned, VolumeRecords } from '../../volume/volume.ts';
+import type { Cleaned, VolumeActor, VolumeRecords } from '../../volume/volume.ts';
 import type { Volumes } from '../../volume/volumes.ts';
 import type { Home } from '../home.ts';
 
@@ -61,7 +61,7 @@ export class UserVolumes {
     return this.#parts.volumes.recover(this.#parts.now());
   }
 
-  get #acting(): Acting {
+  get #acting(): VolumeActor {
     return { user: this.#actor.name, isOwner: this.#actor.isOwner };
   }
 

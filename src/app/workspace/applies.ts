@@ -7,8 +7,8 @@ import type { TakenShown } from '../../job/thread-views.ts';
 import type { JobOwner } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { EncodedJson } from '../../lib/encoded-json.ts';
 import { removeTree } from '../../lib/file.ts';
-import { MadeJson } from '../../lib/made-json.ts';
 import type { Apply } from '../../model/apply.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
@@ -18,9 +18,16 @@ import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
-import { isDry, orderOf, sourcesOf, type Taking } from './apply-order.ts';
+import { type ApplyOrder, isDry, orderOf, sourcesOf } from './apply-order.ts';
 import { fetchCommits } from './commits.ts';
-import { type Opened, openWorkspace, placeIn, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
+import {
+  type Opened,
+  openWorkspace,
+  placeIn,
+  requireFolder,
+  type WorkspaceParts,
+  withPausedSandbox,
+} from './workspaces.ts';
 
 type ApplyRow = Row<'apply'>;
 
@@ -31,7 +38,7 @@ interface Done {
 }
 
 /** A view whose paths are JSON already. */
-type Shown<T> = Omit<T, 'paths'> & { readonly paths: MadeJson };
+type Shown<T> = Omit<T, 'paths'> & { readonly paths: EncodedJson };
 
 export class Applies {
   readonly #parts: WorkspaceParts;
@@ -65,7 +72,7 @@ export class Applies {
     // Git inside may take long; other applies to the project do not wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
     const { paths, plan, blocked, hiddenInGit, ignored } = taken;
-    const planned = { blocked, paths: new MadeJson(paths), plan, hiddenInGit, ignored };
+    const planned = { blocked, paths: new EncodedJson(paths), plan, hiddenInGit, ignored };
     return { apply, branch, always: [...always], ...planned, ...fetched };
   }
 
@@ -94,7 +101,7 @@ export class Applies {
     return opened;
   }
 
-  async #takeOver(opened: readonly Opened[], project: string, request: Taking): Promise<Done> {
+  async #takeOver(opened: readonly Opened[], project: string, request: ApplyOrder): Promise<Done> {
     const { threads, home } = this.#parts;
     const order = { ...orderOf(opened, project, request), expect: request.expect };
     const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
@@ -111,7 +118,7 @@ export class Applies {
     });
   }
 
-  async #toBranch(opened: readonly Opened[], project: string, request: Taking): Promise<Done> {
+  async #toBranch(opened: readonly Opened[], project: string, request: ApplyOrder): Promise<Done> {
     const { threads, home } = this.#parts;
     const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
     const scratch = makeScratch(home);
@@ -139,7 +146,7 @@ export class Applies {
     if (!first) return task();
     const row = this.#parts.store.get('sandbox', first.sandbox.id);
     if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}`);
-    return whileStill(this.#parts, row, () => this.#still(rest, task));
+    return withPausedSandbox(this.#parts, row, () => this.#still(rest, task));
   }
 
   #begin(opened: readonly Opened[], project: string): ApplyRow {
@@ -235,7 +242,7 @@ export class Applies {
     await this.#reopen(row, opened);
     this.#mark(row, 'undone');
     const names = row.value.sandboxes.map((sandbox) => sandbox.name);
-    return { apply: row.id, sandboxes: names, paths: new MadeJson(paths) };
+    return { apply: row.id, sandboxes: names, paths: new EncodedJson(paths) };
   }
 
   /** Forks and snapshots stop counting these changes as applied. */
@@ -245,7 +252,7 @@ export class Applies {
       const place = workspacePlace(row.value, home);
       if (place === null) continue;
       const tell = () =>
-        threads.run(this.#owner, 'reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
+        threads.run(this.#owner, 'restoreListedChanges', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
       if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
       else await this.#parts.openFolder(row.id).then(() => locks.run(row.id, tell));
     }

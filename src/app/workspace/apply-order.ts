@@ -14,9 +14,9 @@ export function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
 }
 
 /** `pickScratch`: the folder for versions that are made of the picked parts. */
-export type Taking = ApplyRequest & { readonly pickScratch: string | undefined };
+export type ApplyOrder = ApplyRequest & { readonly pickScratch: string | undefined };
 
-export function orderOf(opened: readonly Opened[], project: string, request: Taking) {
+export function orderOf(opened: readonly Opened[], project: string, request: ApplyOrder) {
   const { ignored = false, pick, pickScratch } = request;
   const picks = pick?.map((one) => ({ ...one, edits: one.edits?.map(editOf) }));
   return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };

@@ -10,13 +10,13 @@ import { pipeline } from 'node:stream/promises';
 import type { ApplyView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
 import { removeTree } from '../../lib/file.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import { formatSize } from '../../model/size.ts';
-import { bundleBounds, bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../../workspace/git/bundle.ts';
+import { bundleBounds, bundleCommand, importBundle, isEmptyBundle, projectTips } from '../../workspace/git/bundle.ts';
 import { makeScratch } from '../home.ts';
-import { present, type WorkspaceParts } from './workspaces.ts';
+import { requireCurrentSandbox, type WorkspaceParts } from './workspaces.ts';
 
 type Commit = ApplyView['commits'][number];
 
@@ -36,7 +36,7 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
       saveBundle(await parts.engineOf(sandbox).exec(id, handle, spec), bundle, { maxBytes: bounds.diskBytes }),
     );
     if (!wrote) return [];
-    const taken = await takeBundle({ project, name: sandbox.name, bundle, bounds });
+    const taken = await importBundle({ project, name: sandbox.name, bundle, bounds });
     return taken.map((commit) => ({ sandbox: sandbox.name, ...commit }));
   } finally {
     await removeTree(scratch);
@@ -49,18 +49,18 @@ export async function inside<T>(
   sandbox: Sandbox,
   task: (id: string, handle: unknown) => Promise<T>,
 ): Promise<T> {
-  const { id, status } = present(parts, sandbox);
+  const { id, status } = requireCurrentSandbox(parts, sandbox);
   if (status.state === 'running') {
     try {
       return await task(id, status.handle);
     } catch (error) {
       await parts.reconciler.settle(id);
       // A sandbox that has ended meanwhile took the task with it, or refused it.
-      if (!hasEnded(present(parts, sandbox).status)) throw error;
+      if (!hasEnded(requireCurrentSandbox(parts, sandbox).status)) throw error;
     }
   }
   return parts.reconciler.alone(id, async () => {
-    const current = present(parts, sandbox);
+    const current = requireCurrentSandbox(parts, sandbox);
     if (!hasEnded(current.status)) throw new Fault('conflict', 'it was started meanwhile');
     return parts.reconciler.visit(current, task);
   });
@@ -78,7 +78,7 @@ export async function saveBundle(
   { maxBytes, withinMs = bundleMs }: Save,
 ): Promise<boolean> {
   try {
-    return await inTime(withinMs, written(git, path, maxBytes), () => {
+    return await withTimeout(withinMs, written(git, path, maxBytes), () => {
       throw new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
     });
   } catch (error) {

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangesView } from '../../api/workspace.ts';
 import type { JobOwner } from '../../job/threads.ts';
+import { EncodedJson } from '../../lib/encoded-json.ts';
 import { removeTree } from '../../lib/file.ts';
-import { MadeJson } from '../../lib/made-json.ts';
 import { toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
@@ -18,7 +18,7 @@ const maxMarked = 20;
 
 /** A `ChangesView` whose list is JSON already. */
 export interface ShownChanges {
-  readonly changes: MadeJson;
+  readonly changes: EncodedJson;
   readonly hiddenInGit: number;
   readonly ignored: ChangesView['ignored'];
 }
@@ -52,7 +52,7 @@ export class Reviews {
     const input = { ...asking, scratch };
     try {
       const { changes, ...rest } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
-      return { changes: new MadeJson(changes), ...rest };
+      return { changes: new EncodedJson(changes), ...rest };
     } finally {
       // The client does not wait for this, and a crash leaves it to the next start, which empties all scratch folders.
       void removeTree(scratch).catch(() => {});
@@ -65,7 +65,7 @@ export class Reviews {
     try {
       const input = { ...inputOf(place, asked), scratch };
       const { files, others } = await this.#parts.threads.run(jobOf(sandbox, signal), 'offerShown', input);
-      return { files: new MadeJson(files), others: [...others] };
+      return { files: new EncodedJson(files), others: [...others] };
     } finally {
       await removeTree(scratch);
     }

@@ -6,8 +6,8 @@ import type { SandboxView } from '../../api/sandbox.ts';
 import type { DiscardView, RestoreView, SizeView, SnapshotView } from '../../api/workspace.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { diskUsage } from '../../lib/disk.ts';
+import { EncodedJson } from '../../lib/encoded-json.ts';
 import { removeTree } from '../../lib/file.ts';
-import { MadeJson } from '../../lib/made-json.ts';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
@@ -24,10 +24,10 @@ import {
 } from '../../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { forkingMark } from './sweep.ts';
-import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, withPausedSandbox } from './workspaces.ts';
 
 /** The paths are JSON already, unless there are none. */
-type Discarded = Omit<DiscardView, 'paths'> & { readonly paths: DiscardView['paths'] | MadeJson };
+type Discarded = Omit<DiscardView, 'paths'> & { readonly paths: DiscardView['paths'] | EncodedJson };
 
 export class Snapshots {
   readonly #parts: WorkspaceParts;
@@ -39,7 +39,7 @@ export class Snapshots {
   async take(name: string, label: string | null): Promise<SnapshotView> {
     const row = await this.#parts.sandboxes.current(name);
     await this.#parts.keepBases(row.value);
-    const snapshot = await whileStill(this.#parts, row, () => this.#take(row, label, false));
+    const snapshot = await withPausedSandbox(this.#parts, row, () => this.#take(row, label, false));
     this.#record(row, 'sandbox.snapshot_taken', { snapshot: snapshot.id, label });
     return snapshot;
   }
@@ -89,7 +89,7 @@ export class Snapshots {
       const snapshot = await this.#take(row, 'before discard', true);
       const discarded = await threads.run({ user: sandboxes.owner }, 'discardShown', place, paths);
       this.#record(row, 'sandbox.discarded', { paths: discarded.count, snapshot: snapshot.id });
-      return { paths: new MadeJson(discarded.paths), snapshot };
+      return { paths: new EncodedJson(discarded.paths), snapshot };
     });
   }
 
@@ -125,7 +125,7 @@ export class Snapshots {
     for (const one of names) sandboxes.records.refuseTaken(one);
     await this.#parts.keepBases(row.value);
     // The forks are recorded before the base that they share with the original can be removed.
-    const rows = await whileStill(this.#parts, row, async () => {
+    const rows = await withPausedSandbox(this.#parts, row, async () => {
       return this.#recordForks(row, names, await this.#copies(row, names.length), command);
     });
     return Promise.all(rows.map((fork) => sandboxes.settled(fork)));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sandboxView } from '../../api/sandbox.ts';
 import * as shape from '../../api/workspace.ts';
 import type { Work } from '../../lib/work.ts';
-import { declare, named, stated } from '../route.ts';
+import { declare, definedDetail, named } from '../route.ts';
 import type { AgentCommits } from './agent-commits.ts';
 import type { Applies } from './applies.ts';
 import { editedIn } from './apply-order.ts';
@@ -92,10 +92,10 @@ export const workspace = noun({
         const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
         return dryRun
           ? null
-          : { verb: 'sandbox.apply', names, words, detail: stated({ allow, always, edited: editedIn(pick) }) };
+          : { verb: 'sandbox.apply', names, words, detail: definedDetail({ allow, always, edited: editedIn(pick) }) };
       },
       done: ({ apply, blocked, branch }) => ({
-        detail: stated({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
+        detail: definedDetail({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
       }),
       handle: ({ scope, body }) => scope.work.run(() => scope.applies.apply(body)),
     }),

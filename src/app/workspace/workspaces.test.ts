@@ -8,7 +8,7 @@ import { initialStatus, withSpec } from '../../model/sandbox.ts';
 import { createReconciler } from '../../reconcile/reconciler.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/store.ts';
-import { type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+import { type WorkspaceParts, whileEnded, withPausedSandbox } from './workspaces.ts';
 
 const id = '0123456789abcdef';
 const at = '2026-01-01T00:00:00.000Z';
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 describe.each([
-  ['whileStill', whileStill],
+  ['whileStill', withPausedSandbox],
   ['whileEnded', whileEnded],
 ])('%s', (_, hold) => {
   it('runs its task if the sandbox exists', async () => {
@@ -65,11 +65,11 @@ describe('a sandbox that is recorded as running', () => {
 
   it.each(['exited', 'absent'] as const)('and is %s by now needs no pause', async (kind) => {
     if (kind === 'exited') engine.leave(sampleLaunch({ id }), 'exited');
-    expect(await whileStill(parts, row, async () => (await engine.inspect(id, null)).kind)).toBe(kind);
+    expect(await withPausedSandbox(parts, row, async () => (await engine.inspect(id, null)).kind)).toBe(kind);
   });
 
   it('and was paused by another program is refused', async () => {
     engine.leave(sampleLaunch({ id }), 'paused');
-    await expect(whileStill(parts, row, async () => 'done')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(withPausedSandbox(parts, row, async () => 'done')).rejects.toMatchObject({ code: 'conflict' });
   });
 });

@@ -95,7 +95,7 @@ function noWorkspace({ name, spec }: Sandbox): Fault {
 /** Runs a task while a sandbox has ended and cannot start. */
 export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   return parts.reconciler.alone(row.id, async () => {
-    const current = present(parts, row);
+    const current = requireCurrentSandbox(parts, row);
     if (!hasEnded(current.status) || current.spec.attempt > current.status.attempt) {
       throw new Fault('conflict', `${row.name} is ${current.status.state}`, {
         hint: `Stop it first: carrel stop ${row.name}`,
@@ -106,12 +106,12 @@ export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
 }
 
 /** Runs a task while the state of a sandbox cannot change; a running sandbox is paused meanwhile. */
-export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+export function withPausedSandbox<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row, task)));
 }
 
 async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
-  const sandbox = present(parts, row);
+  const sandbox = requireCurrentSandbox(parts, row);
   const { id, status } = sandbox;
   const engine = parts.engineOf(sandbox);
   if (status.state !== 'running' || (await hasGone(engine, id, status.handle))) return task();
@@ -135,7 +135,10 @@ async function hasGone(engine: Engine, id: string, handle: Handle): Promise<bool
 }
 
 /** The sandbox as it is now. Throws if it was removed, or is about to be, since it was found by its name. */
-export function present({ store }: Pick<WorkspaceParts, 'store'>, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
+export function requireCurrentSandbox(
+  { store }: Pick<WorkspaceParts, 'store'>,
+  { id, name }: Pick<Sandbox, 'id' | 'name'>,
+): Sandbox {
   const current = store.get('sandbox', id)?.value;
   if (current && current.spec.desired !== 'removed') return current;
   throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);

@@ -10,7 +10,7 @@ import { accountName } from '../../lib/account.ts';
 import { dist } from '../../lib/package.ts';
 import { rotateIfFull } from '../../lib/rotate.ts';
 import { spawnFault } from '../../lib/run.ts';
-import { consequences, Fault, type FaultBody, isFault } from '../../model/fault.ts';
+import { Fault, type FaultBody, faultTable, isFault } from '../../model/fault.ts';
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
 import { daemonNamespaces } from './namespace.ts';
 
@@ -83,7 +83,7 @@ export async function isAnswering(home: string): Promise<boolean> {
 }
 
 /** The Fault that a daemon printed before it exited; if it printed none, a Fault with its last lines. */
-export function lastWords(log: string, exit: string): Fault {
+export function startFaultFrom(log: string, exit: string): Fault {
   const lines = log.trimEnd().split('\n');
   const marked = lines.findLast((line) => line.startsWith(faultMark));
   if (marked) {
@@ -97,8 +97,7 @@ export function lastWords(log: string, exit: string): Fault {
   if (refused) return noNamespaces(refused, process.getuid?.() === 0);
   const tail = lines.filter((line) => line !== '').slice(-10);
   // On a full disk the daemon could not even print the reason.
-  if (tail.length === 0 && exit === `exit code ${consequences.exhausted.exit}`)
-    return noSpace('the daemon cannot start');
+  if (tail.length === 0 && exit === `exit code ${faultTable.exhausted.exit}`) return noSpace('the daemon cannot start');
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
 }
 
@@ -211,7 +210,7 @@ async function reason({ child, spawnError, words }: Starting): Promise<Error> {
   // A child of the daemon may keep the pipe open longer.
   if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
   if (isScopeRefused(words())) return new ScopeRefused();
-  return lastWords(words(), `exit code ${child.exitCode}`);
+  return startFaultFrom(words(), `exit code ${child.exitCode}`);
 }
 
 function hasExited(child: ChildProcess): boolean {

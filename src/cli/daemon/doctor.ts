@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { probeRow } from '../../api/doctor.ts';
-import { consequences } from '../../model/fault.ts';
+import { faultTable } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import type { Colour, Output } from '../output/output.ts';
@@ -21,7 +21,7 @@ export default async function doctor(context: Context): Promise<number> {
   const rows = await during(out, 'examining this machine', connect(context).call('GET /v1/doctor'));
   if (out.json) out.document(rows);
   else out.print(...findings(rows, out));
-  return rows.some(({ level }) => level === 'failure') ? consequences.unsupported.exit : 0;
+  return rows.some(({ level }) => level === 'failure') ? faultTable.unsupported.exit : 0;
 }
 
 /** A row for each probe, with its hint below it. */

@@ -4,7 +4,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { isScopeRefused, scopeArgs } from '../connect/delegated-scope.ts';
-import { daemonArgv, daemonEnv, faultMark, isAnswering, lastWords, makeHome } from '../connect/start-daemon.ts';
+import { daemonArgv, daemonEnv, faultMark, isAnswering, makeHome, startFaultFrom } from '../connect/start-daemon.ts';
 import { catchSignals } from '../signals.ts';
 
 const keptLines = 50;
@@ -68,7 +68,7 @@ async function foreground(context: Context, port: number | undefined): Promise<n
   }
   if (code === 0) return 0;
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
-  throw lastWords(words, signal ?? `exit code ${code}`);
+  throw startFaultFrom(words, signal ?? `exit code ${code}`);
 }
 
 function foreignDaemon(): Fault {

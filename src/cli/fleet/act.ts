@@ -4,7 +4,7 @@ import type { FleetStep } from '../../api/fleet.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isVolumeType } from '../../model/volume.ts';
 import type { Output } from '../output/output.ts';
-import { tellFallback } from '../sandbox/fallback.ts';
+import { warnAboutFallback } from '../sandbox/fallback.ts';
 
 type Act = FleetStep['act'];
 type StepOf<A extends Act> = Extract<FleetStep, { act: A }>;
@@ -45,7 +45,7 @@ export function act<A extends Act>(acting: ActContext, step: StepOf<A>): Promise
 
 async function create({ client, out }: ActContext, { request }: StepOf<'create'> | StepOf<'replace'>): Promise<void> {
   const view = await client.call('POST /v1/sandboxes', { body: request });
-  tellFallback(out, request, view);
+  warnAboutFallback(out, request, view);
   crashPoint('up:created');
 }
 

@@ -2,7 +2,7 @@
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { readYaml, type YamlDocument } from '../../lib/yaml.ts';
-import { consequences, Fault, isFault } from '../../model/fault.ts';
+import { Fault, faultTable, isFault } from '../../model/fault.ts';
 import type { JsonPath } from '../../model/shape.ts';
 import type { FleetFile } from './file.ts';
 
@@ -30,8 +30,7 @@ export class Fleet {
     try {
       return await work;
     } catch (error) {
-      if (!isFault(error) || error.data?.problems || consequences[error.code].retry || !('request' in step))
-        throw error;
+      if (!isFault(error) || error.data?.problems || faultTable[error.code].retry || !('request' in step)) throw error;
       const { code, message, hint } = error;
       const problem = { place: placeOf(step), message };
       throw located(

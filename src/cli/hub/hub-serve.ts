@@ -3,7 +3,7 @@ import { Fault, isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { sendInput } from '../stream/input.ts';
-import { pour, receive } from '../stream/receive.ts';
+import { receive, writeAndDrain } from '../stream/receive.ts';
 import { parseGroups, parseProjects } from './grant.ts';
 
 interface Options {
@@ -17,7 +17,7 @@ export default async function hubServe(context: Context, { options }: Invocation
     context.out.note('waiting for MCP messages on stdin; an MCP client usually starts this command');
   const release = sendInput(socket, process.stdin);
   try {
-    const sinks = { stdout: (chunk: Buffer) => pour(process.stdout, chunk), stderr: () => {} };
+    const sinks = { stdout: (chunk: Buffer) => writeAndDrain(process.stdout, chunk), stderr: () => {} };
     return (await receive(socket, sinks)).exitCode;
   } catch (error) {
     if (!isFault(error, 'unavailable')) throw error;

@@ -2,7 +2,7 @@
  * The output of a command. Results go to stdout; everything about them (notes, warnings, progress, errors) to
  * stderr. With `--json` stdout carries JSON only and stderr carries errors only, as JSON too.
  */
-import { consequences, type Fault } from '../../model/fault.ts';
+import { type Fault, faultTable } from '../../model/fault.ts';
 import { plainJson } from '../../model/invisible.ts';
 import { cut, plain, plainLines } from './text.ts';
 
@@ -65,7 +65,7 @@ export class Output {
   fail(refusal: Fault): number {
     const fault = this.reword(refusal);
     this.stderr.write(this.json ? `${plainJson(JSON.stringify(fault))}\n` : this.#explain(fault));
-    return consequences[fault.code].exit;
+    return faultTable[fault.code].exit;
   }
 
   paint(colour: Colour, text: string): string {

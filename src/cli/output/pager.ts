@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { consequences } from '../../model/fault.ts';
+import { faultTable } from '../../model/fault.ts';
 import { catchSignals } from '../signals.ts';
 
 /** Where text for a terminal goes. */
@@ -45,7 +45,7 @@ function openPager([file, ...args]: Argv, leave: () => void, env: NodeJS.Process
     child.stdin.end();
     await ended;
     release();
-    return interrupted ? consequences.cancelled.exit : 0;
+    return interrupted ? faultTable.cancelled.exit : 0;
   };
   return { sink: child.stdin, close };
 }

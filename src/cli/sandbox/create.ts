@@ -6,7 +6,7 @@ import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
 import { chosenStreams } from '../stream/stream-options.ts';
-import { tellFallback } from './fallback.ts';
+import { warnAboutFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
@@ -23,7 +23,7 @@ export default async function create(context: Context, invocation: Invocation<Sa
   const view = await withTrust(context, client, () =>
     during(context.out, 'creating the sandbox', client.call('POST /v1/sandboxes', { body })),
   );
-  tellFallback(context.out, body, view);
+  warnAboutFallback(context.out, body, view);
   tellPorts(context.out, view);
   if (context.json) context.out.document(view);
   else context.out.print(plain(view.name));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { Output } from '../output/output.ts';
-import { tellFallback } from './fallback.ts';
+import { warnAboutFallback } from './fallback.ts';
 
 const view = {
   name: 'desk',
@@ -20,19 +20,19 @@ describe('limits that cannot be enforced', () => {
   it('are named by their options once a command, if they were requested', () => {
     const request = { limits: { cpus: 1, memoryBytes: 2 ** 29, pids: 9 } };
     const { stdout, stderr } = written(false, (out) => {
-      tellFallback(out, request, view);
-      tellFallback(out, request, view);
+      warnAboutFallback(out, request, view);
+      warnAboutFallback(out, request, view);
     });
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^carrel: --cpus, --memory cannot be enforced here: .*--strict refuses\n$/);
   });
 
   it('are not mentioned if they were not requested', () => {
-    expect(written(false, (out) => tellFallback(out, {}, view)).stderr).toBe('');
+    expect(written(false, (out) => warnAboutFallback(out, {}, view)).stderr).toBe('');
   });
 
   it('are not mentioned with --json: limits.advisory has them', () => {
-    expect(written(true, (out) => tellFallback(out, { limits: { cpus: 1 } }, view))).toEqual({
+    expect(written(true, (out) => warnAboutFallback(out, { limits: { cpus: 1 } }, view))).toEqual({
       stdout: '',
       stderr: '',
     });

@@ -6,7 +6,7 @@ import type { Output } from '../output/output.ts';
 /** The texts that a command has printed already: one that creates many sandboxes prints each text once. */
 const printed = new WeakMap<Output, Set<string>>();
 
-export function tellFallback(out: Output, request: SandboxRequest, view: SandboxView): void {
+export function warnAboutFallback(out: Output, request: SandboxRequest, view: SandboxView): void {
   for (const text of [copyText(request, view), limitsText(request, view)]) if (text !== null) warnOnce(out, text);
 }
 

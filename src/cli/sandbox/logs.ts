@@ -2,8 +2,8 @@ import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { parseCount } from '../option.ts';
-import { StartWords } from '../stream/not-started.ts';
 import { deliver, ownSinks } from '../stream/receive.ts';
+import { StartErrorFilter } from '../stream/start-error-filter.ts';
 
 interface Options {
   readonly follow?: boolean;
@@ -19,7 +19,7 @@ export default async function logs(context: Context, { args, options }: Invocati
   const client = connect(context);
   const own = ownSinks(context.out);
   if (context.json) return void (await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), own));
-  const words = new StartWords(own);
+  const words = new StartErrorFilter(own);
   await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), words.sinks);
   if (!words.holds) return;
   const view = await client.call('GET /v1/sandboxes/{name}', { path });

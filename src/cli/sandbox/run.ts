@@ -13,7 +13,7 @@ import { showUntilEnd } from '../stream/interactive.ts';
 import type { Exit } from '../stream/receive.ts';
 import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
-import { tellFallback } from './fallback.ts';
+import { warnAboutFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
 import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
@@ -39,7 +39,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     const view = await withTrust(context, client, () => client.call('POST /v1/sandboxes', { body }));
     interrupts.stops(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
-    tellFallback(context.out, body, view);
+    warnAboutFallback(context.out, body, view);
     tellPorts(context.out, view);
     const exit = await join(client, context.out, view, streams);
     warnRefused(context.out, view.name, exit.refused, options.rm);

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { consequences, Fault, type FaultCode } from '../../model/fault.ts';
+import { Fault, type FaultCode, faultTable } from '../../model/fault.ts';
 import { table } from '../commands.ts';
 import { Output } from '../output/output.ts';
 import rm from './rm.ts';
@@ -44,7 +44,7 @@ beforeEach(async () => {
     if (name !== undefined) asked.push([request.method, name, pathname.split('/')[4], searchParams].join(' '));
     const code = name === undefined ? undefined : refusals[name];
     const fault = code && new Fault(code, `${name} says ${code}`);
-    response.writeHead(fault ? consequences[fault.code].http : 200);
+    response.writeHead(fault ? faultTable[fault.code].http : 200);
     response.end(JSON.stringify(fault ?? (name ? there.find((one) => one.name === name) : there)));
   });
   await new Promise<void>((done) => server.listen(join(home, 'carrel.sock'), done));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EngineView } from '../../api/engine.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import { viewsOf } from '../../model/grant-table.ts';
-import { lastWords } from '../connect/start-daemon.ts';
+import { startFaultFrom } from '../connect/start-daemon.ts';
 import { line } from '../daemon/audit.ts';
 import { findings } from '../daemon/doctor.ts';
 import { engineListing } from '../daemon/engine-ls.ts';
@@ -113,12 +113,12 @@ test('usage marks limits that are not enforced', () => {
 
 test('the last lines of a daemon become its Fault', () => {
   const log = 'noise\ncarrel-fault: {"code":"unsupported","message":"no crun","hint":"apt install crun"}\n';
-  expect(lastWords(log, 'exit code 3').toJSON()).toEqual({
+  expect(startFaultFrom(log, 'exit code 3').toJSON()).toEqual({
     ...{ code: 'unsupported', message: 'no crun', hint: 'apt install crun' },
   });
-  expect(lastWords('carrel-fault: {"co', 'SIGKILL').toJSON()).toMatchObject({ code: 'internal' });
-  expect(lastWords('', 'exit code 7').toJSON()).toMatchObject({ code: 'exhausted', hint: expect.any(String) });
-  expect(lastWords('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
+  expect(startFaultFrom('carrel-fault: {"co', 'SIGKILL').toJSON()).toMatchObject({ code: 'internal' });
+  expect(startFaultFrom('', 'exit code 7').toJSON()).toMatchObject({ code: 'exhausted', hint: expect.any(String) });
+  expect(startFaultFrom('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
 });
 
 test('engine ls shows each engine, with reason and hint below an unusable one', () => {

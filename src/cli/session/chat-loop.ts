@@ -14,7 +14,7 @@ import { viewOf } from './input-view.ts';
 import { keysOf, optionsText } from './question-text.ts';
 import type { Screen } from './screen.ts';
 import type { AnswerBody } from './session-calls.ts';
-import { type Brush, titleOf } from './tool-text.ts';
+import { type Painter, titleOf } from './tool-text.ts';
 
 /** The requests that the chat sends to the daemon. */
 export interface ChatCalls {
@@ -29,7 +29,7 @@ export interface ChatParts {
   readonly talk: ChatCalls;
   readonly screen: Screen;
   readonly input: InputLine;
-  readonly brush: Brush;
+  readonly brush: Painter;
   /** Events up to this one are history. */
   readonly seq: number;
   readonly leave: () => void;

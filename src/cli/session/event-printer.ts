@@ -5,7 +5,7 @@
 import type { EventType, PlanEntry, Question, SessionEvent, ToolChange } from '../../model/session.ts';
 import { plain, plainText } from '../output/text.ts';
 import { answerText, optionsText } from './question-text.ts';
-import { type Brush, diffLines, toolLines } from './tool-text.ts';
+import { diffLines, type Painter, toolLines } from './tool-text.ts';
 
 type Of<T extends EventType> = Extract<SessionEvent, { type: T }>;
 
@@ -20,7 +20,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 export class EventPrinter {
-  readonly #brush: Brush;
+  readonly #brush: Painter;
   readonly #tools = new Map<string, ToolChange>();
   readonly #questions = new Map<string, Question>();
   /** Tool calls whose diffs were already shown. */
@@ -34,7 +34,7 @@ export class EventPrinter {
   #open: 'text' | 'thought' | null = null;
   #isFirst = true;
 
-  constructor(brush: Brush) {
+  constructor(brush: Painter) {
     this.#brush = brush;
   }
 

@@ -5,7 +5,7 @@ import { DiffText } from '../output/diff-text.ts';
 import type { Colour } from '../output/output.ts';
 import { cut, plain } from '../output/text.ts';
 
-export interface Brush {
+export interface Painter {
   readonly colourful: boolean;
   paint(colour: Colour, text: string): string;
 }
@@ -16,7 +16,7 @@ const shownOutputLines = 5;
 const titleColumns = 100;
 const resultColumns = 60;
 
-export function toolLines(tool: ToolChange, brush: Brush): string[] {
+export function toolLines(tool: ToolChange, brush: Painter): string[] {
   const failed = tool.status === 'failed';
   const isOpen = tool.status === 'pending' || tool.status === 'in_progress';
   const mark = failed ? brush.paint('red', '✗') : isOpen ? '…' : brush.paint('green', '✓');
@@ -36,11 +36,11 @@ export function titleOf({ title, toolCallId }: ToolChange): string {
 }
 
 /** The diffs of all files that the call edits; a long diff is cut. */
-export function diffLines({ content = [] }: ToolChange, folder: string, brush: Brush): string[] {
+export function diffLines({ content = [] }: ToolChange, folder: string, brush: Painter): string[] {
   return content.flatMap((part) => (part.type === 'diff' ? oneDiff(part, folder, brush) : []));
 }
 
-function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, folder: string, brush: Brush) {
+function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, folder: string, brush: Painter) {
   const name = String(path).startsWith(`${folder}/`) ? String(path).slice(folder.length + 1) : String(path);
   const bytes = (text: unknown) => (typeof text === 'string' ? Buffer.from(text) : null);
   const text = new DiffText(brush.colourful);

@@ -4,12 +4,12 @@ import type { Client } from '../../api/client.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
 import { catchSignals } from '../signals.ts';
-import { askToDraw } from './ask-to-draw.ts';
-import { claimSize } from './claim-size.ts';
 import { DetachKeys } from './detach-keys.ts';
 import { earlierScreen } from './earlier-screen.ts';
+import { forceRedraw } from './force-redraw.ts';
 import { hasInput, sendInput } from './input.ts';
-import { closeSinks, ownSinks, pour, receive, type Sinks } from './receive.ts';
+import { closeSinks, ownSinks, receive, type Sinks, writeAndDrain } from './receive.ts';
+import { sendSizeOnKey } from './send-size-on-key.ts';
 import { followSize, rawKeys, sendSize, terminalSize } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
 
@@ -44,7 +44,7 @@ export async function attachTo(
   const giveBack = terminal && hasInput() ? lendTerminal(socket, leave) : lendInput(socket);
   try {
     if (drawn && reset) await showScreen(client, name, socket, out, reset);
-    const sawOutput = drawn && reset && lineLog ? askToDraw(socket) : () => {};
+    const sawOutput = drawn && reset && lineLog ? forceRedraw(socket) : () => {};
     const exit = await receive(socket, watched(ownSinks(out), reset, sawOutput), again);
     closeSinks(out, exit);
     return exit.exitCode;
@@ -67,7 +67,7 @@ async function showScreen(
   const screen = await earlierScreen(client, name, terminalSize());
   const painted = Buffer.from(screen.painted());
   reset.see(painted);
-  await pour(stdout, painted);
+  await writeAndDrain(stdout, painted);
   sendSize(socket);
 }
 
@@ -89,7 +89,7 @@ function lendTerminal(socket: Socket, leave: () => void): () => void {
   if (!process.stdin.isTTY) return sendInput(socket, process.stdin, true);
   const keys = process.stdin.pipe(new DetachKeys(leave), { end: false });
   process.stdin.once('end', leave).once('error', leave);
-  const releases = [rawKeys(), followSize(socket), claimSize(socket, keys), sendInput(socket, keys, true)];
+  const releases = [rawKeys(), followSize(socket), sendSizeOnKey(socket, keys), sendInput(socket, keys, true)];
   return () => {
     process.stdin.unpipe(keys).off('end', leave).off('error', leave).pause();
     for (const release of releases.splice(0).reverse()) release();

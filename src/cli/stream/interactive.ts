@@ -8,9 +8,9 @@ import type { Output } from '../output/output.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
-import { StartWords } from './not-started.ts';
 import { openExec } from './open-exec.ts';
 import { closeSinks, type Exit, memoryHint, ownSinks, receive } from './receive.ts';
+import { StartErrorFilter } from './start-error-filter.ts';
 import { followSize, rawKeys } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
 
@@ -58,7 +58,7 @@ export async function showUntilEnd(
 ): Promise<Exit> {
   const reset = isRaw(lent) ? new TerminalReset() : null;
   const sinks = ownSinks(out);
-  const words = new StartWords(reset?.watched(sinks) ?? sinks);
+  const words = new StartErrorFilter(reset?.watched(sinks) ?? sinks);
   const release = lend(socket, lent);
   const giveBack = () => {
     release();

@@ -52,7 +52,11 @@ export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promi
 export function ownSinks(out: Output): Sinks {
   const notice = (message: string) => out.warn(message);
   if (out.json) return { stdout: jsonSink(out, 'stdout'), stderr: jsonSink(out, 'stderr'), notice };
-  return { stdout: (chunk) => pour(out.stdout, chunk), stderr: (chunk) => pour(out.stderr, chunk), notice };
+  return {
+    stdout: (chunk) => writeAndDrain(out.stdout, chunk),
+    stderr: (chunk) => writeAndDrain(out.stderr, chunk),
+    notice,
+  };
 }
 
 /** Prints the last line of a stream with --json. */
@@ -65,7 +69,7 @@ export function memoryHint(name: string): string {
 }
 
 /** Waits while the sink is full. A destroyed sink drops everything; its error handler has the reason. */
-export async function pour(sink: Sink, chunk: Buffer): Promise<void> {
+export async function writeAndDrain(sink: Sink, chunk: Buffer): Promise<void> {
   if ((sink as Writable).destroyed || sink.write(chunk) !== false) return;
   await once(sink as Writable, 'drain').catch(() => {});
 }

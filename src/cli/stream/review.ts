@@ -7,7 +7,7 @@ import { DiffText } from '../output/diff-text.ts';
 import type { Output } from '../output/output.ts';
 import { openScreen, type Screen } from '../output/pager.ts';
 import { during } from '../output/progress.ts';
-import { deliver, pour, type Sinks } from './receive.ts';
+import { deliver, type Sinks, writeAndDrain } from './receive.ts';
 
 export type Ask = (signal?: AbortSignal) => AsyncIterable<Frame>;
 
@@ -23,7 +23,7 @@ export async function showLines(lines: readonly string[], out: Output): Promise<
     return 0;
   }
   const screen = openScreen(() => {});
-  await pour(screen.sink, Buffer.from(`${lines.join('\n')}\n`));
+  await writeAndDrain(screen.sink, Buffer.from(`${lines.join('\n')}\n`));
   return screen.close();
 }
 
@@ -51,7 +51,7 @@ async function pipeThrough(ask: Ask, out: Output, stderr: Sinks['stderr']): Prom
   let empty = true;
   const stdout = (chunk: Buffer) => {
     empty = false;
-    return pour(out.stdout, chunk);
+    return writeAndDrain(out.stdout, chunk);
   };
   await deliver(ask(), { stdout, stderr });
   return { empty, exitCode: 0 };
@@ -66,7 +66,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
   const show = async (more: string) => {
     if (more === '') return;
     screen ??= openScreen(() => leaving.abort());
-    await pour(screen.sink, Buffer.from(more));
+    await writeAndDrain(screen.sink, Buffer.from(more));
   };
   try {
     await deliver(ask(leaving.signal), { stdout: (chunk) => show(text.take(chunk)), stderr });

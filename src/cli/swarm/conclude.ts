@@ -2,12 +2,12 @@
 import type { Client } from '../../api/client.ts';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import type { BegunSwarmView, SwarmView } from '../../api/swarm.ts';
-import { consequences } from '../../model/fault.ts';
+import { faultTable } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
 import { commandLine, plain } from '../output/text.ts';
 import { absolute } from '../paths.ts';
-import { tellFallback } from '../sandbox/fallback.ts';
+import { warnAboutFallback } from '../sandbox/fallback.ts';
 import { catchSignals } from '../signals.ts';
 import { followSwarm } from './follow.ts';
 import { openPullRequests } from './pull-request.ts';
@@ -38,7 +38,7 @@ export async function concludeSwarm(
   const completed = ended.containers.filter(
     ({ containerName, status }) => status === 'completed' && names.includes(containerName),
   );
-  const code = completed.length === names.length ? 0 : consequences.conflict.exit;
+  const code = completed.length === names.length ? 0 : faultTable.conflict.exit;
   return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
 }
 
@@ -47,7 +47,7 @@ async function tellLimits(out: Output, client: Client, { limits }: Partial<Sandb
   if (limits === undefined || Object.keys(limits).length === 0) return;
   for (const name of names) {
     const view = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).catch(() => null);
-    if (view) tellFallback(out, { limits }, view);
+    if (view) warnAboutFallback(out, { limits }, view);
   }
 }
 
@@ -61,7 +61,7 @@ export async function readAlong(
   const giveBack = catchSignals(() => {
     const where = project === process.cwd() ? '' : ` --project ${commandLine([project])}`;
     out.note(`the swarm goes on; see it with: carrel swarm status${where} — stop it with: carrel swarm stop${where}`);
-    process.exit(consequences.cancelled.exit);
+    process.exit(faultTable.cancelled.exit);
   });
   try {
     return await followSwarm(client, json ? await silentOutput() : out, project, names);

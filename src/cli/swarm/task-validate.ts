@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { asFault, consequences, isFault } from '../../model/fault.ts';
+import { asFault, faultTable, isFault } from '../../model/fault.ts';
 import { problemLine, type TaskProblem } from '../../model/task-problem.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -19,7 +19,7 @@ export default async function taskValidate(context: Context, { args }: Invocatio
   const verdicts = args.length === 0 ? await verdictsHere(client) : await verdictsOf(args, client);
   if (context.json) context.out.document(verdicts);
   else for (const verdict of verdicts) context.out.print(...lines(verdict));
-  return verdicts.every(({ valid }) => valid) ? 0 : consequences.invalid.exit;
+  return verdicts.every(({ valid }) => valid) ? 0 : faultTable.invalid.exit;
 }
 
 async function verdictsHere(client: Client): Promise<Verdict[]> {

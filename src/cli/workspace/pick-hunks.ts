@@ -5,7 +5,7 @@ import { type Hunk, hunkText } from '../../model/patch-section.ts';
 import { DiffText } from '../output/diff-text.ts';
 import type { Output } from '../output/output.ts';
 import { edited } from '../stream/editor.ts';
-import { pour } from '../stream/receive.ts';
+import { writeAndDrain } from '../stream/receive.ts';
 import { TypedLines } from '../stream/typed-lines.ts';
 import { editedLines, editText } from './edit-text.ts';
 import { FileChoice, type Next } from './hunk-choice.ts';
@@ -80,5 +80,5 @@ async function isWanted(lines: TypedLines): Promise<boolean> {
 
 async function show(text: string, out: Output): Promise<void> {
   const shown = new DiffText(out.colourful);
-  await pour(out.stdout, Buffer.from(shown.take(Buffer.from(text, 'latin1')) + shown.end()));
+  await writeAndDrain(out.stdout, Buffer.from(shown.take(Buffer.from(text, 'latin1')) + shown.end()));
 }

@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import type Docker from 'dockerode';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
 
 const answerMs = 120_000;
@@ -36,7 +36,7 @@ export class Connection {
   async ask<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T> {
     const docker = await this.#client();
     try {
-      return await inTime(withinMs, question(docker), () => {
+      return await withTimeout(withinMs, question(docker), () => {
         throw this.#silent(withinMs);
       });
     } catch (error) {

@@ -2,13 +2,13 @@
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { Console } from '../engine.ts';
+import type { CommandLiveness } from './command-liveness.ts';
 import type { Connection } from './connection.ts';
 import { readOutputs } from './frames.ts';
-import type { Life } from './life.ts';
 import { resizeContainer } from './resize.ts';
 
 export interface Attachment {
-  readonly life: Life;
+  readonly life: CommandLiveness;
   readonly terminal: boolean;
 }
 

@@ -23,9 +23,10 @@ import type {
   Stats,
 } from '../engine.ts';
 import { sandboxNotRunning } from '../exit.ts';
-import { HeldConsoles } from '../held-console.ts';
 import { readLog as readLogFile } from '../local/log-file.ts';
 import { countingKills, watchMemoryKills } from '../memory-kills.ts';
+import { PendingConsoles } from '../pending-consoles.ts';
+import { CommandLiveness } from './command-liveness.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
@@ -34,7 +35,6 @@ import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
 import { hostProcess } from './host-process.ts';
-import { Life } from './life.ts';
 import { readLog } from './log.ts';
 import { openLogConsole } from './log-console.ts';
 import { idIn, installationFilter } from './naming.ts';
@@ -55,7 +55,7 @@ class DockerEngine implements Engine {
   readonly #context: Context;
   readonly #events: Events;
   readonly #pauses: Pauses;
-  readonly #held = new HeldConsoles();
+  readonly #held = new PendingConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
   /** Pids of first processes, as the engine last reported them. */
   readonly #inits = new Map<string, number>();
@@ -111,7 +111,7 @@ class DockerEngine implements Engine {
     const { connection } = this.#context;
     const early = onCreated !== undefined && (await this.#context.facts()).product === 'Podman';
     const name = await this.#context.containers.idOf(id);
-    const life = new Life(connection, name);
+    const life = new CommandLiveness(connection, name);
     if (held) this.#held.hold(id, await attachConsole(connection, name, { life, terminal: terminal !== null }));
     if (early) {
       await prepareWithPodman(connection, name);
@@ -231,7 +231,7 @@ class DockerEngine implements Engine {
     const terminal = container.Config.Tty;
     if (this.#context.hasLog(id) && !terminal) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
-    const life = new Life(connection, container.Id);
+    const life = new CommandLiveness(connection, container.Id);
     life.settle(container.State.Pid);
     const console = await attachConsole(connection, container.Id, { life, terminal });
     try {

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerInspectInfo } from 'dockerode';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault } from '../../model/fault.ts';
 import { initReady } from '../init-ready.ts';
 import type { LogEnd } from '../local/log-file.ts';
@@ -22,10 +22,10 @@ export async function stopContainer(context: Context, container: string, graceMs
   if (graceMs > 0) {
     await containerReady(context, container);
     await signalContainer(context, container, 'SIGTERM');
-    if (await inTime(graceMs, ended, () => false)) return;
+    if (await withTimeout(graceMs, ended, () => false)) return;
   }
   await signalContainer(context, container, 'SIGKILL');
-  if (await inTime(killWaitMs, ended, () => false)) return;
+  if (await withTimeout(killWaitMs, ended, () => false)) return;
   throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
     hint: 'A process may hang in the kernel; try again.',
   });
@@ -68,7 +68,7 @@ export async function afterRemoval(
       () => null,
       (error) => (statusOf(error) === 404 ? null : found),
     );
-  return inTime<ContainerInspectInfo | null>(busyMs, removed, () => found);
+  return withTimeout<ContainerInspectInfo | null>(busyMs, removed, () => found);
 }
 
 /** Settles when the container has ended or does not exist. */

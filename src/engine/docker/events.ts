@@ -1,7 +1,7 @@
 /** Reports that a sandbox may have changed, while there are listeners. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import type { Connection } from './connection.ts';
 import { idIn, installationFilter } from './naming.ts';
 
@@ -43,7 +43,7 @@ export class Events {
     this.#closing.abort();
     this.#stream?.destroy();
     // The time-out lets the daemon end although the engine does not answer.
-    await inTime<unknown>(closeMs, Promise.all([this.#running, this.#heard]), () => null);
+    await withTimeout<unknown>(closeMs, Promise.all([this.#running, this.#heard]), () => null);
   }
 
   async #run(): Promise<void> {

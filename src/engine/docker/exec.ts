@@ -11,7 +11,7 @@ import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { stdinOf } from './console.ts';
 import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
-import { isOver, isResized, sentTwice } from './resize.ts';
+import { isOver, isResized, resizeTwice } from './resize.ts';
 import { environment } from './spec.ts';
 
 /** The exit code of a command that ended with its sandbox and was removed before it could be inspected. */
@@ -33,7 +33,7 @@ export async function execInside(connection: Connection, container: string, spec
   const { outputs, ended } = readExec(socket, terminal, inspect);
   const exited = exitAfter(outputs, ended);
   exited.catch(() => {});
-  const resize = sentTwice((rows, columns) => resizeExec(connection, id, inspect, rows, columns));
+  const resize = resizeTwice((rows, columns) => resizeExec(connection, id, inspect, rows, columns));
   if (spec.terminal) await resize(spec.terminal.rows, spec.terminal.columns);
   return {
     process: {

@@ -21,7 +21,7 @@ export interface Identity {
 }
 
 /** A folder whose owner must appear as agent. */
-export interface Owned {
+export interface FolderOwner {
   readonly path: string;
   readonly owner: Owner;
 }
@@ -52,7 +52,7 @@ function shiftedBy(shift: Owner, slot: number): Identity {
 }
 
 /** The identity without id-mapped mounts: the owner of the folders decides it. */
-export function identityFor(folders: readonly Owned[], input: IdentityInput): Identity {
+export function identityFor(folders: readonly FolderOwner[], input: IdentityInput): Identity {
   const own = ownIdentity(input);
   if (input.facts.shift) return shifted(folders, own);
   const roots = folders.find(({ owner }) => owner.uid === 0);
@@ -68,7 +68,7 @@ function withoutRootsGroup({ uid, gid }: Owner): Owner {
   return { uid, gid: gid === 0 ? uid : gid };
 }
 
-function shifted(folders: readonly Owned[], own: Identity): Identity {
+function shifted(folders: readonly FolderOwner[], own: Identity): Identity {
   const foreign = folders.find(({ owner }) => owner.uid !== own.outside.uid);
   if (!foreign) return own;
   throw new Fault('unsupported', `${foreign.path} has an owner that containers of this Docker Engine cannot have`, {

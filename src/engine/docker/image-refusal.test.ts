@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Connection } from './connection.ts';
-import { placesOf, platformRefusal, refusalOf } from './image-refusal.ts';
+import { platformRefusal, refusalOf, shellPaths } from './image-refusal.ts';
 
 it.each([
   ['linux/amd64', 'amd64', null],
@@ -19,7 +19,7 @@ it.each([
 });
 
 it('a shell is searched in the image’s PATH and in the standard folders', () => {
-  expect(placesOf('/opt/bin::relative:/bin')).toEqual(['/opt/bin/sh', '/bin/sh', '/usr/local/bin/sh', '/usr/bin/sh']);
+  expect(shellPaths('/opt/bin::relative:/bin')).toEqual(['/opt/bin/sh', '/bin/sh', '/usr/local/bin/sh', '/usr/bin/sh']);
 });
 
 it('an image whose sh is a link to itself is refused with a reason', async () => {

@@ -31,14 +31,14 @@ async function shellRefusal({ id, path }: CheckedImage, connection: Connection):
   const HostConfig = { NetworkMode: 'none' };
   await connection.ask((docker) => docker.createContainer({ name, Image: id, Cmd: ['sh'], HostConfig }));
   try {
-    for (const place of placesOf(path)) if (await isThere(connection, name, place)) return null;
+    for (const place of shellPaths(path)) if (await isThere(connection, name, place)) return null;
     return `it has no sh in ${path ?? defaultPath}`;
   } finally {
     await connection.find((docker) => docker.getContainer(name).remove({ force: true, v: true }));
   }
 }
 
-export function placesOf(path: string | null): string[] {
+export function shellPaths(path: string | null): string[] {
   const folders = `${path ?? ''}:${defaultPath}`.split(':').filter((folder) => folder.startsWith('/'));
   return [...new Set(folders)].map((folder) => join(folder, 'sh'));
 }

@@ -10,10 +10,10 @@ import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import { accountFiles } from '../accounts.ts';
 import { outerMounts } from '../local/nested.ts';
-import type { Identity, Owned } from './identity.ts';
+import type { FolderOwner, Identity } from './identity.ts';
 import type { NamedVolume } from './named-volume.ts';
 import { giveTo, type IdMaps, isEmpty, ownerOf, type Sources } from './source.ts';
-import type { Layered } from './stage.ts';
+import type { IsMountedByDaemon } from './stage.ts';
 import type { View } from './view.ts';
 
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
@@ -35,7 +35,7 @@ export interface MountPlan {
   /** The named volumes, by the index of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
   /** Which overlays are mounted at their sources already. */
-  readonly layered: Layered;
+  readonly layered: IsMountedByDaemon;
   /** The process that reads the layers can only see extended attributes named `user.`. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
@@ -53,7 +53,7 @@ export interface DockerMounts {
  * The folders whose owner must be agent. An overlay with an empty lower layer is left out: it belongs to the owner of
  * its upper layer.
  */
-export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
+export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): FolderOwner[] {
   return mounts.flatMap((mount) => {
     if (mount.kind === 'tmpfs' || !mount.mapOwner) return [];
     const path = mount.kind === 'bind' ? mount.source : mount.lower;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { sentTwice } from './resize.ts';
+import { resizeTwice } from './resize.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 it('sizes reach the engine one after the other, and only the last one is sent again', async () => {
   const sent: number[] = [];
   const ends: (() => void)[] = [];
-  const resize = sentTwice((rows) => {
+  const resize = resizeTwice((rows) => {
     sent.push(rows);
     return new Promise((resolve) => void ends.push(resolve));
   });
@@ -25,7 +25,7 @@ it('sizes reach the engine one after the other, and only the last one is sent ag
 
 it('a size that the engine refuses does not block the next one', async () => {
   const sent: number[] = [];
-  const resize = sentTwice(async (rows) => {
+  const resize = resizeTwice(async (rows) => {
     sent.push(rows);
     if (rows === 24) throw new Error('refused');
   });

@@ -9,7 +9,7 @@ const againMs = 200;
  * Sends one size after the other, because an engine may carry out requests in any order. If two sizes arrive at once,
  * Podman's conmon may apply the first one twice, so the last one is sent again.
  */
-export function sentTwice(resize: Resize): Resize {
+export function resizeTwice(resize: Resize): Resize {
   let last = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   return async (rows, columns) => {
@@ -23,7 +23,7 @@ export function sentTwice(resize: Resize): Resize {
 
 /** Resizes the terminal of the sandbox's command. */
 export function resizeContainer(connection: Connection, container: string): Resize {
-  return sentTwice(async (rows, columns) => {
+  return resizeTwice(async (rows, columns) => {
     try {
       await connection.find((docker) => docker.getContainer(container).resize({ h: rows, w: columns }));
     } catch (error) {

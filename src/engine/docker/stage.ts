@@ -25,7 +25,7 @@ const engines = ['dockerd', 'podman', 'systemd'];
 /**
  * Whether the daemon mounts the overlay with this index itself, so that the engine does not mount it from its layers.
  */
-export type Layered = (index: number) => boolean;
+export type IsMountedByDaemon = (index: number) => boolean;
 
 export class Stage {
   readonly #socketPath: string;
@@ -45,7 +45,7 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: Layered): Promise<Sources> {
+  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: IsMountedByDaemon): Promise<Sources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);

@@ -95,7 +95,7 @@ export class FakeProcess {
 }
 
 /** Writes and waits for the buffer to drain; does nothing on a stream that was closed. */
-export async function pour(stream: Writable, chunk: Buffer): Promise<void> {
+export async function writeAndDrain(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed || stream.writableEnded || stream.write(chunk)) return;
   await new Promise<void>((resolve) => {
     const events = ['drain', 'finish', 'close'];

@@ -12,7 +12,7 @@
  * Any other command ends with 127, as in a shell. Tests may add commands.
  */
 import type { End, Inside, Programs } from './process.ts';
-import { pour } from './process.ts';
+import { writeAndDrain } from './process.ts';
 
 export const programs: Programs = {
   true: () => 0,
@@ -21,7 +21,7 @@ export const programs: Programs = {
   echo: ({ args, stdout }) => say(stdout, `${args.join(' ')}\n`),
   stderr: ({ args, stderr }) => say(stderr, args[0] ?? ''),
   cat: async ({ stdin, stdout }) => {
-    for await (const chunk of stdin) await pour(stdout, chunk as Buffer);
+    for await (const chunk of stdin) await writeAndDrain(stdout, chunk as Buffer);
     return 0;
   },
   sleep: forever,

@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Console, ExecSpec, Exit, Launch, Process, Started, Stats } from '../engine.ts';
 import { FakeLog } from './log.ts';
-import { type Deliver, exitOf, FakeProcess, type Programs, pour } from './process.ts';
+import { type Deliver, exitOf, FakeProcess, type Programs, writeAndDrain } from './process.ts';
 import { forever } from './program.ts';
 
 export type Phase = 'created' | 'running' | 'paused' | 'exited';
@@ -84,7 +84,7 @@ export class FakeSandbox {
 
   async #record(stream: 'stdout' | 'stderr', chunk: Buffer): Promise<void> {
     this.log.append(stream, chunk);
-    await Promise.all([...this.#attached].map((streams) => pour(streams[stream], chunk)));
+    await Promise.all([...this.#attached].map((streams) => writeAndDrain(streams[stream], chunk)));
   }
 
   /** Ends the sandbox with all its processes. Later calls have no effect. */
@@ -129,7 +129,7 @@ export class FakeSandbox {
   exec(spec: ExecSpec): Process {
     const streams = newStreams();
     const env = { ...this.launch.env, ...spec.env };
-    const process = this.#spawn({ ...spec, env }, (stream, chunk) => pour(streams[stream], chunk));
+    const process = this.#spawn({ ...spec, env }, (stream, chunk) => writeAndDrain(streams[stream], chunk));
     const exited = process.ended.then(async (exit) => {
       endStreams(streams);
       await Promise.all([finished(streams.stdout), finished(streams.stderr)].map((done) => done.catch(() => {})));
@@ -171,7 +171,7 @@ export class FakeSandbox {
   }
 
   async #type(chunk: Buffer): Promise<void> {
-    if (this.#command) await pour(this.#command.stdin, chunk);
+    if (this.#command) await writeAndDrain(this.#command.stdin, chunk);
   }
 }
 

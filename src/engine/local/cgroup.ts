@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../lib/file.ts';
-import { writeBeside } from '../../lib/write-beside.ts';
+import { writeInOtherThread } from '../../lib/write-in-other-thread.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Stats } from '../engine.ts';
 
@@ -122,7 +122,7 @@ export function expectMove(cgroups: Cgroups): void {
   if (own === null) return;
   moving = true;
   // If that fails, the runtime waits itself, ignoring.
-  void writeBeside(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0').then(() => {
+  void writeInOtherThread(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0').then(() => {
     moving = false;
   });
 }

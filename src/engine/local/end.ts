@@ -63,7 +63,7 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   await freeEnded(context, id);
   await endExecs(context, id);
   rmSync(layout.exit(id), { force: true });
-  // Without the log file `keepEarlier` makes no links while the folder is removed.
+  // Without the log file `linkRotatedLogs` makes no links while the folder is removed.
   rmSync(join(layout.run(id), logName), { force: true });
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }

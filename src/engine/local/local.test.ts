@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { decodeRecord } from '../log-record.ts';
 import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
-import { keepEarlier, readLog } from './log-file.ts';
+import { linkRotatedLogs, readLog } from './log-file.ts';
 import { LogWatch } from './log-watch.ts';
 import { runtimeSpec } from './spec.ts';
 import { refuseHostNamespace } from './stage.ts';
@@ -145,11 +145,11 @@ describe('a log', () => {
 
   it('keeps the configured number of files, each line once', async () => {
     write(record('a'));
-    keepEarlier(folder, 3);
+    linkRotatedLogs(folder, 3);
     for (const text of ['b', 'c', 'd', 'e']) {
       replace(record(text));
-      keepEarlier(folder, 3);
-      keepEarlier(folder, 3);
+      linkRotatedLogs(folder, 3);
+      linkRotatedLogs(folder, 3);
     }
     expect(await read(null)).toBe('c\nd\ne\n');
     expect(await read(1)).toBe('e\n');
@@ -164,7 +164,7 @@ describe('a log', () => {
 
   it('returns a whole line that began in the previous file', async () => {
     write(record('x'), record('begun ', 'P'));
-    keepEarlier(folder, 3);
+    linkRotatedLogs(folder, 3);
     replace(record('and ended'), record('z'));
     expect(await read(1)).toBe('z\n');
     expect(await read(2)).toBe('begun and ended\nz\n');
@@ -172,7 +172,7 @@ describe('a log', () => {
 
   it('loses nothing when the file is replaced twice before the next read, and continues after more replacements', async () => {
     write(record('a'));
-    keepEarlier(folder, 3);
+    linkRotatedLogs(folder, 3);
     replace(record('b'));
     replace(record('c'));
     expect(await read(null)).toBe('a\nb\nc\n');
@@ -185,7 +185,7 @@ describe('a log', () => {
   it('survives a crash between the making of the spare file and its link', async () => {
     write(record('a'));
     writeFileSync(join(folder, 'spare'), '');
-    keepEarlier(folder, 3);
+    linkRotatedLogs(folder, 3);
     replace(record('b'));
     expect(await read(null)).toBe('a\nb\n');
   });
@@ -195,7 +195,7 @@ describe('a log', () => {
     folder = join(runs, 'one');
     mkdirSync(folder);
     write(record('a'));
-    keepEarlier(folder, 3);
+    linkRotatedLogs(folder, 3);
     replace(record('b'));
     const watch = new LogWatch(runs, 3);
     replace(record('c'));

@@ -24,8 +24,8 @@ import type {
   Stats,
 } from '../engine.ts';
 import { sandboxNotRunning } from '../exit.ts';
-import { HeldConsoles } from '../held-console.ts';
 import { countingKills, watchMemoryKills } from '../memory-kills.ts';
+import { PendingConsoles } from '../pending-consoles.ts';
 import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
@@ -39,7 +39,7 @@ import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
 import { RunningSandboxes } from './running.ts';
 import { dropRootFolder, keepRootFolder, openStage } from './stage.ts';
-import { begin, create, runtimeGone } from './start.ts';
+import { begin, create, waitForCommand } from './start.ts';
 
 export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
 
@@ -52,7 +52,7 @@ class LocalEngine implements LocalEngineView {
   readonly name = 'local';
   readonly #context: Context;
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #held = new HeldConsoles();
+  readonly #held = new PendingConsoles();
   readonly #pauses: Pauses;
   readonly #running: RunningSandboxes;
   readonly #exits: ReturnType<typeof watch>;
@@ -210,7 +210,7 @@ class LocalEngine implements LocalEngineView {
     // A paused process does not handle signals; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
-    await runtimeGone((current as LocalHandle).init.pid);
+    await waitForCommand((current as LocalHandle).init.pid);
     await stopProcesses(current as LocalHandle, graceMs, (withinMs) =>
       this.#exitedWithin(id, current as LocalHandle, withinMs),
     );
@@ -260,7 +260,7 @@ class LocalEngine implements LocalEngineView {
     } while (this.#pauses.over(id) !== null);
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw sandboxNotRunning();
-    await runtimeGone((found.started.handle as LocalHandle).init.pid);
+    await waitForCommand((found.started.handle as LocalHandle).init.pid);
     keepRootFolder(id);
     const { keeperPath, layout } = this.#context;
     const { runtimePath, maxProcesses } = note;

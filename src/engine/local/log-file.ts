@@ -1,5 +1,5 @@
 /**
- * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `keepEarlier` keeps the earlier
+ * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `linkRotatedLogs` keeps the earlier
  * files by hard links.
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -20,14 +20,14 @@ function namesOf(files: number): string[] {
 
 /** The path at which conmon makes the file that will replace the log. If a file exists there, conmon uses it. */
 const nextName = `${logName}.tmp`;
-/** A second link to that file, so that it is not lost when conmon replaces the log twice before `keepEarlier` runs. */
+/** A second link to that file, so that it is not lost when conmon replaces the log twice before `linkRotatedLogs` runs. */
 const spareName = 'spare';
 
 /**
  * log.1 is a second link to the current file until conmon replaces that; then it is the previous file, and is renamed.
  * Called at the start, when conmon has replaced the file, and before each read.
  */
-export function keepEarlier(bundle: string, files: number): void {
+export function linkRotatedLogs(bundle: string, files: number): void {
   const [current, ...kept] = namesOf(files).map((name) => join(bundle, name)) as [string, ...string[]];
   const [next, spare] = [join(bundle, nextName), join(bundle, spareName)];
   try {
@@ -74,7 +74,7 @@ export async function* readLog(
   options: LogOptions,
   watchEnd: () => LogEnd,
 ): AsyncGenerator<LogLine> {
-  keepEarlier(bundle, files);
+  linkRotatedLogs(bundle, files);
   const names = namesOf(files);
   let lines = new Generations(bundle, names);
   if (options.tail !== null) {
@@ -93,7 +93,7 @@ export async function followLog(
   end: LogEnd,
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogLine>> {
-  keepEarlier(bundle, files);
+  linkRotatedLogs(bundle, files);
   const { lines } = await lastPieces(() => new Generations(bundle, namesOf(files)), 0);
   return follow(bundle, files, lines, signal, end);
 }
@@ -140,7 +140,7 @@ async function* follow(
   try {
     while (!signal?.aborted) {
       const last = await end.isOver();
-      keepEarlier(bundle, files);
+      linkRotatedLogs(bundle, files);
       for await (const piece of pieces(lines)) {
         yield piece;
         if (signal?.aborted) return;

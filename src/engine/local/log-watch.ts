@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderWatch } from '../../lib/folder-watch.ts';
 import { SysError } from '../../lib/sys.ts';
-import { keepEarlier } from './log-file.ts';
+import { linkRotatedLogs } from './log-file.ts';
 
 export class LogWatch {
   readonly #files: number;
@@ -12,13 +12,13 @@ export class LogWatch {
   /** First keeps the files that were replaced before the watch existed. */
   constructor(runs: string, files: number) {
     this.#files = files;
-    this.#renames = tolerant(() => new FolderWatch(['movedTo'], (bundle) => keepEarlier(bundle, files))) ?? null;
+    this.#renames = tolerant(() => new FolderWatch(['movedTo'], (bundle) => linkRotatedLogs(bundle, files))) ?? null;
     for (const id of readdirSync(runs)) this.add(join(runs, id));
   }
 
   add(bundle: string): void {
     tolerant(() => this.#renames?.add(bundle));
-    keepEarlier(bundle, this.#files);
+    linkRotatedLogs(bundle, this.#files);
   }
 
   close(): void {

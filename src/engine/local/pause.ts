@@ -12,7 +12,7 @@ import { Fault } from '../../model/fault.ts';
 import { OwnPauses } from '../own-pauses.ts';
 import type { Context } from './context.ts';
 import { freeze, freezerOf, isFrozen, thaw } from './freezer.ts';
-import { continueAll, hasStopped, parentOf, processesInside, stillness, stopAll } from './stopped.ts';
+import { continueAll, hasStopped, parentOf, processesInside, stopAll, stopStateOf } from './stopped.ts';
 
 const pauseMs = 10_000;
 const noteName = 'paused-by-us';
@@ -57,7 +57,7 @@ export class Pauses {
     await this.#begunExecs(id);
     const freezer = freezerOf(this.#context.cgroups, id);
     const list = () => processesInside(init, this.#execPids(id));
-    const spared = freezer ? [] : list().filter((pid) => stillness(pid) === 'stopped');
+    const spared = freezer ? [] : list().filter((pid) => stopStateOf(pid) === 'stopped');
     writeFileSync(this.#note(id), JSON.stringify(spared), { mode: 0o600 });
     const still = freezer ? await freeze(freezer, pauseMs) : await stopAll(list, pauseMs, spared);
     crashPoint('pause:held');

@@ -115,7 +115,7 @@ export async function begin(context: Context, id: string, note: LaunchNote): Pro
 }
 
 /** Waits until the runtime has become the command: before that an exec is refused and a signal is lost. */
-export async function runtimeGone(initPid: number): Promise<void> {
+export async function waitForCommand(initPid: number): Promise<void> {
   for (let tries = 0; isRuntime(initPid) && tries < maxTries; tries += 1) await pause(1);
 }
 

@@ -73,7 +73,7 @@ export type StopState = 'stopped' | 'waiting' | 'busy';
  * Considers all threads: the first may have ended while others continue. A `waiting` process is in the kernel, where
  * signals stay pending.
  */
-export function stillness(pid: number): StopState {
+export function stopStateOf(pid: number): StopState {
   const states = threadStates(pid).filter((state) => !['T', 't', 'Z', 'X'].includes(state));
   if (states.length === 0) return 'stopped';
   return states.every((state) => state === 'D') ? 'waiting' : 'busy';
@@ -106,8 +106,8 @@ export async function stopAll(list: () => number[], withinMs: number, spared: re
   while (Date.now() < deadline) {
     const pids = list();
     for (const pid of pids) send(pid, 'SIGSTOP');
-    const moving = pids.map(stillness).filter((one) => one !== 'stopped');
-    if (moving.length === 0 && list().every((pid) => stillness(pid) === 'stopped')) return true;
+    const moving = pids.map(stopStateOf).filter((one) => one !== 'stopped');
+    if (moving.length === 0 && list().every((pid) => stopStateOf(pid) === 'stopped')) return true;
     if (moving.includes('busy')) since = Date.now();
     if (Date.now() - since > stuckMs) {
       continueAll(pids, spared);

@@ -23,7 +23,7 @@ export async function linkedOf(program: string): Promise<Linked> {
 }
 
 /** Refuses a program that could not start. */
-export async function wholeOf(program: string): Promise<Linked> {
+export async function requireLibraries(program: string): Promise<Linked> {
   const linked = await linkedOf(program);
   if (linked.missing.length === 0) return linked;
   throw new Fault('unsupported', `${program} needs ${linked.missing.join(', ')}, which is not installed`);

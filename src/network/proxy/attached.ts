@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { isAlive } from '../../lib/process.ts';
 import type { Endpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
-import { judge, type LookUp, Refused } from '../lookup.ts';
+import { type LookUp, Refused, resolveAllowed } from '../lookup.ts';
 import type { Attachment } from '../network.ts';
 import { RecordFile, type RecordLine, type Via } from '../record.ts';
 import { Attempt } from './attempt.ts';
@@ -113,7 +113,7 @@ export class Attached {
     this.#attempts.set(attempt, rules);
     if (this.meter.isSpent) throw new Refused('limit', 'the sandbox has used up what it may send and receive in all');
     const { connectMs } = this.#attachment.limits;
-    const { rule, addresses } = await judge(rules(this), asked, (name) => this.#look(name, connectMs));
+    const { rule, addresses } = await resolveAllowed(rules(this), asked, (name) => this.#look(name, connectMs));
     const socket = await dialOne(asked, addresses, connectMs, stop.signal).catch((error: unknown) => {
       attempt.allow(asked, rule, addresses[0]!.text);
       throw error;

@@ -10,7 +10,7 @@ import type { Attempt } from './attempt.ts';
 import { type BadBody, type Body, bodyOf, ChunkedBody } from './body.ts';
 import { endWith, type Inbound } from './inbound.ts';
 import { refusalText, refuse, refusedBy } from './refusal.ts';
-import { counted, type Passing, pour } from './relay.ts';
+import { counted, type Passing, relayBytes } from './relay.ts';
 import { endpoint, passedOn, type Wanted, wantedBy } from './request.ts';
 import { endLines, readLines } from './reused-buffer.ts';
 import { takeTunnel } from './tunnel.ts';
@@ -227,7 +227,7 @@ function pourBody(
       return [];
     }
   };
-  pour(upstream, client, passing.meter, shape, () => {
+  relayBytes(upstream, client, passing.meter, shape, () => {
     if (!body.isOver) return;
     upstream.destroy();
     response.end(() => done());

@@ -34,7 +34,7 @@ function pass(
   from.on('close', () => {
     if (!from.readableEnded) to.destroy();
   });
-  pour(from, to, meter, (chunk) => {
+  relayBytes(from, to, meter, (chunk) => {
     onBytes(chunk.length, way);
     // An inspection may keep the chunk, but its buffer is reused for the next read, so it gets a copy.
     return [inspection && !inspection.isOver ? inspection[way](Buffer.from(chunk)) : chunk];
@@ -44,7 +44,7 @@ function pass(
 /**
  * Passes bytes one way, with back-pressure. `shape` returns the part of a chunk that passes; then `passed` is called.
  */
-export function pour(
+export function relayBytes(
   from: Socket,
   to: Socket,
   meter: Meter,
@@ -88,7 +88,7 @@ function write(to: Socket, pieces: readonly Buffer[], written: () => void): void
   if (pieces.length > 1) to.uncork();
 }
 
-/** Like `pour`, as a stream: passes each chunk when the meter allows it. */
+/** Like `relayBytes`, as a stream: passes each chunk when the meter allows it. */
 export function counted({ meter, onBytes }: Passing, way: 'sent' | 'received'): Transform {
   return new Transform({
     transform: (chunk: Buffer, _, done) => {

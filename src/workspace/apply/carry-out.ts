@@ -9,7 +9,7 @@ import { statOf } from '../../lib/stat.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
 import { type BytePath, fromText } from '../../model/byte-path.ts';
 import { type EntryLocation, Folders, lookAt, pathOf } from '../tree/folders.ts';
-import { give, holding, holdingNew, setMode } from '../tree/held.ts';
+import { setMode, setOwner, withEntryOpen, withNewEntryOpen } from '../tree/open-entry.ts';
 import type { Remake } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
@@ -183,8 +183,8 @@ function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
   const now = lookAt(location);
   if (now !== null) return now.isDirectory();
   mkdirSync(pathOf(location), 0o700);
-  holdingNew(location, 'folder', (fd) => {
-    give(fd, old);
+  withNewEntryOpen(location, 'folder', (fd) => {
+    setOwner(fd, old);
     setMode(fd, old.mode);
   });
   return true;
@@ -192,7 +192,7 @@ function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
 
 /** False: the inode differs, or another program has set a mode that is neither of the two. */
 function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: number): boolean {
-  const changed = holding(location, (fd) => {
+  const changed = withEntryOpen(location, (fd) => {
     const stats = statOf(fd);
     const mode = Number(stats.mode & 0o7777n);
     if (`${stats.ino}` !== ino || (mode !== from && mode !== to)) return false;

@@ -12,6 +12,6 @@ export function changedMeanwhile(paths: readonly BytePath[]): Fault {
 }
 
 /** The project changed between plan and exchange, and nothing was done: a new plan may succeed. */
-export function hasMoved(error: unknown): boolean {
+export function isStalePlan(error: unknown): boolean {
   return isFault(error, 'conflict') && error.message.startsWith(words) && !('left' in (error.data ?? {}));
 }

@@ -5,7 +5,7 @@ import { toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { copyPart, openRegular, using } from '../tree/content.ts';
 import { type EntryLocation, pathOf } from '../tree/folders.ts';
-import { give, holdingNew, setMode } from '../tree/held.ts';
+import { setMode, setOwner, withNewEntryOpen } from '../tree/open-entry.ts';
 import type { Stamp } from './stamp.ts';
 
 export function copyAs(from: EntryLocation, to: EntryLocation, was: Stamp): void {
@@ -16,8 +16,8 @@ export function copyAs(from: EntryLocation, to: EntryLocation, was: Stamp): void
 
 function copyLink(to: EntryLocation, was: Stamp): void {
   symlinkSync(toBytes(was.target!), pathOf(to));
-  holdingNew(to, 'link', (fd) => {
-    give(fd, was);
+  withNewEntryOpen(to, 'link', (fd) => {
+    setOwner(fd, was);
     setTimes(fd, BigInt(was.mtimeNs), BigInt(was.mtimeNs));
   });
 }
@@ -28,7 +28,7 @@ function copyFile(from: EntryLocation, to: EntryLocation, was: Stamp): void {
     const copied = using(openRegular(from.folder, from.name), (part) => copyPart(part, fd));
     if (copied?.bytes !== was.sizeBytes)
       throw new Fault('conflict', `${toText(from.name)} changed while it was being copied`, { hint: 'Try again.' });
-    give(fd, was);
+    setOwner(fd, was);
     setMode(fd, was.mode);
     setTimes(fd, BigInt(was.mtimeNs), BigInt(was.mtimeNs));
   } finally {

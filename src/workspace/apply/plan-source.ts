@@ -3,14 +3,14 @@ import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
 import type { ApplyOptions } from './apply.ts';
+import { checkGates, type GateResult } from './check-gates.ts';
 import { noGateContext } from './gate-context.ts';
-import { type Judged, judge } from './gated.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 import { Renames } from './renames.ts';
 import { type Decision, decide, mergeModes } from './three-way.ts';
 import { Versions } from './versions.ts';
 
-export interface Surroundings {
+export interface PlanContext {
   readonly planned: PlannedProject;
   readonly reader: Reader;
   readonly sandbox: string;
@@ -30,11 +30,11 @@ interface Clash {
 const usualFolderMode = 0o755;
 
 export class PlanSource {
-  readonly #at: Surroundings;
+  readonly #at: PlanContext;
   readonly #folderModes: ReadonlyMap<BytePath, number>;
 
   /** `all` includes changes that were not requested: the modes of missing folders come from them. */
-  constructor(at: Surroundings, all: readonly Change[]) {
+  constructor(at: PlanContext, all: readonly Change[]) {
     this.#at = at;
     this.#folderModes = new Map(
       all.flatMap(({ path, after }) => (after?.type === 'folder' ? [[path, after.mode] as const] : [])),
@@ -193,13 +193,13 @@ export class PlanSource {
     return { ...this.#result(versions, outcome, conflict), gates, note };
   }
 
-  #judge({ change, project }: Versions, result: PathState | null): Judged {
+  #judge({ change, project }: Versions, result: PathState | null): GateResult {
     const { gateContext = noGateContext } = this.#at.options;
     const linkAt = (path: BytePath) => {
       const state = this.#at.planned.look(path);
       return state ? state.entry.target : gateContext.linkAt(path);
     };
-    return judge(this.#at.reader, change.path, project, result, { ...gateContext, linkAt });
+    return checkGates(this.#at.reader, change.path, project, result, { ...gateContext, linkAt });
   }
 
   /** Plans the missing folders with the agent's modes: the owner may have deleted them, or not requested them. */

@@ -9,7 +9,14 @@ import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.
 import { Fault } from '../../model/fault.ts';
 import { hashOf, openRegular, using } from '../tree/content.ts';
 import { type EntryLocation, type Folders, folderEntry, lookAt, pathOf } from '../tree/folders.ts';
-import { give, given, holdingNew, interfered, type Owner, setMode } from '../tree/held.ts';
+import {
+  changedByOther,
+  type Owner,
+  setMode,
+  setOwner,
+  setOwnerAndStat,
+  withNewEntryOpen,
+} from '../tree/open-entry.ts';
 import type { Reader } from '../tree/reader.ts';
 import { typeOf } from '../tree/tree.ts';
 import type { ApplyStep } from './apply.ts';
@@ -100,7 +107,7 @@ export class Stage {
     const sources = other === undefined ? [from] : [from, other];
     if (!sources.some((source) => linked(source, location))) copyAs(from, location, was);
     const put = lookAt(location);
-    if (put === null || typeOf(put) !== was.type) throw interfered(location);
+    if (put === null || typeOf(put) !== was.type) throw changedByOther(location);
     return { ...stampOf(put, null), target: was.target };
   }
 
@@ -120,7 +127,7 @@ export class Stage {
         throw new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
           hint: 'Try again.',
         });
-      return { put: stampOf(withMode(fd, mode, given(fd, old ?? this.#owner)), null), hash: sha256 };
+      return { put: stampOf(withMode(fd, mode, setOwnerAndStat(fd, old ?? this.#owner)), null), hash: sha256 };
     } finally {
       closeSync(fd);
     }
@@ -129,8 +136,8 @@ export class Stage {
 
 function makeFolder(location: EntryLocation, mode: number, owner: Owner): Stamp {
   mkdirSync(pathOf(location), 0o700);
-  return holdingNew(location, 'folder', (fd) => {
-    give(fd, owner);
+  return withNewEntryOpen(location, 'folder', (fd) => {
+    setOwner(fd, owner);
     setMode(fd, mode | 0o300);
     return stampOf(statOf(fd), null);
   });
@@ -138,8 +145,8 @@ function makeFolder(location: EntryLocation, mode: number, owner: Owner): Stamp 
 
 function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stamp {
   symlinkSync(toBytes(target), pathOf(location));
-  return holdingNew(location, 'link', (fd) => {
-    give(fd, owner);
+  return withNewEntryOpen(location, 'link', (fd) => {
+    setOwner(fd, owner);
     return { ...stampOf(statOf(fd), null), target };
   });
 }

@@ -8,7 +8,7 @@ import { isErrno } from '../../lib/file.ts';
 import { statOf } from '../../lib/stat.ts';
 import { fromText } from '../../model/byte-path.ts';
 import { pathOf } from '../tree/folders.ts';
-import { holdingNew, setMode } from '../tree/held.ts';
+import { setMode, withNewEntryOpen } from '../tree/open-entry.ts';
 import { unlessGone } from '../tree/tree.ts';
 import type { Journal } from './journal.ts';
 
@@ -19,7 +19,7 @@ export function makeStaging({ project, staging }: Where): void {
   within(Anchor.reach(project), (folder) => {
     const location = { folder, name: fromText(staging) };
     mkdirSync(pathOf(location), 0o700);
-    holdingNew(location, 'folder', (fd) => {
+    withNewEntryOpen(location, 'folder', (fd) => {
       if ((statOf(fd).mode & 0o7777n) !== 0o700n) setMode(fd, 0o700);
     });
   });

@@ -2,7 +2,7 @@
  * Records the base of each change while it can still be read.
  *
  * `keepBases` takes a look at a live base: when the workspace is made, then as often as is cheap, and before an apply.
- * A path that a look sees unchanged needs no record; the look notes the time at which it began. `settleBases` makes the
+ * A path that a look sees unchanged needs no record; the look notes the time at which it began. `adoptAgentVersions` makes the
  * agent's version the base of the paths that the project has taken over. Only one thread at a time may call them for a
  * workspace.
  */
@@ -28,18 +28,18 @@ import {
   readBaseLog,
   withoutApply,
 } from './base-log.ts';
+import { BaseObservation } from './base-observation.ts';
 import type { BaseLog, BaseRecord, Changes, Identity, Skipping } from './change.ts';
 import { ChangeList, exceptApplied, listChanges } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
 import { projectIdentity } from './compare.ts';
 import { indexFolder } from './index-layer.ts';
-import { Look } from './look.ts';
 import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from './overlay.ts';
 
 export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;
   withWriter(place, (writer, log) => {
-    const look = new Look(place, log, writer);
+    const look = new BaseObservation(place, log, writer);
     if (walkOverlay(place, log, (walked, baseFolder) => look.see(walked, baseFolder))) look.finish();
   });
 }
@@ -49,7 +49,7 @@ export function keepAndList(place: WorkspacePlace, skipping?: () => Skipping): C
   if (place.kind !== 'overlay' || !place.live) return listChanges(place, skipping?.());
   let listed: Changes | null = null;
   const logBytes = withWriter(place, (writer, log) => {
-    const look = new Look(place, log, writer);
+    const look = new BaseObservation(place, log, writer);
     const records = new Map(log.records);
     const after: BaseLog = { ...log, records, lookedNs: look.beganNs };
     const list = new ChangeList(place, after, clockOf(place, after));
@@ -85,7 +85,7 @@ function writing(log: LogEnd, work: (writer: BaseLogWriter) => void): number {
   return statSync(log.file).size;
 }
 
-export interface Settling {
+export interface AdoptOptions {
   /** May still remember the applied content. */
   readonly reader: Reader;
   /** The length of the log, if the caller knows that it is complete, so that it need not be read. */
@@ -96,11 +96,11 @@ export interface Settling {
  * Makes the agent's version of these paths their base, after an apply has taken it over. The content may be read again,
  * so the caller makes sure that nothing has changed it since.
  */
-export function settleBases(
+export function adoptAgentVersions(
   place: WorkspacePlace,
   changes: readonly Change[],
   apply: string,
-  settling?: Settling,
+  settling?: AdoptOptions,
 ): void {
   if (settling) settle(place, changes, apply, settling);
   else reading((reader) => settle(place, changes, apply, { reader }));
@@ -110,7 +110,7 @@ function settle(
   place: WorkspacePlace,
   changes: readonly Change[],
   apply: string,
-  { reader, logBytes }: Settling,
+  { reader, logBytes }: AdoptOptions,
 ): void {
   const index = indexFolder(place);
   const write = (writer: BaseLogWriter) => {

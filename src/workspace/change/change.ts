@@ -7,7 +7,7 @@
  * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
  * - `keepBases` (bases.ts) takes the look: it writes a record of each changed path to `base.log` (base-log.ts,
  *   compact.ts).
- * - `settleBases` makes the agent's version the base of paths that were applied; `voidApply` takes that back after an undo.
+ * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
  * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
  *

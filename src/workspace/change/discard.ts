@@ -23,7 +23,7 @@ import { walkCopy } from './copy.ts';
 import { foldIndex } from './fold-index.ts';
 import { isWhiteout } from './layer-marks.ts';
 import { isOpaque, walkOverlay } from './overlay.ts';
-import { Aside } from './put-back.ts';
+import { StagingFolder } from './put-back.ts';
 
 type Scope = (path: BytePath) => boolean;
 
@@ -61,7 +61,7 @@ export function finishDiscard(folder: string): void {
 function carryOut({ place, tops }: Note): BytePath[] {
   const scope = scopeOf(tops);
   foldIndex(place);
-  const aside = new Aside(join(place.folder, 'discarded'));
+  const aside = new StagingFolder(join(place.folder, 'discarded'));
   try {
     const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);
     crashPoint('discard:moved');
@@ -92,7 +92,7 @@ function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
 }
 
 /** Returns files that were removed too, because they were in the place of a folder above a discarded path. */
-function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside: Aside): BytePath[] {
+function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside: StagingFolder): BytePath[] {
   if (tops.length > 0) {
     const replaced = tops.flatMap((top) => new OverlayPath(place, top, aside).discard());
     const missing: BytePath[] = [];
@@ -108,7 +108,7 @@ function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside:
   return [];
 }
 
-function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Scope, aside: Aside): BytePath[] {
+function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Scope, aside: StagingFolder): BytePath[] {
   const [differing, onTheWay, replaced]: BytePath[][] = [[], [], []];
   walkCopy(place, (walked) => {
     if (scope(walked.path) && !isAsInBase(place, walked)) differing!.push(walked.path);
@@ -139,7 +139,7 @@ function isAsInBase(place: WorkspacePlace, walked: WalkedPath): boolean {
 }
 
 /** Folders come before their entries. A path that was moved away with its folder needs no step of its own. */
-function putBack(place: WorkspacePlace, paths: BytePath[], aside: Aside): void {
+function putBack(place: WorkspacePlace, paths: BytePath[], aside: StagingFolder): void {
   for (const path of paths.sort((one, other) => (one < other ? -1 : 1))) {
     const names = path.split('/');
     const name = names.pop()!;
@@ -151,7 +151,7 @@ function putBack(place: WorkspacePlace, paths: BytePath[], aside: Aside): void {
   }
 }
 
-function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: Aside): void {
+function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: StagingFolder): void {
   const [base, own] = [from && look(from, name), look(to, name)];
   if (base?.isDirectory() && own?.isDirectory()) to.chmod(toBytes(name), Number(base.mode & 0o7777n));
   else {
@@ -164,14 +164,14 @@ function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: Aside): 
 class OverlayPath {
   readonly #place: WorkspacePlace;
   readonly #names: BytePath[];
-  readonly #aside: Aside;
+  readonly #aside: StagingFolder;
   #upper: Anchor;
   #lower: Anchor | null;
   /** The base does not show through in the current folder. */
   #hidden: boolean;
   readonly #replaced: BytePath[] = [];
 
-  constructor(place: WorkspacePlace, path: BytePath, aside: Aside) {
+  constructor(place: WorkspacePlace, path: BytePath, aside: StagingFolder) {
     this.#place = place;
     this.#names = path.split('/');
     this.#aside = aside;

@@ -11,7 +11,7 @@ import type { Stat } from '../../lib/stat.ts';
 import { removeMark, setTimes } from '../../lib/sys.ts';
 import { detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
-import type { Owner } from '../tree/held.ts';
+import type { Owner } from '../tree/open-entry.ts';
 import { look } from '../tree/tree.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { afterRoot } from './changes.ts';

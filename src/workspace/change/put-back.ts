@@ -22,7 +22,7 @@ import { copyPart, openRegular, using } from '../tree/content.ts';
 import { entryAt } from '../tree/tree.ts';
 
 /** A folder where entries are made before they are moved to their place, and moved to before they are removed. */
-export class Aside {
+export class StagingFolder {
   readonly #path: string;
   readonly #folder: Anchor;
   #count = 0;

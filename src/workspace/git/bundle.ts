@@ -90,7 +90,7 @@ interface Taking {
   readonly bounds: BundleBounds;
 }
 
-export async function takeBundle({ project, name, bundle, bounds = most }: BundleInput): Promise<TakenRef[]> {
+export async function importBundle({ project, name, bundle, bounds = most }: BundleInput): Promise<TakenRef[]> {
   const git = await openProjectGit(project);
   if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
   const header = readHeader(bundle, git.oidLength, bounds.diskBytes);

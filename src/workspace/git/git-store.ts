@@ -12,7 +12,17 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry } from '../../model/change.ts';
 import { Reader } from '../tree/reader.ts';
 import { feed, type Git, gitFault, gitMode, quoted, startGit } from './git.ts';
-import { type Data, type Fact, hasCrLf, hashed, type Loaded, load, pieces, sizeOf, standIn } from './stored-content.ts';
+import {
+  type Data,
+  type Fact,
+  hasCrLf,
+  hashed,
+  type Loaded,
+  load,
+  pieces,
+  placeholderContent,
+  sizeOf,
+} from './stored-content.ts';
 
 export interface StoreInput {
   readonly changes: readonly Change[];
@@ -177,7 +187,7 @@ function choose(draft: Draft, change: Change, before: Loaded | null, after: Load
 }
 
 function shown(side: Loaded, { path }: Change, name: string): Data {
-  return Buffer.isBuffer(side.data) ? side.data : standIn(side.fact, path, name);
+  return Buffer.isBuffer(side.data) ? side.data : placeholderContent(side.fact, path, name);
 }
 
 function* blob(draft: Draft, side: Side, path: BytePath, entry: Entry, data: Data): Generator<Buffer> {

@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { collect } from '../../lib/collect.ts';
 import { type PipedProgram, startPiped } from '../../lib/piped-program.ts';
-import { runNow } from '../../lib/run-now.ts';
+import { runSync } from '../../lib/run-sync.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
@@ -140,7 +140,7 @@ export function runGitNow(
   args: readonly string[],
   { input = Buffer.of(), env = {} }: { readonly input?: Buffer; readonly env?: Readonly<Record<string, string>> } = {},
 ): Omit<GitRan, 'stderr'> {
-  return runNow('git', [...git.args, ...args], {
+  return runSync('git', [...git.args, ...args], {
     cwd: git.cwd,
     env: { ...plainEnv, ...git.env, ...env },
     input,

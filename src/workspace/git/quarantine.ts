@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno, removeTree } from '../../lib/file.ts';
 import { type BytePath, fromText, toBytes } from '../../model/byte-path.ts';
-import { give, holdingNew } from '../tree/held.ts';
+import { setOwner, withNewEntryOpen } from '../tree/open-entry.ts';
 import { gitOutput, quoted } from './git.ts';
 import type { ProjectGit } from './project-git.ts';
 
@@ -98,6 +98,7 @@ function makeFolder({ uid, gid }: ProjectGit, to: Anchor, name: BytePath): boole
     if (!isErrno(error, 'EEXIST')) throw error;
     return false;
   }
-  if (uid !== undefined) holdingNew({ folder: to, name }, 'folder', (fd) => give(fd, { uid, gid: gid ?? uid }));
+  if (uid !== undefined)
+    withNewEntryOpen({ folder: to, name }, 'folder', (fd) => setOwner(fd, { uid, gid: gid ?? uid }));
   return true;
 }

@@ -87,7 +87,7 @@ export function hashed({ fact, data }: Loaded): Fact {
 }
 
 /** The stand-in is binary for git, equal for equal bytes, and similar to nothing else. */
-export function standIn(fact: Fact, path: BytePath, side: string): Buffer {
+export function placeholderContent(fact: Fact, path: BytePath, side: string): Buffer {
   return Buffer.from(fact.sha256 === null ? `\0${side} of ${path}` : `\0sha256:${fact.sha256}`, 'latin1');
 }
 

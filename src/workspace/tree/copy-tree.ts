@@ -23,7 +23,7 @@ import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault, isFault, spaceHint } from '../../model/fault.ts';
 import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
 import { pathOf } from './folders.ts';
-import { give, holdingNew, setMode } from './held.ts';
+import { setMode, setOwner, withNewEntryOpen } from './open-entry.ts';
 import { Cursor, entryAt, look, typeOf } from './tree.ts';
 
 /** An entry that differs at each attempt is changed on purpose. */
@@ -138,7 +138,7 @@ class TreeCopy {
     const entry = entryAt(folder, name, stat);
     if (entry === null) return false;
     symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.#locate(name)));
-    holdingNew(this.#locate(name), 'link', (fd) => settle(fd, stat));
+    withNewEntryOpen(this.#locate(name), 'link', (fd) => settle(fd, stat));
     return true;
   }
 
@@ -146,7 +146,7 @@ class TreeCopy {
     const stat = fstatSync(part.fd, { bigint: true });
     if (stat.nlink > 1n && this.#isLinked(name, stat)) return true;
     if (this.#share(name, part)) {
-      holdingNew(this.#locate(name), 'file', (fd) => settle(fd, stat));
+      withNewEntryOpen(this.#locate(name), 'file', (fd) => settle(fd, stat));
       return true;
     }
     const fd = openSync(pathOf(this.#locate(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -223,7 +223,7 @@ function copyData(part: Part, toFd: number): void {
 }
 
 function settle(fd: number, stat: Stat): void {
-  give(fd, { uid: Number(stat.uid), gid: Number(stat.gid) });
+  setOwner(fd, { uid: Number(stat.uid), gid: Number(stat.gid) });
   if (!stat.isSymbolicLink()) setMode(fd, Number(stat.mode & 0o7777n));
   setTimes(fd, stat.atimeMs * 1_000_000n, stat.mtimeNs);
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepBases, settleBases } from '../../../src/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases } from '../../../src/workspace/change/bases.ts';
 import { listChanges } from '../../../src/workspace/change/changes.ts';
 import { discardChanges } from '../../../src/workspace/change/discard.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
@@ -65,7 +65,7 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
       const workspace = kind.open(fillFolder);
       writeFileSync(join(workspace.inside, 'folder/b'), 'agent');
       keepBases(workspace.place);
-      settleBases(workspace.place, listChanges(workspace.place).changes, 'one');
+      adoptAgentVersions(workspace.place, listChanges(workspace.place).changes, 'one');
       writeFileSync(join(workspace.inside, 'folder/b'), 'again');
       expect(discarded(workspace, ['folder'])).toEqual(['folder/b']);
       expect(paths(workspace)).toEqual([]);

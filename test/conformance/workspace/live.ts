@@ -21,7 +21,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/change.ts';
-import { keepBases, settleBases, voidApply } from '../../../src/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases, voidApply } from '../../../src/workspace/change/bases.ts';
 import { listChanges } from '../../../src/workspace/change/changes.ts';
 import { readContent } from '../../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../../src/workspace/workspace.ts';
@@ -375,7 +375,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
 
       it('are settled without their content', () => {
         execFileSync('cp', [agent('large'), project('large')]);
-        settleBases(place, [only('large')], 'one');
+        adoptAgentVersions(place, [only('large')], 'one');
         expect(list()).toEqual([]);
         appendFileSync(project('large'), 'owner');
         expect(list()).toEqual([]);
@@ -389,7 +389,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
         replace(project('file'), 'agent');
-        settleBases(place, [only('file')], 'one');
+        adoptAgentVersions(place, [only('file')], 'one');
         expect(list()).toEqual([]);
         replace(project('file'), 'first file');
         voidApply(place, 'another');
@@ -402,9 +402,9 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       it('the changes of an apply are not listed while a later apply of the same path is in effect', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
-        settleBases(place, list(), 'one');
+        adoptAgentVersions(place, list(), 'one');
         writeFileSync(agent('file'), 'agent again');
-        settleBases(place, list(), 'two');
+        adoptAgentVersions(place, list(), 'two');
         expect(list()).toEqual([]);
         voidApply(place, 'one');
         expect(list()).toEqual([]);
@@ -415,7 +415,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       it('the base of further changes is the applied version', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
-        settleBases(place, list(), 'one');
+        adoptAgentVersions(place, list(), 'one');
         replace(project('file'), 'agent and owner');
         writeFileSync(agent('file'), 'agent again');
         keepBases(place);
@@ -424,7 +424,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
 
       it('a file that was added, applied and then deleted by the agent is listed as deleted', () => {
         writeFileSync(agent('new'), 'agent');
-        settleBases(place, list(), 'one');
+        adoptAgentVersions(place, list(), 'one');
         writeFileSync(project('new'), 'agent');
         unlinkSync(agent('new'));
         expect(only('new')).toMatchObject({ before: { type: 'file' }, after: null, baseKnown: true });

@@ -3,7 +3,7 @@
  * this client offers it neither.
  */
 import { join } from 'node:path';
-import { inTime } from '../../../lib/in-time.ts';
+import { withTimeout } from '../../../lib/with-timeout.ts';
 import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type ContentBlock, type EventData, type StopReason, stopReasons } from '../../../model/session.ts';
@@ -112,7 +112,7 @@ export class AcpDriver implements Driver {
     const started = pid === undefined ? null : startTime(pid);
     if (pid !== undefined && started !== null) await this.#recorder.remember({ process: { pid, startTime: started } });
     const opening = openSession({ peer: this.#peer, spec, options, mcpServers });
-    const opened = await inTime(startMs, Promise.race([opening, this.#process.failed]), tooLate);
+    const opened = await withTimeout(startMs, Promise.race([opening, this.#process.failed]), tooLate);
     this.#sessionId = opened.agentSessionId;
     this.canLoad = opened.canLoad;
     this.#configuration = configurationOf(opened.answer);

@@ -2,7 +2,7 @@
 import type { AcpSpec } from '../../../model/agent.ts';
 import { Fault } from '../../../model/fault.ts';
 import { usableServers } from '../../../model/mcp.ts';
-import { authRequired, wayIn } from '../../kind/authentication.ts';
+import { authMethodFor, authRequired } from '../../kind/authentication.ts';
 import type { DriverOptions } from '../driver.ts';
 import { type Peer, RpcError } from './peer.ts';
 
@@ -52,7 +52,7 @@ export async function openSession(agent: Agent): Promise<Opened> {
   const open = () => openBy({ ...agent, mcpServers }, method, abilities.canFork);
   const opened = await open().catch(async (error: unknown) => {
     if (!(error instanceof RpcError) || error.code !== authRequired) throw error;
-    await agent.peer.request('authenticate', { methodId: wayIn(agent.spec, authMethods) });
+    await agent.peer.request('authenticate', { methodId: authMethodFor(agent.spec, authMethods) });
     return open();
   });
   return { ...opened, ...abilities };

@@ -14,7 +14,7 @@ export function eventOf(update: Json): NewEvent {
   try {
     if (event) return { type: event.type, data: eventData[event.type](event.data, []) } as NewEvent;
   } catch {
-    // A misfit: it is kept as the agent sent it.
+    // It does not fit: it is kept as the agent sent it.
   }
   return { type: 'update', data: bound(update, maxBytes).value as Json };
 }

@@ -8,7 +8,7 @@ import { Fault, isFault } from '../../../model/fault.ts';
 import type { EventData } from '../../../model/session.ts';
 import type { AgentSessions, Answered, Session } from '../session.ts';
 import { blocksOf, idOf, nameOf, type Params } from './acp-shape.ts';
-import { AcpUpdates, askedOf, modelsOf, modesOf } from './acp-update.ts';
+import { AcpUpdates, modelsOf, modesOf, questionRequest } from './acp-update.ts';
 import { Outbox } from './outbox.ts';
 
 type Ended = EventData['turn.ended'];
@@ -152,7 +152,7 @@ export class AcpConnection {
   }
 
   #ask(session: Session, question: EventData['question']): void {
-    const asked = askedOf(session.id, question, this.#canFillForms);
+    const asked = questionRequest(session.id, question, this.#canFillForms);
     if (asked === null) return;
     this.#questions.set(question.pendingId, session);
     this.outbox.push(asked);

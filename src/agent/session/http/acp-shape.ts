@@ -1,7 +1,7 @@
 /** Messages of the Agent Client Protocol, as JSON-RPC, and the parameters that are read of them. */
 import type { Fault, FaultCode } from '../../../model/fault.ts';
 import { type ContentBlock, promptContent, sessionId } from '../../../model/session.ts';
-import { list, Misfit, plainObject, type Shape, text } from '../../../model/shape.ts';
+import { list, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -15,9 +15,9 @@ export interface Message {
 
 export const message: Shape<Message> = (value, path) => {
   const { jsonrpc, id, method, params, result } = plainObject(value, path);
-  if (jsonrpc !== '2.0') throw new Misfit([...path, 'jsonrpc'], 'must be "2.0"');
+  if (jsonrpc !== '2.0') throw new ShapeError([...path, 'jsonrpc'], 'must be "2.0"');
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
-    throw new Misfit([...path, 'id'], 'must be text or a number');
+    throw new ShapeError([...path, 'id'], 'must be text or a number');
   return {
     ...(id === undefined || id === null ? {} : { id }),
     ...(method === undefined ? {} : { method: text({ max: 200 })(method, [...path, 'method']) }),

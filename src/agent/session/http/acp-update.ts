@@ -44,7 +44,7 @@ function configured({ modes, commands }: Extract<SessionEvent, { type: 'session.
 }
 
 /** Null: the client cannot answer such a question. */
-export function askedOf(sessionId: string, question: Question, canFillForms: boolean): Envelope | null {
+export function questionRequest(sessionId: string, question: Question, canFillForms: boolean): Envelope | null {
   const { pendingId: id, title, options, schema, toolCallId = id } = question;
   if (options !== undefined) {
     const choices = options.map((one) => ({ optionId: one.id, name: one.name, kind: one.kind ?? 'allow_once' }));

@@ -1,7 +1,7 @@
 /** Answers of the agent API. */
 import type { ServerResponse } from 'node:http';
-import { asFault, consequences, Fault, type FaultDetails } from '../../../model/fault.ts';
-import { Misfit } from '../../../model/shape.ts';
+import { asFault, Fault, type FaultDetails, faultTable } from '../../../model/fault.ts';
+import { ShapeError } from '../../../model/shape.ts';
 
 /** Pieces that are written one after the other, as fast as the client reads. */
 export interface Pieces {
@@ -38,7 +38,9 @@ function detailsOf({ hint, data }: Fault): FaultDetails {
 }
 
 export function faultOf(error: unknown): Fault {
-  return error instanceof Misfit ? new Fault('invalid', `the request is not valid: ${error.message}`) : asFault(error);
+  return error instanceof ShapeError
+    ? new Fault('invalid', `the request is not valid: ${error.message}`)
+    : asFault(error);
 }
 
 export function sendWhole(response: ServerResponse, { status = 200, json }: Whole): void {
@@ -49,7 +51,7 @@ export function sendWhole(response: ServerResponse, { status = 200, json }: Whol
 
 /** Closes the connection after the answer if the body was not read to its end. */
 export function sendFault(response: ServerResponse, fault: Fault): void {
-  const { status, headers } = fault instanceof Refusal ? fault : { status: consequences[fault.code].http, headers: {} };
+  const { status, headers } = fault instanceof Refusal ? fault : { status: faultTable[fault.code].http, headers: {} };
   if (!response.req.complete) response.setHeader('Connection', 'close');
   if (fault.code === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

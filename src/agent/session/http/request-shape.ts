@@ -1,10 +1,10 @@
 /** The bodies of requests, as `src/api/session.ts` has them for the daemon. */
 import { type ContentBlock, clientId, promptContent, sessionId } from '../../../model/session.ts';
-import { Misfit, object, plainObject, type Shape, text } from '../../../model/shape.ts';
+import { object, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
 import type { Answered, Asked } from '../session.ts';
 
 const flag: Shape<boolean> = (value, path) => {
-  if (typeof value !== 'boolean') throw new Misfit(path, 'must be true or false');
+  if (typeof value !== 'boolean') throw new ShapeError(path, 'must be true or false');
   return value;
 };
 const title = text({ min: 1, max: 200 });
@@ -20,7 +20,7 @@ const prompt = object(
 
 export const promptRequest: Shape<Asked> = (value, path) => {
   const { text: said, content = [], ...rest } = prompt(value, path);
-  if ((said === undefined) === (content.length === 0)) throw new Misfit(path, 'needs either text or content');
+  if ((said === undefined) === (content.length === 0)) throw new ShapeError(path, 'needs either text or content');
   const blocks: readonly ContentBlock[] = said === undefined ? content : [{ type: 'text', text: said }];
   return { ...rest, content: blocks };
 };
@@ -31,7 +31,7 @@ export const answerRequest: Shape<Answered> = (value, path) => {
   const answered = answer(value, path);
   const { optionId, content, cancel } = answered;
   const given = [optionId !== undefined, content !== undefined, cancel === true];
-  if (given.filter(Boolean).length !== 1) throw new Misfit(path, 'needs one of optionId, content and cancel: true');
+  if (given.filter(Boolean).length !== 1) throw new ShapeError(path, 'needs one of optionId, content and cancel: true');
   return answered;
 };
 
@@ -43,7 +43,7 @@ export const modeRequest: Shape<{ readonly mode?: string; readonly model?: strin
     value,
     path,
   );
-  if (Object.keys(wanted).length === 0) throw new Misfit(path, 'needs mode, model or title');
+  if (Object.keys(wanted).length === 0) throw new ShapeError(path, 'needs mode, model or title');
   return wanted;
 };
 
@@ -51,14 +51,14 @@ export const modeRequest: Shape<{ readonly mode?: string; readonly model?: strin
 export function position(given: string | undefined, what: string): number {
   if (given === undefined || given === '') return 0;
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw new Misfit([], `${what} must be the number of an event`);
+  throw new ShapeError([], `${what} must be the number of an event`);
 }
 
 /** The positions of several sessions, as JSON `{id: seq}`. */
 export function positions(given: string | null): Readonly<Record<string, number>> {
   if (given === null || given === '') return {};
   const entries = Object.entries(plainObject(parsed(given), ['after']));
-  if (entries.length > 1000) throw new Misfit(['after'], 'must have at most 1000 entries');
+  if (entries.length > 1000) throw new ShapeError(['after'], 'must have at most 1000 entries');
   return Object.fromEntries(
     entries.map(([id, seq]) => [sessionId(id, ['after']), position(JSON.stringify(seq), `after of ${id}`)]),
   );
@@ -68,6 +68,6 @@ function parsed(given: string): unknown {
   try {
     return JSON.parse(given);
   } catch {
-    throw new Misfit(['after'], 'must be JSON');
+    throw new ShapeError(['after'], 'must be JSON');
   }
 }

@@ -4,7 +4,7 @@
  * position.
  */
 import type { ServerResponse } from 'node:http';
-import { endHeld, holdBriefly } from '../../../lib/hold-briefly.ts';
+import { corkForTurn, endCorked } from '../../../lib/cork.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { ApiLimits } from './limit.ts';
 import { faultOf, type Pieces } from './reply.ts';
@@ -39,10 +39,10 @@ export class Streams {
     if (heartbeat !== undefined) this.#open.set(response, { heartbeat, isAllowed });
     try {
       for await (const piece of pieces) await this.#write(response, piece);
-      endHeld(response);
+      endCorked(response);
     } catch (error) {
       if (failed === undefined || !response.writable) response.destroy();
-      else endHeld(response, failed(faultOf(error)));
+      else endCorked(response, failed(faultOf(error)));
     } finally {
       this.#open.delete(response);
     }
@@ -50,7 +50,7 @@ export class Streams {
 
   async #write(response: ServerResponse, piece: string): Promise<void> {
     if (response.destroyed) throw new Fault('cancelled', 'the client is gone');
-    holdBriefly(response);
+    corkForTurn(response);
     if (response.write(piece)) return;
     await drained(response, this.#limits.stallMs);
   }

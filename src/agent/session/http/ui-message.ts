@@ -1,6 +1,6 @@
 /** Messages of a session as UI messages of Vercel's `ai` package, and back. */
 import type { ContentBlock, Message, Part } from '../../../model/session.ts';
-import { list, Misfit, oneOf, open, plainObject, type Shape, text } from '../../../model/shape.ts';
+import { list, oneOf, open, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
 import type { Chunk } from './ui-stream.ts';
 import { errorText, toolName, toolOutput } from './ui-stream.ts';
 
@@ -71,7 +71,7 @@ export const chatRequest: Shape<ChatRequest> = (value, path) => {
 
 export function contentOf({ parts }: SentMessage): readonly ContentBlock[] {
   const blocks = parts.flatMap((part) => blockOf(part));
-  if (blocks.length === 0) throw new Misfit(['messages'], 'the last message has no text and no file');
+  if (blocks.length === 0) throw new ShapeError(['messages'], 'the last message has no text and no file');
   return blocks;
 }
 
@@ -82,6 +82,6 @@ function blockOf({ type, ...part }: Readonly<Record<string, unknown>>): readonly
   const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,([\w+/=]*)$/.exec(part.url) ?? [];
   if (mimeType !== undefined && data !== undefined) return [{ type: 'image', mimeType, data }];
   if (part.url.startsWith('data:'))
-    throw new Misfit(['messages'], 'of files with their content, only images are accepted');
+    throw new ShapeError(['messages'], 'of files with their content, only images are accepted');
   return [{ type: 'resource_link', uri: part.url, name: String(part.filename ?? part.url).slice(0, 1000) }];
 }

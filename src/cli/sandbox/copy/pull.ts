@@ -6,11 +6,11 @@ import { type Anchor, within } from '../../../lib/anchor.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { execInside, type Inside } from '../../stream/exec.ts';
-import { pour } from '../../stream/receive.ts';
+import { writeAndDrain } from '../../stream/receive.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy-path.ts';
 import { ask, kindOf } from './inside.ts';
-import { reach } from './reach.ts';
-import { purge, settle, settleContents } from './settle.ts';
+import { moveContentsInto, moveEntryInto, sanitizeTree } from './move-entry.ts';
+import { openHostFolder } from './open-host-folder.ts';
 import { openStage } from './stage.ts';
 import { failedInside, listen, sparseEnv, type Tar, unpackHere } from './tar.ts';
 
@@ -46,10 +46,10 @@ async function receiveInto({ inside, home, from }: Order, path: string, { folder
     const entry = posix.basename(path);
     await fetchTree(inside, path, stage.folder);
     checkArrival(stage.folder, entry, from);
-    purge(stage.folder);
+    sanitizeTree(stage.folder);
     if (name === null && meansContents(from)) {
-      within(stage.folder.enter(entry), (arrived) => settleContents(arrived, folder));
-    } else settle(stage.folder, entry, folder, name ?? lastName(from) ?? entry);
+      within(stage.folder.enter(entry), (arrived) => moveContentsInto(arrived, folder));
+    } else moveEntryInto(stage.folder, entry, folder, name ?? lastName(from) ?? entry);
   } finally {
     stage.dispose();
   }
@@ -57,12 +57,12 @@ async function receiveInto({ inside, home, from }: Order, path: string, { folder
 
 function findDestination(to: string, writable: readonly string[]): Destination {
   try {
-    return { folder: reach(to, writable), name: null };
+    return { folder: openHostFolder(to, writable), name: null };
   } catch (error) {
     const isNoFolder = isFault(error, 'not_found') || isFault(error, 'invalid');
     if (!isNoFolder || meansFolder(to)) throw error;
     const path = resolve(to);
-    return { folder: reach(dirname(path), writable), name: posix.basename(path) };
+    return { folder: openHostFolder(dirname(path), writable), name: posix.basename(path) };
   }
 }
 
@@ -101,7 +101,7 @@ async function fetchTree(inside: Inside, path: string, folder: Anchor): Promise<
 
 async function feed(tar: Tar, input: Writable, chunk: Buffer): Promise<void> {
   if (input.destroyed) throw (await tar.ended) ?? new Fault('invalid', 'tar ended before the copy did');
-  await pour(input, chunk);
+  await writeAndDrain(input, chunk);
 }
 
 /** A sandbox can send any archive, so anything but the requested entry is refused. */

@@ -8,13 +8,13 @@ import { printable } from '../../../model/name.ts';
 import { execInside, type Inside } from '../../stream/exec.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy-path.ts';
 import { ask, kindOf, unpacksSparse } from './inside.ts';
-import { reach } from './reach.ts';
+import { openHostFolder } from './open-host-folder.ts';
 import { failedInside, listen, packHere, type Tar } from './tar.ts';
 
 export async function push(inside: Inside, from: string, to: string, writable: readonly string[]): Promise<void> {
   const source = resolve(from);
   if (source === '/') throw new Fault('invalid', 'the whole root of the host cannot be copied');
-  const parent = reach(dirname(source), writable);
+  const parent = openHostFolder(dirname(source), writable);
   try {
     const name = lastName(source)!;
     const stat = parent.look(name);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Anchor } from '../../../lib/anchor.ts';
 import { Fault } from '../../../model/fault.ts';
-import { discard } from './settle.ts';
+import { discard } from './move-entry.ts';
 
 export interface Stage {
   readonly folder: Anchor;

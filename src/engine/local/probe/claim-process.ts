@@ -2,7 +2,7 @@
 
 import { outsideId, parseIdMap } from '../../../lib/id-map.ts';
 import { agentId } from '../ids.ts';
-import { broken, type Claim, doubtful, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
+import { broken, type Claim, heldUnless, linesOf, partsOf, sharedNamespace, someOf, unproved } from './claim.ts';
 import { accountOf } from './ids.ts';
 
 const statusScript = 'cat /proc/1/status /proc/self/status';
@@ -175,7 +175,7 @@ readlink /proc/self/ns/cgroup`,
     const [groups, mounted, namespace] = partsOf(said);
     const paths = linesOf(groups).map((line) => line.split(':').slice(2).join(':'));
     const other = paths.filter((path) => path !== '/');
-    if (paths.length === 0) return doubtful('this kernel has none', 'Use a kernel built with CONFIG_CGROUPS.');
+    if (paths.length === 0) return unproved('this kernel has none', 'Use a kernel built with CONFIG_CGROUPS.');
     return heldUnless(
       [
         other.length > 0 && `its own appears as ${someOf(other)}`,

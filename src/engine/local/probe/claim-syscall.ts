@@ -2,7 +2,7 @@
  * System calls that the filter refuses, tried for real. perl can make any call by its number, and nearly every system
  * has it.
  */
-import { broken, type Claim, doubtful, type Facts, heldUnless, linesOf, someOf, type Verdict } from './claim.ts';
+import { broken, type Claim, type Facts, heldUnless, linesOf, someOf, unproved, type Verdict } from './claim.ts';
 
 type Arch = 'x64' | 'arm64';
 
@@ -46,7 +46,7 @@ function judgeCalls(said: string): Verdict {
   const made = results.filter(([name, errno]) => name !== 'perl' && ![EPERM, ENOSYS].includes(Number(errno)));
   if (made.length > 0) return broken(`the kernel answered ${someOf([...new Set(made.map(([name]) => name))])}`);
   if (results.some(([name]) => name === 'perl'))
-    return doubtful('mount and unshare are refused, others not tried', missingPerl);
+    return unproved('mount and unshare are refused, others not tried', missingPerl);
   const untried = Object.keys(calls).filter((name) => !results.some(([tried]) => tried === name));
   return heldUnless(
     [untried.length > 0 && `not tried: ${someOf(untried)}`],
@@ -61,7 +61,7 @@ export const terminal: Claim = {
 perl -e 'for my $request (0x5412, 0x541c) { my $byte = "x"; ioctl(STDIN, $request, $byte); print $! + 0, "\\n" }'`,
   judge: (said: string, _facts: Facts) => {
     const results = linesOf(said);
-    if (results[0] === 'missing') return doubtful('not tried', missingPerl);
+    if (results[0] === 'missing') return unproved('not tried', missingPerl);
     const refused = results.length === 2 && results.every((errno) => Number(errno) === EPERM);
     return heldUnless([!refused && 'TIOCSTI or TIOCLINUX reaches the kernel'], 'TIOCSTI and TIOCLINUX are refused');
   },

@@ -51,7 +51,7 @@ export function broken(detail: string): Verdict {
 }
 
 /** A claim that is not refuted: it could not be tried, or does not hold here for a known reason. */
-export function doubtful(detail: string, remedy: string): Verdict {
+export function unproved(detail: string, remedy: string): Verdict {
   return withoutName(warning('', detail, remedy));
 }
 

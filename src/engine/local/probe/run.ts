@@ -4,7 +4,7 @@ import { firstBytes } from '../../../lib/collect.ts';
 import { asFault } from '../../../model/fault.ts';
 import type { Engine, Handle, ProbeRow } from '../../engine.ts';
 import { failure } from '../../probe-row.ts';
-import { type Claim, doubtful, type Facts } from './claim.ts';
+import { type Claim, type Facts, unproved } from './claim.ts';
 import { parallelClaims, serialClaims } from './claims.ts';
 
 export interface ScriptOutput {
@@ -67,7 +67,7 @@ export async function trySerial(inside: Inside, facts: Facts): Promise<ProbeRow[
 export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Promise<ProbeRow> {
   const name = claim.id;
   if (claim.limit && !facts.enforced.includes(claim.limit)) {
-    return { name, ...doubtful('advisory: this machine does not enforce it for us', 'See the hint of cgroups.') };
+    return { name, ...unproved('advisory: this machine does not enforce it for us', 'See the hint of cgroups.') };
   }
   try {
     const { exitCode, stdout, stderr } = await inside(claim.script, claim.args?.(facts));

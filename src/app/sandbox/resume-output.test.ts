@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { LogLine, Observed } from '../../engine/engine.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { resumeOutput, SentOutput } from './resume-output.ts';
+
+const away = new Fault('unavailable', 'no Docker Engine answers');
+const running = { kind: 'running', started: { handle: {}, runtime: 'runc', advisory: [] } } as const;
+const ended = { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: false } } as const;
+
+interface Story {
+  /** What the engine answers, one after another. */
+  readonly looks: readonly (Observed | Fault)[];
+  readonly log?: readonly (LogLine | Fault)[];
+  readonly got?: string;
+  readonly quiet?: boolean;
+}
+
+const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
+const logged = (text: string, offsetMs: number): LogLine => {
+  return { at: at(offsetMs), stream: 'stdout', bytes: Buffer.from(text) };
+};
+
+async function mend({ looks, log = [], got = '', quiet = true }: Story) {
+  const answers = [...looks];
+  const said: string[] = [];
+  const notes: string[] = [];
+  const passed = new SentOutput();
+  if (quiet) passed.bytes.stdout = got.length;
+  else passed.add('stdout', got.length);
+  const inspect = async () => {
+    const answer = answers.shift()!;
+    if (answer instanceof Fault) throw answer;
+    return answer;
+  };
+  const lines = [...log];
+  async function* logs() {
+    for (let line = lines.shift(); line; line = lines.shift()) {
+      if (line instanceof Fault) throw line;
+      yield line;
+    }
+  }
+  const whole = await resumeOutput({
+    engine: { inspect, logs },
+    sandbox: { id: 'x', name: 'box', spec: { engine: 'docker' }, status: { handle: null } } as Sandbox,
+    passed,
+    send: async (_stream, bytes) => void said.push(bytes.toString()),
+    note: (message) => void notes.push(message),
+    onReturn: async () => {},
+    signal: new AbortController().signal,
+  });
+  return { whole, said: said.join(''), notes };
+}
+
+test('nothing more is passed on for a command that has ended', async () => {
+  expect(await mend({ looks: [ended] })).toEqual({ whole: true, said: '', notes: [] });
+});
+
+test('the client gets a notice at once, then what the command wrote meanwhile', async () => {
+  const log = [logged('one\n', -9000), logged('two\n', 9000)];
+  const { whole, said, notes } = await mend({ looks: [away, away, running], log, got: 'one\n' });
+  expect([whole, said]).toEqual([true, 'two\n']);
+  expect(notes).toEqual([
+    'no Docker Engine answers; waiting for it, Ctrl-C stops',
+    'the engine answers again; box runs',
+  ]);
+});
+
+test('output in the log that the client has not received is passed on', async () => {
+  const log = [logged('one\ntwo\n', -9000)];
+  expect((await mend({ looks: [away, running], log, got: 'one\n' })).said).toBe('two\n');
+});
+
+test('a line that was unfinished at the break is not taken for a part of the next', async () => {
+  const log = [logged('one\n', -9000), logged('end\n', 9000)];
+  expect((await mend({ looks: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
+});
+
+test.each<[string, Story]>([
+  ['it ended while the engine was away', { looks: [away, ended] }],
+  ['it wrote just before the break', { looks: [away, running], got: 'x', quiet: false }],
+  ['the log has dropped its beginning', { looks: [away, running], got: 'x'.repeat(1e6) }],
+  ['the engine goes away again', { looks: [away, running, running], log: [logged('x\n', 9000), away] }],
+])('output may be missing when %s', async (_, story) => {
+  expect((await mend({ ...story, looks: [...story.looks, ended] })).whole).toBe(false);
+});
