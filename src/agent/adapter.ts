@@ -1,6 +1,6 @@
 /** The adapter: accepts one request, runs its stories, and ends. Clients may connect and disconnect meanwhile. */
 import { basename, join } from 'node:path';
-import { type AdapterSettings, claudeLogin } from '../model/agent.ts';
+import type { AdapterSettings } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
 import {
   type Completion,
@@ -18,8 +18,8 @@ import { Broadcast, type Clock, type Listener } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
 import { exitCodeOf } from './exit.ts';
 import { type Author, Git } from './git.ts';
-import { findKey, keyEnv, refuseKeys } from './key.ts';
-import { workOf } from './kind/kind.ts';
+import { findKey, refuseKeys } from './key.ts';
+import { agentEnv, agentRunner } from './kind/kind.ts';
 import { requireProgram } from './program.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
@@ -154,11 +154,11 @@ export class Adapter {
       task,
       taskName,
       helper: settings.author ? agent : null,
-      work: workOf(settings.agent, key),
+      runAgent: agentRunner(settings.agent, key),
       env: {
         ...env,
         ...request.envVars,
-        ...(settings.agent.kind === 'claude' && key?.variable !== claudeLogin ? {} : keyEnv(key)),
+        ...agentEnv(settings.agent, key),
       },
       limits: { storyMs: ms(settings.storySeconds), stallMs: ms(settings.stallSeconds) },
       probe,

@@ -17,17 +17,17 @@ let folder: string;
 let said: SwarmMessage[];
 let branch: string[];
 /** How often each story conflicts with the branch. */
-let misfits: Map<string, number>;
+let conflicts: Map<string, number>;
 let working: Set<string>;
 let most: number;
 /** Called with each message when it is sent. */
 let hear: (message: SwarmMessage) => void;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'carrel-drive-'));
+  folder = mkdtempSync(join(tmpdir(), 'carrel-stories-'));
   said = [];
   branch = [];
-  misfits = new Map();
+  conflicts = new Map();
   working = new Set();
   most = 0;
   hear = (message) => said.push(message);
@@ -47,8 +47,8 @@ const checkouts: Checkouts = {
   reset: async (lane) => `/lane/${lane}`,
   commit: async (_lane, _base, _onto, message) => {
     const id = /Carrel-Story: (US-\d+)/.exec(message)![1]!;
-    const left = misfits.get(id) ?? 0;
-    misfits.set(id, left - 1);
+    const left = conflicts.get(id) ?? 0;
+    conflicts.set(id, left - 1);
     return left > 0 ? null : id.slice(3).padStart(40, '0');
   },
   keep: async () => {},
@@ -56,7 +56,7 @@ const checkouts: Checkouts = {
 };
 
 const done: AgentResult = { status: 'completed', summary: 'did it', code: null };
-const works: RunAgent = async ({ story: { id } }) => {
+const completeStory: RunAgent = async ({ story: { id } }) => {
   working.add(id);
   most = Math.max(most, working.size);
   await new Promise((resolve) => setImmediate(resolve));
@@ -64,7 +64,7 @@ const works: RunAgent = async ({ story: { id } }) => {
   return done;
 };
 
-async function drive(file: TaskFile, work: RunAgent, signal = new AbortController().signal, limits = {}) {
+async function runStories(file: TaskFile, runAgent: RunAgent, signal = new AbortController().signal, limits = {}) {
   const request = { taskFilePath: 'a.json', branchName: 'b' };
   const record = OutcomeRecord.create(folder, {
     ...freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request),
@@ -79,7 +79,7 @@ async function drive(file: TaskFile, work: RunAgent, signal = new AbortControlle
     task: file,
     taskName: 'a',
     helper: null,
-    work,
+    runAgent,
     env: {},
     limits: { storyMs: null, stallMs: null, ...limits },
     probe: null,
@@ -104,14 +104,14 @@ function changes(): string[] {
 
 test('stories are done in order of priority, when what they depend on is done', async () => {
   const file = task(1, story('US-001', 3), story('US-002', 2, 'US-003'), story('US-003', 9), story('US-004', 1));
-  expect(await drive(file, works)).toEqual({ status: 'completed', prUrl: null, errors: [] });
+  expect(await runStories(file, completeStory)).toEqual({ status: 'completed', prUrl: null, errors: [] });
   expect(branch).toEqual(['US-004', 'US-001', 'US-003', 'US-002']);
   expect(changes().slice(0, 3)).toEqual(['US-004 in_progress', 'US-004 completed', 'US-001 in_progress']);
   expect(most).toBe(1);
 });
 
 test.each([1, 2, 3])('no more than %i stories are worked on in parallel', async (count) => {
-  await drive(task(count, ...[1, 2, 3, 4, 5, 6].map((n) => story(`US-00${n}`, n))), works);
+  await runStories(task(count, ...[1, 2, 3, 4, 5, 6].map((n) => story(`US-00${n}`, n))), completeStory);
   expect(most).toBe(count);
   expect([...branch].sort()).toEqual(['US-001', 'US-002', 'US-003', 'US-004', 'US-005', 'US-006']);
 });
@@ -121,7 +121,7 @@ test('a status is recorded on disk before it is sent', async () => {
   hear = (message) => {
     if (message.type === 'progress-update') seen.push([message.payload.status, written().stories['US-001']?.status]);
   };
-  await drive(task(1, story('US-001', 1)), works);
+  await runStories(task(1, story('US-001', 1)), completeStory);
   expect(seen).toEqual([
     ['in_progress', 'in_progress'],
     ['completed', 'completed'],
@@ -137,11 +137,11 @@ test('a story that fails blocks only the stories that depend on it', async () =>
     story('US-003', 3),
     story('US-004', 4, 'US-002'),
   );
-  const work: RunAgent = async (assignment, ...rest) =>
+  const runAgent: RunAgent = async (assignment, ...rest) =>
     assignment.story.id === 'US-001'
       ? { status: 'failed', summary: 'cannot', code: 'AGENT_CRASH' }
-      : works(assignment, ...rest);
-  expect(await drive(file, work)).toEqual({
+      : completeStory(assignment, ...rest);
+  expect(await runStories(file, runAgent)).toEqual({
     status: 'failed',
     prUrl: null,
     errors: ['US-001: cannot', 'US-002: waits for US-001', 'US-004: waits for US-002'],
@@ -153,16 +153,16 @@ test('a story that fails blocks only the stories that depend on it', async () =>
 });
 
 test('a story that conflicts with the branch is tried again, at most three times in all', async () => {
-  misfits = new Map([
+  conflicts = new Map([
     ['US-001', 2],
     ['US-002', 3],
   ]);
   const times = new Map<string, number>();
-  const work: RunAgent = async (assignment, ...rest) => {
+  const runAgent: RunAgent = async (assignment, ...rest) => {
     times.set(assignment.story.id, (times.get(assignment.story.id) ?? 0) + 1);
-    return works(assignment, ...rest);
+    return completeStory(assignment, ...rest);
   };
-  const { status, errors } = await drive(task(2, story('US-001', 1), story('US-002', 2)), work);
+  const { status, errors } = await runStories(task(2, story('US-001', 1), story('US-002', 2)), runAgent);
   expect([status, errors]).toEqual(['failed', ['US-002: it conflicts with what other stories changed meanwhile']]);
   expect([...times.values()]).toEqual([3, 3]);
   expect(branch).toEqual(['US-001']);
@@ -170,12 +170,12 @@ test('a story that conflicts with the branch is tried again, at most three times
 
 test('a stop ends running stories, begins no other, and completes as stopped', async () => {
   const stop = new AbortController();
-  const work: RunAgent = (_assignment, _reporter, signal) =>
+  const runAgent: RunAgent = (_assignment, _reporter, signal) =>
     new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve({ status: 'failed', summary: 'killed', code: null }));
       stop.abort();
     });
-  expect(await drive(task(1, story('US-001', 1), story('US-002', 2)), work, stop.signal)).toEqual({
+  expect(await runStories(task(1, story('US-001', 1), story('US-002', 2)), runAgent, stop.signal)).toEqual({
     status: 'stopped',
     prUrl: null,
     errors: ['US-001: stopped before it was finished', 'US-002: was not begun'],
@@ -187,16 +187,16 @@ test.each([
   ['storyMs', 'the agent worked for more than 0.001 s'],
   ['stallMs', 'the agent said nothing for 0.001 s'],
 ])('a story that takes longer than %s is ended with CONTAINER_TIMEOUT', async (limit, reason) => {
-  const work: RunAgent = (_assignment, _reporter, signal) =>
+  const runAgent: RunAgent = (_assignment, _reporter, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(done)));
-  const { errors } = await drive(task(1, story('US-001', 1)), work, undefined, { [limit]: 1 });
+  const { errors } = await runStories(task(1, story('US-001', 1)), runAgent, undefined, { [limit]: 1 });
   expect(errors).toEqual([`US-001: ${reason}`]);
   expect(said.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
 });
 
 test('a status that cannot be recorded is not sent, and ends the work on all stories', async () => {
   let ended = false;
-  const work: RunAgent = (assignment, _reporter, signal) => {
+  const runAgent: RunAgent = (assignment, _reporter, signal) => {
     if (assignment.story.id === 'US-001') {
       rmSync(folder, { recursive: true });
       return Promise.resolve(done);
@@ -208,7 +208,7 @@ test('a status that cannot be recorded is not sent, and ends the work on all sto
       }),
     );
   };
-  await expect(drive(task(2, story('US-001', 1), story('US-002', 2)), work)).rejects.toThrow(AdapterError);
+  await expect(runStories(task(2, story('US-001', 1), story('US-002', 2)), runAgent)).rejects.toThrow(AdapterError);
   expect(ended).toBe(true);
   expect(changes()).toEqual(['US-001 in_progress', 'US-002 in_progress']);
 });

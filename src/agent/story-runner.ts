@@ -21,7 +21,7 @@ export interface StoryRunnerParts {
   readonly taskName: string;
   /** The agent, if the owner is the author of its commits; null: the agent is the author. */
   readonly helper: Author | null;
-  readonly work: RunAgent;
+  readonly runAgent: RunAgent;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly probe: Probe | null;
@@ -96,15 +96,15 @@ export class StoryRunner {
 
   /** False: the story conflicts with the branch and has to be done again. */
   async #try(story: Story, lane: number, signal: AbortSignal): Promise<boolean> {
-    const { checkouts, record, work, task, env, limits, probe, broadcast } = this.#parts;
+    const { checkouts, record, runAgent, task, env, limits, probe, broadcast } = this.#parts;
     const base = record.outcome.tip!;
     const folder = await checkouts.reset(lane, base);
     const assignment = { story, prompt: promptOf(story, task.metadata), folder, env };
     const say = (words: () => string) => broadcast.output(story.id, words);
     const log = (lines: readonly string[]) => this.#parts.log(story.id, lines);
     try {
-      const ending = refuseFailure(await supervise({ work, assignment, limits, probe, say, log }, signal));
-      return await this.#order.run('branch', () => this.#land(story, lane, base, ending));
+      const result = refuseFailure(await supervise({ runAgent, assignment, limits, probe, say, log }, signal));
+      return await this.#order.run('branch', () => this.#land(story, lane, base, result));
     } catch (error) {
       await checkouts.keep(lane, base, story.id);
       throw error;
@@ -149,8 +149,8 @@ export class StoryRunner {
     const open = stories.filter(({ status }) => status !== 'completed' && status !== 'skipped');
     if (open.length === 0) return { status: 'completed', prUrl: null, errors: [] };
     const waiting = open.filter(({ status }) => status === 'pending');
-    const held = waiting.map((story) => `${story.id}: ${waitsFor(openDependencies(story, stories))}`);
-    const errors = [...this.#errors, ...held].map((text) => clip(text, maxErrorText)).slice(0, maxErrors);
+    const blocked = waiting.map((story) => `${story.id}: ${waitsFor(openDependencies(story, stories))}`);
+    const errors = [...this.#errors, ...blocked].map((text) => clip(text, maxErrorText)).slice(0, maxErrors);
     return { status: stopped ? 'stopped' : 'failed', prUrl: null, errors };
   }
 }
@@ -160,7 +160,7 @@ function waitsFor(ids: readonly string[]): string {
 }
 
 /** Throws if the agent reports failure, so that this is handled like a crash. */
-function refuseFailure(ending: AgentResult): AgentResult {
-  if (ending.status === 'completed') return ending;
-  throw new AdapterError(ending.code, ending.summary);
+function refuseFailure(result: AgentResult): AgentResult {
+  if (result.status === 'completed') return result;
+  throw new AdapterError(result.code, result.summary);
 }

@@ -125,7 +125,7 @@ function agentWithLogin(token: string | undefined): string | undefined {
 function missingKey(name: string, secrets: readonly string[], login?: string): Fault {
   const [first] = secrets;
   const loggedIn = agentWithLogin(login);
-  const orLogin = loggedIn ? `, or use the login of this machine: carrel agent login ${loggedIn}` : '';
+  const orLogin = loggedIn ? `, or with an account of ${loggedIn}: carrel agent login ${loggedIn}` : '';
   const others = secrets.length > 1 ? ` (or ${secrets.slice(1).join(', ')})` : '';
   return new Fault('not_found', `the agent ${name} needs a key, and there is no secret ${secrets.join(' or ')}`, {
     hint: `Keep it with: carrel secret set ${first}${others} < FILE${orLogin}`,

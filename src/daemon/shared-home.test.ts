@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../test/fixtures/places.ts';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
-import { surroundingsOf } from '../launch/compose.ts';
+import { launchAdditions } from '../launch/compose.ts';
 
 let { home, store, call, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
@@ -21,7 +21,7 @@ it('only a sandbox without a project can mount the home of its user directly', a
     'a sandbox with a project has a home of its own',
   ]);
   expect((await call('POST', '/v1/sandboxes', { name: 'box', home: 'shared' })).status).toBe(200);
-  const { mounts } = surroundingsOf(store.find('sandbox', 'ann', 'box')!.value, samplePlaces(home));
+  const { mounts } = launchAdditions(store.find('sandbox', 'ann', 'box')!.value, samplePlaces(home));
   const [mount, ...others] = mounts.filter(({ target }) => target === '/home/agent');
   expect([mount, others]).toMatchObject([{ kind: 'bind', readonly: false, mapOwner: true }, []]);
 });

@@ -34,7 +34,7 @@ const hooks: readonly Hook[] = [
 ];
 
 /** Mounts, environment and working directory of a sandbox, without preparing anything. */
-export function surroundingsOf(sandbox: Sandbox, places: Places): Required<HookAdditions> {
+export function launchAdditions(sandbox: Sandbox, places: Places): Required<HookAdditions> {
   const parts = hooks.map((hook) => hook.additions(sandbox, places));
   return {
     mounts: parts.flatMap((part) => part.mounts ?? []),
@@ -45,7 +45,7 @@ export function surroundingsOf(sandbox: Sandbox, places: Places): Required<HookA
 
 /** Whether the account `agent` inside has the id of the owner of mounted host folders. */
 export function actsAsOwner(sandbox: Sandbox, places: Places): boolean {
-  const { mounts } = surroundingsOf(sandbox, places);
+  const { mounts } = launchAdditions(sandbox, places);
   return sandbox.spec.asOwner || mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner === true);
 }
 
@@ -53,7 +53,7 @@ export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, pl
   for (const hook of hooks) hook.prepare?.(sandbox, places);
   const { spec } = sandbox;
   return {
-    ...surroundingsOf(sandbox, places),
+    ...launchAdditions(sandbox, places),
     id: sandbox.id,
     hostname: sandbox.name,
     ...options,

@@ -65,7 +65,7 @@ interface AgentEntry {
   readonly sessionPackage?: string;
 }
 
-const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY', login: claudeLogin };
+const anthropicKey = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY', login: claudeLogin } as const;
 const codexKey = { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' };
 const chatgptLogin = 'CHATGPT_ACCESS_TOKEN';
 const geminiKey = { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' };

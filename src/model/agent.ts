@@ -27,18 +27,24 @@ const command: Shape<readonly string[]> = (value, path) => {
   return words;
 };
 const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name of a variable: A-Z, 0-9 and "_"' });
+/** The name of a variable and of a secret. */
+const login = text({ max: 64, pattern: /^[A-Z][A-Z0-9_]*$/, says: 'a name of A-Z, 0-9 and "_" after a letter' });
 const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 'the name of a secret' });
 
 /**
  * The agent reads its key from `variable`: the value of the secret, or the value that the sandbox has in `variable` or in
  * `elsewhere`. Without a key it uses the token of an account, if there is one: the secret or the variable named `login`.
  */
-const key = object({ variable, secret }, { elsewhere: variable, login: variable });
+const key = object({ variable, secret }, { elsewhere: variable, login });
 
 /** Secrets of the services that the agent can use: it gets those that exist, and needs at least one. */
 const anyKey = list(secret, 20);
 
-const claude = object({ kind: oneOf('claude'), command }, { key, anyKey });
+/** The token of a Claude account. The Claude Code CLI reads it from a variable of this name, and from no other. */
+export const claudeLogin = 'CLAUDE_CODE_OAUTH_TOKEN';
+
+const claudeKey = object({ variable, secret }, { elsewhere: variable, login: oneOf(claudeLogin) });
+const claude = object({ kind: oneOf('claude'), command }, { key: claudeKey, anyKey });
 const acp = object(
   { kind: oneOf('acp'), command },
   {
@@ -71,9 +77,6 @@ export type AcpSpec = Shaped<typeof acp>;
 export type CommandSpec = Shaped<typeof plain>;
 export type AgentSpec = ClaudeSpec | AcpSpec | CommandSpec;
 export type AgentKey = Shaped<typeof key>;
-
-/** The token of a Claude account. The Claude Code CLI reads it from a variable of this name. */
-export const claudeLogin = 'CLAUDE_CODE_OAUTH_TOKEN';
 
 /** The keys that an agent can use, the preferred one first: its key, and the token of an account instead of it. */
 export function keysOf(key: AgentKey): readonly Omit<AgentKey, 'login'>[] {

@@ -24,11 +24,6 @@ export interface Service {
   readonly drops?: readonly string[];
   /** A second header with a claim of the secret, which is a JSON Web Token: the account that the token is for. */
   readonly claim?: { readonly header: string; readonly path: readonly string[] };
-  /**
-   * The prefix of allowed paths, which ends with a slash. Other requests are refused: the host has more than the
-   * sandbox needs.
-   */
-  readonly below?: string;
 }
 
 export const presetNames = [
@@ -36,6 +31,9 @@ export const presetNames = [
   ...['github', 'copilot', 'npm'],
 ] as const;
 export type PresetName = (typeof presetNames)[number];
+
+/** Paths of requests; one with a slash at its end stands for all paths below it. */
+export type Paths = readonly string[];
 
 export interface Credential {
   readonly name: string;
@@ -65,6 +63,8 @@ export interface CredentialRequest {
 
 interface Preset {
   readonly services: Credential['services'];
+  /** The only paths that requests may have: the host has more of the account than the sandbox needs. */
+  readonly paths?: Paths;
   /** The variable that tools read the base URL from, if they have one. */
   readonly base: string;
   /** The variables that tools read, for a base URL without a slash at its end. */
@@ -84,10 +84,14 @@ const presets: { readonly [name in PresetName]: Preset } = {
     ],
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: `sk-ant-${placeholder}` }),
   },
-  /** The token of a subscription, instead of a key. */
+  /**
+   * The token of a subscription, instead of a key. With other paths of that host it could start work outside of the
+   * sandbox, and make keys that stay valid.
+   */
   'claude-login': {
     base: 'ANTHROPIC_BASE_URL',
     services: [https('api.anthropic.com', { ...bearer(), drops: ['authorization', 'x-api-key'] })],
+    paths: ['/v1/messages', '/v1/messages/count_tokens'],
     env: (url) => ({ ANTHROPIC_BASE_URL: url, CLAUDE_CODE_OAUTH_TOKEN: `sk-ant-oat01-${placeholder}` }),
   },
   openai: {
@@ -102,9 +106,9 @@ const presets: { readonly [name in PresetName]: Preset } = {
       https('chatgpt.com', {
         ...bearer(),
         claim: { header: 'chatgpt-account-id', path: ['https://api.openai.com/auth', 'chatgpt_account_id'] },
-        below: '/backend-api/codex/',
       }),
     ],
+    paths: ['/backend-api/codex/'],
     env: (url) => ({ CHATGPT_BASE_URL: `${url}/backend-api/codex`, CHATGPT_ACCESS_TOKEN: placeholder }),
   },
   gemini: {
@@ -153,6 +157,11 @@ const presets: { readonly [name in PresetName]: Preset } = {
     }),
   },
 };
+
+/** Undefined: requests may have any path. */
+export function allowedPaths({ preset }: Pick<Credential, 'preset'>): Paths | undefined {
+  return preset === null ? undefined : presets[preset].paths;
+}
 
 function https(host: string, rest: Omit<Service, 'host' | 'port'>): Service {
   return { host, port: httpsPort, ...rest };
@@ -217,13 +226,12 @@ export function servicesOf({ preset, host, header, format }: CredentialRequest):
   const where = host === undefined ? base && { host: base.host, port: base.port } : parseService(host);
   const name = header ?? base?.header;
   if (where === undefined || name === undefined) throw incomplete(where === undefined ? '--host' : '--header');
-  const { drops, claim, below } = base ?? {};
+  const { drops, claim } = base ?? {};
   return [
     {
       ...{ ...where, header: checkHeader(name), format: checkFormat(format ?? base?.format ?? '{}') },
       ...(drops === undefined ? {} : { drops }),
       ...(claim === undefined ? {} : { claim }),
-      ...(below === undefined ? {} : { below }),
     },
   ];
 }

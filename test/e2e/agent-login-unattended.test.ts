@@ -14,7 +14,7 @@ const cli = `${modules}/@anthropic-ai/claude-code/cli.js`;
 const acp = `${modules}/@agentclientprotocol/claude-agent-acp/dist/index.js`;
 const key = '{ variable: ANTHROPIC_API_KEY, secret: ANTHROPIC_API_KEY, login: CLAUDE_CODE_OAUTH_TOKEN }';
 const environment = `env, DISABLE_AUTOUPDATER=1, DISABLE_TELEMETRY=1, CLAUDE_CODE_EXECUTABLE=${cli}`;
-/** The presets of Carrel, but for the folder of the programs. */
+/** Like the presets of Carrel, with programs from the project and without their own updates and telemetry. */
 const config = [
   'agents:',
   `  claude: { kind: claude, command: [${environment}, node, ${cli}], key: ${key} }`,
@@ -59,7 +59,7 @@ it('without a key and a login, the refusal names both commands', async () => {
   ]) {
     const { exitCode, stderr } = await carrel.process(args, { cwd: project.path, input: 'Hello.' });
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/carrel secret set ANTHROPIC_API_KEY/)]);
-    expect(stderr).toMatch(/or use the login of this machine: carrel agent login claude/);
+    expect(stderr).toMatch(/or with an account of claude: carrel agent login claude/);
   }
   expect(await carrel.ok('ls', '--quiet')).toBe('');
 });
@@ -91,6 +91,16 @@ it('a conversation has the login, too, in a sandbox that was created for it and 
   await carrel.ok('create', '--name', 'own', '--credential', 'claude-login', project.path);
   await chat('own');
   expect(bearer()).toEqual(new Set([`Bearer ${token}`]));
+  const otherPath = await carrel.ok(
+    'exec',
+    '-T',
+    'own',
+    '--',
+    'sh',
+    '-c',
+    'curl -sS $ANTHROPIC_BASE_URL/api/oauth/profile',
+  );
+  expect(otherPath).toMatch(/this credential is for .*\/v1\/messages and .* alone, not for other paths/);
   const inside = await carrel.ok('exec', '-T', 'own', '--', 'sh', '-c', everything);
   expect(inside).toMatch(/sk-ant-oat01-carrel-placeholder/);
   for (const hidden of [token, refresh]) expect(inside).not.toContain(hidden);

@@ -1,7 +1,7 @@
 /** The Claude Code CLI without a terminal: the story on stdin, events on stdout, no permission prompts inside the sandbox. */
 import { type ClaudeSpec, claudeLogin } from '../../model/agent.ts';
 import type { RunAgent } from '../agent.ts';
-import type { Key } from '../key.ts';
+import { type Key, keyEnv } from '../key.ts';
 import { maxLines } from '../last-lines.ts';
 import { ClaudeStream } from './claude-stream.ts';
 import { runAgent } from './run.ts';
@@ -24,9 +24,15 @@ export function claudeAgent(spec: ClaudeSpec, key: Key | null): RunAgent {
   };
 }
 
-/** The CLI runs a command for an API key, so that the key is in no environment. It reads the token of an account from its variable. */
 function keySettings(key: Key | null): string[] {
-  return key?.file && key.variable !== claudeLogin
-    ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })]
-    : [];
+  return key?.file && isRead(key) ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })] : [];
+}
+
+export function claudeEnv(key: Key | null): Readonly<Record<string, string>> {
+  return key !== null && isRead(key) ? {} : keyEnv(key);
+}
+
+/** The CLI runs a command for an API key, so that the key is in no environment. It reads the token of an account from its variable. */
+function isRead({ variable }: Key): boolean {
+  return variable !== claudeLogin;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
-import { surroundingsOf } from '../../launch/compose.ts';
+import { launchAdditions } from '../../launch/compose.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
 import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -42,7 +42,7 @@ it('the proxy gets a key for each service, at the ports that base URLs inside na
     ['github.com', 'authorization', `Basic ${Buffer.from('x-access-token:first').toString('base64')}`, 17_121],
     ['api.anthropic.com', 'x-api-key', 'first', 17_101],
   ]);
-  const { env } = surroundingsOf(sandbox, samplePlaces(folder));
+  const { env } = launchAdditions(sandbox, samplePlaces(folder));
   expect(env).toMatchObject({
     GITHUB_API_URL: 'http://127.0.0.1:17100',
     ANTHROPIC_BASE_URL: 'http://127.0.0.1:17101',
@@ -57,7 +57,7 @@ it('the account that a token names becomes a second header, and only a part of t
   const sandbox = give({ preset: 'codex-login', host: 'gateway.example.org' });
   expect(supply.keysOf(sandbox)[0]).toMatchObject({
     ...{ host: 'gateway.example.org', value: `Bearer ${value.trim()}` },
-    ...{ also: ['chatgpt-account-id', 'account-1'], below: '/backend-api/codex/' },
+    ...{ also: ['chatgpt-account-id', 'account-1'], paths: ['/backend-api/codex/'] },
   });
   value = 'no-such-token';
   expect(supply.keysOf(sandbox)[0]).not.toHaveProperty('also');
@@ -82,7 +82,7 @@ it('the certificate authority of a sandbox is written for its hosts, without a p
   expect(bundle.split('BEGIN CERTIFICATE').length).toBeGreaterThan(50);
   expect(bundle).not.toContain('PRIVATE');
   expect([statSync(trust).mode & 0o777, statSync(join(trust, 'bundle.pem')).mode & 0o777]).toEqual([0o755, 0o644]);
-  const { mounts } = surroundingsOf(sandbox, samplePlaces(folder));
+  const { mounts } = launchAdditions(sandbox, samplePlaces(folder));
   expect(mounts).toContainEqual({ kind: 'bind', source: trust, target: '/run/carrel/trust', readonly: true });
 });
 
@@ -90,7 +90,7 @@ it('a sandbox without credentials gets no keys and no authority', () => {
   const sandbox = give();
   supply.provideTrust(sandbox);
   expect(supply.keysOf(sandbox)).toEqual([]);
-  const { env, mounts } = surroundingsOf(sandbox, samplePlaces(folder));
+  const { env, mounts } = launchAdditions(sandbox, samplePlaces(folder));
   expect(env).not.toHaveProperty('SSL_CERT_FILE');
   expect(mounts.map(({ target }) => target)).not.toContain('/run/carrel/trust');
   expect(() => statSync(join(folder, 'authority.pem'))).toThrow();

@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { trustFiles } from '../../launch/credentials.ts';
 import { readIfThere } from '../../lib/file.ts';
-import { type Credential, claimHeader, headerValue, maxCredentials, type Service } from '../../model/credential.ts';
+import {
+  allowedPaths,
+  type Credential,
+  claimHeader,
+  headerValue,
+  maxCredentials,
+  type Service,
+} from '../../model/credential.ts';
 import { hostText, parseHost } from '../../model/host.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import { authorityKey } from '../../network/credential/authority.ts';
@@ -41,10 +48,11 @@ export class CredentialSupply {
     if (credentials.length === 0) return [];
     const [issuer, first] = [this.#issuer(sandbox), insidePorts.credential];
     let further = first + maxCredentials;
-    return credentials.flatMap(({ name, secret, services }, at) => {
+    return credentials.flatMap((credential, at) => {
+      const { secret, services } = credential;
       const value = this.#parts.secrets.read(sandbox.spec.user, secret);
       return services.map((service, index) => ({
-        ...targetOf(name, service, value),
+        ...targetOf(credential, service, value),
         value: headerValue(service, secret, value),
         secret: Buffer.from(value).toString('latin1'),
         insidePort: index === 0 ? first + at : further++,
@@ -91,13 +99,15 @@ export class CredentialSupply {
 }
 
 /** The target of a service, without the value of its header. */
-function targetOf(name: string, service: Service, value: Uint8Array): Omit<Target, 'value'> {
-  const { host, port, header, drops = [], scheme, below } = service;
+function targetOf(credential: Credential, service: Service, value: Uint8Array): Omit<Target, 'value'> {
+  const { name } = credential;
+  const { host, port, header, drops = [], scheme } = service;
+  const paths = allowedPaths(credential);
   const also = claimHeader(service, value);
   return {
     ...{ name, host, port, header, drops },
     ...(scheme === undefined ? {} : { scheme }),
-    ...(below === undefined ? {} : { below }),
+    ...(paths === undefined ? {} : { paths }),
     ...(also === null ? {} : { also }),
   };
 }

@@ -69,8 +69,13 @@ export function requireIn({ name, spec }: Sandbox, agentName: string, parts: Age
   const agent = agentOf(agentName, parts.config);
   const has = asRequest(spec);
   requireProgram(agentName, agent, has, parts);
-  const lacks = keyGrants(agentName, agent, has, { ...parts, addCredential: (preset) => preset });
-  if (Object.keys(lacks).length > 0) throw withoutKey(name, agentName, spec, lacks);
+  const missing: string[] = [];
+  const addCredential = (preset: string) => {
+    missing.push(preset);
+    return preset;
+  };
+  const lacks = keyGrants(agentName, agent, has, { ...parts, addCredential });
+  if (Object.keys(lacks).length > 0) throw withoutKey(name, agentName, spec, lacks, missing);
   requireRoute(agentName, agent, has, spec.network?.allow ?? [], parts);
 }
 
@@ -87,14 +92,18 @@ function withoutKey(
   agent: string,
   { project }: SandboxSpec,
   { credentials = [], secrets = [] }: Partial<SandboxRequest>,
+  missing: readonly string[],
 ): Fault {
-  const option = credentials.length > 0 ? `--credential ${credentials.at(-1)}` : `--secret ${secrets.at(-1)}`;
+  const credential = credentials.at(-1);
+  const option = credential !== undefined ? `--credential ${credential}` : `--secret ${secrets.at(-1)}`;
+  // A credential that does not exist yet is made by `carrel chat`.
+  const orCreate = credential !== undefined && missing.includes(credential) ? '' : `, or create it with ${option}`;
   const place = project ?? 'PROJECT';
   return new Fault(
     'conflict',
     `the sandbox ${sandbox} has no key for the agent ${agent}, and gets none while it exists`,
     {
-      hint: `Use one that has: carrel chat ${place} --agent ${agent}, or create it with ${option}`,
+      hint: `Use one that has: carrel chat ${place} --agent ${agent}${orCreate}`,
     },
   );
 }

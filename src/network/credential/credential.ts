@@ -25,6 +25,7 @@
 import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
 import type { Headers } from '../../lib/http-headers.ts';
+import type { Paths } from '../../model/credential.ts';
 import type { Endpoint } from '../../model/host.ts';
 
 /** The host that requests go to, and the header that the proxy adds. */
@@ -41,8 +42,8 @@ export interface Target {
   readonly drops: readonly string[];
   /** A second header that is added with it, name and value. */
   readonly also?: readonly [string, string];
-  /** Only requests for paths below this one are sent. It ends with a slash. */
-  readonly below?: string;
+  /** Only requests for these paths are sent. */
+  readonly paths?: Paths;
 }
 
 /** A key that a sandbox uses and never sees: only its host gets the header. In memory only. */

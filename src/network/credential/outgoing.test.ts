@@ -55,7 +55,7 @@ describe('a request', () => {
   });
 
   it('passes below the folder of the credential', async () => {
-    await to.reopen({ below: '/api/codex/' });
+    await to.reopen({ paths: ['/api/codex/'] });
     for (const path of ['/api/codex/responses', '/api/codex/a/b.c:d?x=../..']) {
       expect((await fetch(to.url + path)).status).toBe(200);
     }
@@ -76,14 +76,33 @@ describe('a request', () => {
       '/api/codex/#/../chats',
     ],
   ])('is refused outside of the folder of the credential: %s', async (path) => {
-    await to.reopen({ below: '/api/codex/' });
+    await to.reopen({ paths: ['/api/codex/'] });
     const answer = await to.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 400 .*this credential is for api.example.org\/api\/codex\/ alone/s);
     expect(to.received).toEqual([]);
   });
 
+  it.each([
+    ...['/v1/message', '/v1/messages/', '/v1/messages/batches', '/v1/messages/../sessions', '/v1/messages%2fbatches'],
+    ...['/v1/sessions', '/v1/Messages', '//v1/messages', '/v1/messages/count_tokens/..', '/v1/messages#/sessions'],
+  ])('is refused for another path than those of the credential: %s', async (path) => {
+    await to.reopen({ paths: ['/v1/messages', '/v1/messages/count_tokens'] });
+    const answer = await to.raw(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(
+      / 400 .*for api.example.org\/v1\/messages and api.example.org\/v1\/messages\/count_tokens alone/s,
+    );
+    expect(to.received).toEqual([]);
+  });
+
+  it('passes for each path of the credential, with any query', async () => {
+    await to.reopen({ paths: ['/v1/messages', '/v1/messages/count_tokens'] });
+    const urls = ['/v1/messages', '/v1/messages?beta=true', '/v1/messages/count_tokens?/../x'];
+    for (const url of urls) expect((await fetch(to.url + url)).status).toBe(200);
+    expect(to.received.map(({ request }) => request.url)).toEqual(urls);
+  });
+
   it('to become a WebSocket is refused outside of the folder of the credential, too', async () => {
-    await to.reopen({ below: '/api/codex/' });
+    await to.reopen({ paths: ['/api/codex/'] });
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
     expect(await to.raw(`GET /api/chats HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
     expect(to.received).toEqual([]);

@@ -1,5 +1,6 @@
 /** Requests to the host of a credential, made from those of clients. */
 import type { IncomingMessage } from 'node:http';
+import type { Paths } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
 import type { Call, Target } from './credential.ts';
@@ -23,8 +24,9 @@ export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault
     return new Fault('invalid', `${method} is not sent with a credential, only ${[...methods].join(', ')}`);
   }
   if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'the target of a request has to be a path');
-  if (target.below !== undefined && !isBelow(url, target.below)) {
-    return new Fault('denied', `this credential is for ${target.host}${target.below} alone, not for other paths`);
+  if (target.paths !== undefined && !isAmong(url, target.paths)) {
+    const places = target.paths.map((path) => target.host + path).join(' and ');
+    return new Fault('denied', `this credential is for ${places} alone, not for other paths`);
   }
   if (asked !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);
@@ -33,12 +35,16 @@ export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault
   return { method, path: url, headers: [...headers, ...framing(request)] };
 }
 
+function isAmong(url: string, paths: Paths): boolean {
+  const [path] = url.split('?', 1) as [string];
+  return paths.some((one) => (one.endsWith('/') ? isBelow(path, one) : path === one));
+}
+
 /**
  * Whether the path is below the folder in every reading: a server could take dots, escapes or empty parts for a way out
  * of it.
  */
-function isBelow(url: string, folder: string): boolean {
-  const [path] = url.split('?', 1) as [string];
+function isBelow(path: string, folder: string): boolean {
   const rest = path.slice(folder.length).split('/');
   return path.startsWith(folder) && rest.every((part) => /^[\w~:-][\w.~:-]*$/.test(part));
 }
