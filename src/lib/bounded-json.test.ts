@@ -48,6 +48,42 @@ describe.each([1, 7, 1000])('in %i pieces', (pieces) => {
   });
 });
 
+/** Counts byte by byte; of lines the most in one. */
+function slowCount(text: string, what: 'text' | 'lines'): number {
+  let [most, count, isInString, isEscaped] = [0, 0, false, false];
+  for (const letter of text) {
+    if (what === 'lines' && letter === '\n') [count, isInString, isEscaped] = [0, false, false];
+    else if (isEscaped) isEscaped = false;
+    else if (isInString) [isInString, isEscaped] = [letter !== '"', letter === '\\'];
+    else {
+      isInString = letter === '"';
+      if ('",[{'.includes(letter)) count += 1;
+    }
+    most = Math.max(most, count);
+  }
+  return most;
+}
+
+const units = ['"', '"', '\\', '\\', ',', '[', '{', 'a', '\n', 'a'.repeat(40), '['.repeat(40)];
+
+it.each(['text', 'lines'] as const)('random %s counts as if it were looked at byte by byte', (what) => {
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * below);
+  };
+  for (let round = 0; round < 5000; round += 1) {
+    const text = Array.from({ length: random(24) }, () => units[random(units.length)]).join('');
+    const size = 1 + random(random(2) === 0 ? 8 : 200);
+    const most = slowCount(text, what);
+    for (const max of [most - 1, most].filter((one) => one >= 0)) {
+      const count = new TokenCount(what, max);
+      for (let at = 0; at < text.length; at += size) count.push(Buffer.from(text.slice(at, at + size)));
+      expect([text, size, max, count.refusal === null]).toEqual([text, size, max, most <= max]);
+    }
+  }
+});
+
 describe('the text of a stream', () => {
   async function* streamOf(text: string) {
     for (let at = 0; at < text.length; at += 65_536) yield Buffer.from(text.slice(at, at + 65_536));

@@ -12,6 +12,9 @@ const maxTokens = 100_000;
 /** To join, decode and parse this many bytes takes about 5 ms. */
 const largeBytes = 1024 ** 2;
 
+/** After this many bytes of a string its end is searched, which costs as much as looking at about so many. */
+const searchedAfter = 32;
+
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
 
@@ -85,17 +88,31 @@ export class TokenCount {
   }
 
   #look(bytes: Uint8Array): void {
-    const start = this.#isEscaped && bytes[0] !== this.#end ? 1 : 0;
-    let [count, isInString, at] = [this.#count, this.#isInString, start];
-    for (; at < bytes.length && count <= this.#max; at += 1) {
+    const [end, max] = [this.#end, this.#max];
+    const start = this.#isEscaped && bytes[0] !== end ? 1 : 0;
+    const inString = new NextOf(bytes, [quote, backslash, ...(end === none ? [] : [end])]);
+    let [count, isInString, at, plain] = [this.#count, this.#isInString, start, 0];
+    for (; at < bytes.length && count <= max; at += 1) {
+      if (plain > searchedAfter) {
+        plain = 0;
+        at = inString.from(at);
+        if (at === bytes.length) break;
+      }
       const byte = bytes[at];
-      if (byte === this.#end) {
+      if (byte === end) {
         count = 0;
         isInString = false;
+        plain = 0;
       } else if (isInString) {
-        if (byte === quote) isInString = false;
-        // The end of a line ends its strings, too.
-        else if (byte === backslash && bytes[at + 1] !== this.#end) at += 1;
+        plain += 1;
+        if (byte === quote) {
+          isInString = false;
+          plain = 0;
+        } else if (byte === backslash) {
+          plain = 0;
+          // The end of a line ends its strings, too.
+          if (bytes[at + 1] !== end) at += 1;
+        }
       } else if (byte === quote) {
         isInString = true;
         count += 1;
@@ -114,5 +131,31 @@ export class TokenCount {
   /** Throws if the text has too many values to be parsed at once. */
   check(): void {
     if (this.refusal !== null) throw new Fault('invalid', this.refusal);
+  }
+}
+
+/** The next position of any of a few values; each is searched once, however often positions are asked for. */
+class NextOf {
+  readonly #bytes: Uint8Array;
+  readonly #values: readonly number[];
+  readonly #found: number[];
+
+  constructor(bytes: Uint8Array, values: readonly number[]) {
+    this.#bytes = bytes;
+    this.#values = values;
+    this.#found = values.map(() => -1);
+  }
+
+  /** The length of the bytes if there is none. Positions must not decrease. */
+  from(at: number): number {
+    let next = this.#bytes.length;
+    for (let index = 0; index < this.#values.length; index += 1) {
+      if (this.#found[index]! < at) {
+        const found = this.#bytes.indexOf(this.#values[index]!, at);
+        this.#found[index] = found < 0 ? this.#bytes.length : found;
+      }
+      next = Math.min(next, this.#found[index]!);
+    }
+    return next;
   }
 }
