@@ -84,8 +84,11 @@ async function act(order: Extract<ToBroker, { serial: number }>): Promise<void> 
 /** A sandbox that uses one of the databases meanwhile creates it again. */
 async function erase(tenant: string): Promise<void> {
   const upstream = await serverNow();
-  for (const database of await upstream.databases(tenant)) await upstream.dropDatabase({ tenant, database });
-  broker.forgetTenant(tenant);
+  try {
+    for (const database of await upstream.databases(tenant)) await upstream.dropDatabase({ tenant, database });
+  } finally {
+    broker.forgetTenant(tenant);
+  }
 }
 
 async function begin(socket: string, plan: ServerPlan): Promise<void> {
