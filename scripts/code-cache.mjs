@@ -98,7 +98,7 @@ function jobsIn(folder) {
     ['writeDiff', review('diff'), join(folder, 'changes.diff')],
     ['takeOverShown', { sources: [{ sandbox: 'one', place }], project, ignored: false, journal, options }],
     ['undoShown', journal, join(folder, 'trash')],
-    ['reopen', 'journal', [place]],
+    ['restoreListedChanges', 'journal', [place]],
   ];
 }
 

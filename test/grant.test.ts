@@ -97,7 +97,7 @@ describe('another kind of grant in the table', () => {
 
   it('is a key of carrel.yaml: validated, trusted, requested, and a change replaces the sandbox', () => {
     const content = (...names: string[]) => ({ name: 'f', sandboxes: { a: { clocks: names } as object } });
-    expect(code.grantsOf(content('kitchen:ro'), { folder: '/', leadsOut: () => null })).toEqual([
+    expect(code.grantsOf(content('kitchen:ro'), { folder: '/', outsideTarget: () => null })).toEqual([
       'a: clock kitchen:ro',
     ]);
     const nothing = { sandboxes: [], volumes: [], rooms: [], watches: [], secrets: [] };

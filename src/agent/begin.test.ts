@@ -42,7 +42,7 @@ interface Case {
   readonly landed?: Record<string, number>;
 }
 
-async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }: Case) {
+async function reconciled({ file, earlier = {}, tip, commits = [tip], landed = {} }: Case) {
   const request = { taskFilePath: 'a.json', branchName: 'b' };
   const fresh = freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request);
   const record = OutcomeRecord.create(folder, { ...fresh, ...earlier });
@@ -62,13 +62,13 @@ async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }
 describe('the work on a task file', () => {
   test('begins at the tip of the branch; stories that the task file marks as done are recorded as done', async () => {
     const file = task('completed', 'pending', 'skipped', 'failed', 'in_progress');
-    const { outcome, stories } = await settled({ file, tip: 1 });
+    const { outcome, stories } = await reconciled({ file, tip: 1 });
     expect(outcome).toMatchObject({ base: commit(1), tip: commit(1), landing: null });
     expect(stories).toEqual(['US-001 completed', 'US-003 skipped']);
   });
 
   test('counts a story with a commit on the branch as completed, whatever the task file says', async () => {
-    const { outcome, stories } = await settled({
+    const { outcome, stories } = await reconciled({
       file: task('in_progress', 'failed'),
       tip: 2,
       landed: { 'US-001': 2 },
@@ -79,21 +79,21 @@ describe('the work on a task file', () => {
 
   test('begins at the commit that was about to land, and moves the branch there', async () => {
     const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
-    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1, commits: [1, 2] });
+    const { outcome, moves } = await reconciled({ file: task('pending'), earlier, tip: 1, commits: [1, 2] });
     expect(moves).toEqual([commit(2)]);
     expect(outcome).toMatchObject({ base: commit(1), tip: commit(2), landing: null });
   });
 
   test('ignores a commit that was about to land but does not exist', async () => {
     const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
-    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1 });
+    const { outcome, moves } = await reconciled({ file: task('pending'), earlier, tip: 1 });
     expect(moves).toEqual([]);
     expect(outcome.tip).toBe(commit(1));
   });
 
   test('begins at the recorded tip, even if an agent moved the branch', async () => {
     const earlier = { base: commit(1), tip: commit(2) };
-    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 3, commits: [1, 2, 3] });
+    const { outcome, moves } = await reconciled({ file: task('pending'), earlier, tip: 3, commits: [1, 2, 3] });
     expect(moves).toEqual([commit(2)]);
     expect(outcome.tip).toBe(commit(2));
   });
@@ -105,7 +105,7 @@ describe('the work on a task file', () => {
       tip: commit(1),
       stories: { 'US-001': { status: 'failed', ...told }, 'US-002': { status: 'in_progress', ...told } },
     } as const;
-    expect((await settled({ file: task('pending', 'pending'), earlier, tip: 1 })).stories).toEqual([]);
+    expect((await reconciled({ file: task('pending', 'pending'), earlier, tip: 1 })).stories).toEqual([]);
   });
 });
 

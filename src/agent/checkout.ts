@@ -1,4 +1,4 @@
-/** Checkouts and branch as the runner of stories uses them. Lanes are counted from 0. */
+/** Checkouts and branch as the story runner uses them. Lanes are counted from 0. */
 import { join } from 'node:path';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { Branch } from './branch.ts';

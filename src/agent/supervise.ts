@@ -9,7 +9,7 @@ export interface Limits {
 }
 
 export interface Watched {
-  readonly work: RunAgent;
+  readonly runAgent: RunAgent;
   readonly assignment: Assignment;
   readonly limits: Limits;
   /** Checks the service of the agent; null: none is known. */
@@ -20,7 +20,7 @@ export interface Watched {
 }
 
 export async function supervise(watched: Watched, signal: AbortSignal): Promise<AgentResult> {
-  const { work, assignment, limits, probe, say, log } = watched;
+  const { runAgent, assignment, limits, probe, say, log } = watched;
   const ended = new AbortController();
   const words = new LastLines();
   const end = (what: string) => ended.abort(new AdapterError('CONTAINER_TIMEOUT', what));
@@ -38,9 +38,9 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
     },
   };
   try {
-    const ending = await work(assignment, reporter, AbortSignal.any([signal, ended.signal]));
+    const result = await runAgent(assignment, reporter, AbortSignal.any([signal, ended.signal]));
     ended.signal.throwIfAborted();
-    return ending;
+    return result;
   } finally {
     whole.cancel();
     stall.cancel();

@@ -80,7 +80,7 @@ export interface Sent {
 }
 
 /** An answer in which lists may be JSON already. */
-type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | EncodedJson : T[P] };
+type PartlyEncoded<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | EncodedJson : T[P] };
 
 interface Streams {
   readonly frames: Frames;
@@ -89,7 +89,7 @@ interface Streams {
   readonly document: object;
 }
 type Answered<A> = A extends z.ZodType
-  ? z.output<A> | PartlyMade<z.output<A>> | EncodedJson
+  ? z.output<A> | PartlyEncoded<z.output<A>> | EncodedJson
   : A extends keyof Streams
     ? Streams[A]
     : never;

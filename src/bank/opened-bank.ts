@@ -61,7 +61,7 @@ export class OpenedBank implements Bank {
   readonly #db: Database;
   readonly #history: History;
   readonly #files: BankFiles;
-  readonly #unsettled: PendingVersions;
+  readonly #pending: PendingVersions;
   readonly #plain: PlainChanges;
 
   constructor(place: BankPlace, { limits, now }: OpenedOptions) {
@@ -71,10 +71,10 @@ export class OpenedBank implements Bank {
     this.#db = openDatabase(place.folder);
     this.#history = new History(this.#db, limits);
     this.#files = new BankFiles(place, limits);
-    this.#unsettled = new PendingVersions(this.#history, (path) => this.#look(path)?.hash ?? null);
-    this.#unsettled.settleAll();
-    const [history, files, unsettled] = [this.#history, this.#files, this.#unsettled];
-    this.#plain = new PlainChanges({ history, files, unsettled, limits, now });
+    this.#pending = new PendingVersions(this.#history, (path) => this.#look(path)?.hash ?? null);
+    this.#pending.settleAll();
+    const [history, files, pending] = [this.#history, this.#files, this.#pending];
+    this.#plain = new PlainChanges({ history, files, pending, limits, now });
   }
 
   async projects(): Promise<readonly string[]> {
@@ -217,7 +217,7 @@ export class OpenedBank implements Bank {
     } catch (error) {
       throw pathFault(path, error);
     } finally {
-      this.#unsettled.end(id, isPlaced);
+      this.#pending.end(id, isPlaced);
     }
     crashPoint('bank:settled');
     return isPlaced ? this.#history.version(path, version) : null;

@@ -14,7 +14,7 @@ const maxScanned = { files: 500, bytes: 32 * 1024 ** 2 };
 export interface PlainParts {
   readonly history: History;
   readonly files: BankFiles;
-  readonly unsettled: PendingVersions;
+  readonly pending: PendingVersions;
   readonly limits: BankLimits;
   readonly now: () => Date;
 }
@@ -51,8 +51,8 @@ export class PlainChanges {
 
   /** Compares the file with its record, and records a change that was not made by `write`. */
   notice(path: string, plain: BankWriter): Noticed & { readonly isNew: boolean } {
-    const { history, unsettled, now } = this.#parts;
-    unsettled.settleAll();
+    const { history, pending, now } = this.#parts;
+    pending.settleAll();
     const found = this.#readFile(path);
     const state = history.file(path);
     const hash = found?.hash ?? null;

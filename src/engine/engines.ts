@@ -53,7 +53,7 @@ export class Engines {
   async list(): Promise<readonly EngineSandbox[]> {
     const names = Object.keys(this.#sources) as EngineName[];
     const used = names.filter((name) => this.#opened.has(name) || this.#sources[name].wasUsed());
-    return (await Promise.all(used.map((name) => heldBy(this.named(name))))).flat();
+    return (await Promise.all(used.map((name) => sandboxesIn(this.named(name))))).flat();
   }
 
   /** Also reports changes of engines that are opened later. */
@@ -67,7 +67,7 @@ export class Engines {
   }
 }
 
-async function heldBy(engine: Engine): Promise<EngineSandbox[]> {
+async function sandboxesIn(engine: Engine): Promise<EngineSandbox[]> {
   try {
     const ids = await withTimeout<readonly string[]>(listMs, engine.list(), () => []);
     return ids.map((id) => ({ id, engine }));

@@ -1,23 +1,23 @@
 import type { Console } from './engine.ts';
 
 /** How long a console that was opened at the start waits for its client. */
-const heldMs = 10_000;
+const clientMs = 10_000;
 
 /** Consoles that were connected before their command began, until their client attaches. */
 export class PendingConsoles {
-  readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #consoles = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
 
-  hold(id: string, console: Console): void {
+  add(id: string, console: Console): void {
     this.release(id);
-    this.#held.set(id, { console, timer: setTimeout(() => this.release(id), heldMs) });
+    this.#consoles.set(id, { console, timer: setTimeout(() => this.release(id), clientMs) });
   }
 
-  /** The console, which the caller then owns; null: none is held. */
+  /** The console, which the caller then owns; null: none is pending. */
   take(id: string): Console | null {
-    const held = this.#held.get(id);
-    this.#held.delete(id);
-    clearTimeout(held?.timer);
-    return held?.console ?? null;
+    const pending = this.#consoles.get(id);
+    this.#consoles.delete(id);
+    clearTimeout(pending?.timer);
+    return pending?.console ?? null;
   }
 
   release(id: string): void {
@@ -25,6 +25,6 @@ export class PendingConsoles {
   }
 
   releaseAll(): void {
-    for (const id of [...this.#held.keys()]) this.release(id);
+    for (const id of [...this.#consoles.keys()]) this.release(id);
   }
 }

@@ -4,7 +4,7 @@ import { grantsOf } from './grants.ts';
 
 const place = (folder: string) => ({
   folder,
-  leadsOut: (path: string) => (resolve(folder, path).startsWith(folder) ? null : resolve(folder, path)),
+  outsideTarget: (path: string) => (resolve(folder, path).startsWith(folder) ? null : resolve(folder, path)),
 });
 
 describe('grants of a carrel.yaml', () => {
@@ -58,7 +58,7 @@ describe('grants of a carrel.yaml', () => {
 
   test('name the target of a symlink', () => {
     const content = { projects: { a: 'link' }, sandboxes: { one: { project: 'a', mode: 'bind' as const } } };
-    const links = { folder: '/home/ann/all', leadsOut: () => '/home/ann/.ssh' };
+    const links = { folder: '/home/ann/all', outsideTarget: () => '/home/ann/.ssh' };
     expect(grantsOf(content, links)).toEqual(['folder /home/ann/.ssh', 'one: writes /home/ann/.ssh']);
   });
 

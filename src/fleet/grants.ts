@@ -15,12 +15,12 @@ export interface FileFolder {
   /** The folder of the carrel.yaml. */
   readonly folder: string;
   /** The resolved path, symlinks included, if it is outside of the folder; null: it is inside. */
-  readonly leadsOut: (path: string) => string | null;
+  readonly outsideTarget: (path: string) => string | null;
 }
 
 export function grantsOf(content: GrantingContent, place: FileFolder): string[] {
   const { network, projects = {}, rooms = {}, sandboxes = {} } = content;
-  const outside = Object.values(projects).flatMap((path) => place.leadsOut(path) ?? []);
+  const outside = Object.values(projects).flatMap((path) => place.outsideTarget(path) ?? []);
   const ofSandboxes = Object.entries(sandboxes).flatMap(([name, sandbox]) =>
     sandboxGrants(sandbox ?? {}, projects, place).map((grant) => `${name}: ${grant}`),
   );
@@ -41,7 +41,7 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
     ...services.map((name) => `service ${name}`),
     ...secrets.map((name) => `secret ${name}`),
     ...declarable.flatMap(({ key, word }) => (sandbox[key] ?? []).map((text) => `${word} ${text}`)),
-    ...(bound === undefined ? [] : [`writes ${place.leadsOut(bound) ?? resolve(place.folder, bound)}`]),
+    ...(bound === undefined ? [] : [`writes ${place.outsideTarget(bound) ?? resolve(place.folder, bound)}`]),
   ];
 }
 

@@ -6,7 +6,7 @@ const subscribing = 'subscriptions/listen';
 
 export class PendingRequestTransport implements Transport {
   readonly #inner: Transport;
-  readonly #unanswered = new Set<string | number>();
+  readonly #pending = new Set<string | number>();
   /** Called after each answer and each cancellation. */
   readonly #onAnswer: () => void;
   onmessage?: NonNullable<Transport['onmessage']>;
@@ -18,8 +18,8 @@ export class PendingRequestTransport implements Transport {
     this.#onAnswer = onAnswer;
   }
 
-  get unanswered(): number {
-    return this.#unanswered.size;
+  get pendingCount(): number {
+    return this.#pending.size;
   }
 
   async start(): Promise<void> {
@@ -34,7 +34,7 @@ export class PendingRequestTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     await this.#inner.send(message, options);
-    if (!('method' in message) && message.id !== undefined) this.#settle(message.id);
+    if (!('method' in message) && message.id !== undefined) this.#finish(message.id);
   }
 
   close(): Promise<void> {
@@ -43,14 +43,14 @@ export class PendingRequestTransport implements Transport {
 
   #note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if ('id' in message && message.method !== subscribing) this.#unanswered.add(message.id);
+    if ('id' in message && message.method !== subscribing) this.#pending.add(message.id);
     // The answer of a cancelled request is never sent.
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
-    if (cancelled !== undefined) this.#settle(cancelled as string | number);
+    if (cancelled !== undefined) this.#finish(cancelled as string | number);
   }
 
-  #settle(id: string | number): void {
-    this.#unanswered.delete(id);
+  #finish(id: string | number): void {
+    this.#pending.delete(id);
     this.#onAnswer();
   }
 }

@@ -18,7 +18,7 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
   );
   let ended = false;
   const endIfAnswered = () => {
-    if (ended && lines.writableLength === 0 && transport.unanswered === 0) lines.end();
+    if (ended && lines.writableLength === 0 && transport.pendingCount === 0) lines.end();
   };
   const transport = new PendingRequestTransport(new StdioServerTransport(lines, output), endIfAnswered);
   const served = serveStdio(() => createServer(parts), { transport });

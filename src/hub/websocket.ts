@@ -111,7 +111,7 @@ class SocketClient implements HubClient {
         this.usedAtMs = Date.now();
         return this.#parts.rate.take(this.identity.caller.name);
       },
-      isFull: () => transport.unanswered >= maxUnanswered || this.#socket.bufferedAmount > maxUnreadBytes,
+      isFull: () => transport.pendingCount >= maxUnanswered || this.#socket.bufferedAmount > maxUnreadBytes,
       refuse: (fault) => this.close(fault),
     });
     const transport = new PendingRequestTransport(wire, () => wire.deliver());

@@ -8,7 +8,7 @@ import { keepBases } from '../workspace/change/bases.ts';
 import { foldIndex } from '../workspace/change/fold-index.ts';
 import { readAgentTips } from '../workspace/git/agent-tips.ts';
 import { writeDiff, writePatch } from '../workspace/review-job.ts';
-import { restoreListedChanges, settleAgain } from '../workspace/take-over.ts';
+import { adoptAfterCrash, restoreListedChanges } from '../workspace/take-over.ts';
 import {
   countChanges,
   countChangesAt,
@@ -35,7 +35,7 @@ export const jobs = {
   writePatch,
   takeOverShown,
   takeToBranchShown,
-  settleAgain,
+  adoptAfterCrash,
   restoreListedChanges,
   undoShown,
   recover,

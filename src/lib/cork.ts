@@ -16,7 +16,7 @@ function release(response: ServerResponse): void {
   if (response.writableNeedDrain && socket?.writableNeedDrain === false) socket.emit('drain');
 }
 
-/** `end` alone would send the end of the chunks before the writes that are held. */
+/** `end` alone would send the end of the chunks before the corked writes. */
 export function endCorked(response: ServerResponse, last = ''): void {
   response.uncork();
   response.end(last);

@@ -1,5 +1,5 @@
 /**
- * JSON text in place of a value, made in a thread or for an earlier response: encoding a large value would block the
+ * JSON text in place of a value, encoded in a thread or for an earlier response: encoding a large value would block the
  * event loop.
  */
 export class EncodedJson {
@@ -10,7 +10,7 @@ export class EncodedJson {
   }
 }
 
-/** The JSON of a response with values that are MadeJson, as pieces of bytes; null: it has no such values. */
+/** The JSON of a response with values that are EncodedJson, as pieces of bytes; null: it has no such values. */
 export function jsonPieces(answer: object): Uint8Array[] | null {
   if (answer instanceof EncodedJson) return [answer.bytes];
   const entries = Object.entries(answer);

@@ -115,7 +115,7 @@ export function collectEnd(pid: number): number | null {
 }
 
 /** Like `collectEnd`, for a child that has ended or is about to: it waits in this thread. */
-export function awaitEndNow(pid: number): number {
+export function awaitEndSync(pid: number): number {
   return collect(pid, 0)!;
 }
 
@@ -136,7 +136,7 @@ function collect(pid: number, flags: number): number | null {
 export function awaitEnd(pid: number): Promise<number> {
   const [P_PID, WEXITED, WNOWAIT] = [1, 4, 0x0100_0000];
   return new Promise((resolve) =>
-    c!.waitid.async(P_PID, pid, unread, WEXITED | WNOWAIT, () => resolve(awaitEndNow(pid))),
+    c!.waitid.async(P_PID, pid, unread, WEXITED | WNOWAIT, () => resolve(awaitEndSync(pid))),
   );
 }
 

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('removeFew removes files, folders and links, but not the targets of links', async () => {
+it('removeSmallTree removes files, folders and links, but not the targets of links', async () => {
   const kept = join(folder, 'kept');
   mkdirSync(kept);
   writeFileSync(join(kept, 'file'), '');
@@ -25,7 +25,7 @@ it('removeFew removes files, folders and links, but not the targets of links', a
   expect(['tree', 'link', 'kept/file'].map((name) => existsSync(join(folder, name)))).toEqual([false, false, true]);
 });
 
-it('removeFew succeeds if the path does not exist, and leaves large and deep trees to `rm`', async () => {
+it('removeSmallTree succeeds if the path does not exist, and leaves large and deep trees to `rm`', async () => {
   expect(await removeSmallTree(join(folder, 'nothing'))).toBe(true);
   mkdirSync(join(folder, 'many'));
   for (let at = 0; at < 201; at += 1) writeFileSync(join(folder, 'many', String(at)), '');

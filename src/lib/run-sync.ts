@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { isErrno } from './file.ts';
 import type { PipedOptions } from './piped-program.ts';
-import { awaitEndNow, canSpawn, spawnChild } from './posix-spawn.ts';
+import { awaitEndSync, canSpawn, spawnChild } from './posix-spawn.ts';
 import { type Pipe, pipes, waitReadable } from './sys.ts';
 
 export interface RunSyncOptions extends Omit<PipedOptions, 'input'> {
@@ -41,7 +41,7 @@ export function runSync(file: string, args: readonly string[], options: RunSyncO
   feed(inputWrite, options.input);
   const stdout = readAll(outputRead, options);
   if (stdout === null) process.kill(pid, 'SIGKILL');
-  return { exitCode: awaitEndNow(pid), stdout: stdout ?? Buffer.of() };
+  return { exitCode: awaitEndSync(pid), stdout: stdout ?? Buffer.of() };
 }
 
 function feed(fd: number, input: Buffer): void {

@@ -16,7 +16,7 @@ it('the write begins although this thread does not return to its event loop', as
   }
 });
 
-it('writeBeside resolves to the error if the file does not exist', async () => {
+it('writeInOtherThread resolves to the error if the file does not exist', async () => {
   expect(await writeInOtherThread('/proc/self/none', '0')).toMatchObject({ code: 'ENOENT' });
 });
 

@@ -48,7 +48,7 @@ export class Server {
   readonly #root: string;
   readonly #connection: MessageConnection;
   readonly #watchers = new Watchers();
-  readonly #published = new PushedDiagnostics();
+  readonly #pushed = new PushedDiagnostics();
   readonly #checks: Checks | null;
   #broken: string | undefined;
 
@@ -90,14 +90,14 @@ export class Server {
     const uri = uriOf(this.#root, document.path);
     if (this.capabilities.diagnosticProvider) return this.#pull(uri, signal);
     const version = this.documents.update(document, true);
-    return Promise.race([this.#published.next(uri, version, signal), this.#lost()]);
+    return Promise.race([this.#pushed.next(uri, version, signal), this.#lost()]);
   }
 
   /** Adds the pushed results of checks: they arrive before the answer to a request that follows the check. */
   async #pull(uri: string, signal: AbortSignal): Promise<unknown> {
     const pulled = await this.request('textDocument/diagnostic', { textDocument: { uri } }, signal);
     const items = (pulled as { items?: unknown } | null)?.items;
-    return this.#checks && Array.isArray(items) ? [...items, ...this.#published.latest(uri)] : items;
+    return this.#checks && Array.isArray(items) ? [...items, ...this.#pushed.latest(uri)] : items;
   }
 
   /** Null: diagnostics are complete. Otherwise waits for the end of a check, which is started if none runs. */
@@ -116,7 +116,7 @@ export class Server {
     const version = this.documents.update(document);
     if (version !== before) this.#checks?.changed();
     if (!this.spec.readsLate || version === before) return;
-    await Promise.race([this.#published.next(uriOf(this.#root, document.path), version, signal), this.#lost()]);
+    await Promise.race([this.#pushed.next(uriOf(this.#root, document.path), version, signal), this.#lost()]);
   }
 
   /** Announces changes of files: the text of open documents, and the names of files that the server watches. */
@@ -190,7 +190,7 @@ export class Server {
     connection.onNotification('experimental/serverStatus', (params: unknown) => {
       this.#checks?.loaded(this.work.status(params));
     });
-    connection.onNotification('textDocument/publishDiagnostics', (params: unknown) => this.#published.take(params));
+    connection.onNotification('textDocument/publishDiagnostics', (params: unknown) => this.#pushed.take(params));
     connection.onRequest('workspace/configuration', (params: unknown) => this.#settings(params));
     connection.onRequest('workspace/workspaceFolders', () => this.#folders());
     connection.onRequest('client/registerCapability', (params: unknown) => this.#register(params));

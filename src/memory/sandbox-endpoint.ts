@@ -7,8 +7,7 @@
  *   GET /bank, POST /bank/NAME   the same for the memory bank
  */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import { parseBounded } from '../lib/bounded-json.ts';
-import { firstBytes } from '../lib/collect.ts';
+import { readJsonText } from '../lib/bounded-json.ts';
 import { listenPrivately } from '../lib/private-socket.ts';
 import { Rate } from '../lib/rate.ts';
 import { asFault, Fault, faultTable } from '../model/fault.ts';
@@ -72,9 +71,9 @@ export class SandboxEndpoint {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const bytes = await firstBytes(request, maxBodyBytes + 1);
-  if (bytes.length > maxBodyBytes) throw new Fault('exhausted', 'the request is larger than 2 MiB');
-  return parseBounded(Buffer.from(bytes));
+  const text = await readJsonText(request, maxBodyBytes);
+  if (text === null) throw new Fault('exhausted', 'the request is larger than 2 MiB');
+  return JSON.parse(text);
 }
 
 function send(response: ServerResponse, status: number, value: object): void {

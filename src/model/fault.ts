@@ -17,13 +17,13 @@ export type FaultCode =
   | 'corrupt'
   | 'internal';
 
-interface Consequence {
+interface FaultEntry {
   readonly http: number;
   readonly exit: number;
   readonly retry: boolean;
 }
 
-export const faultTable: { readonly [code in FaultCode]: Consequence } = {
+export const faultTable: { readonly [code in FaultCode]: FaultEntry } = {
   invalid: { http: 400, exit: 2, retry: false },
   unauthenticated: { http: 401, exit: 4, retry: false },
   denied: { http: 403, exit: 4, retry: false },

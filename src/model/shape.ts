@@ -2,8 +2,8 @@
  * Checks of JSON values for programs that must start quickly or run inside a sandbox, without a schema package
  * (decision 43).
  *
- * A shape is a function: it returns the value with its type, or throws a ShapeError that says where and why. Objects refuse
- * fields they do not know unless they are made with `open`.
+ * A shape is a function: it returns the value with its type, or throws a ShapeError that says where and why. Objects
+ * refuse fields they do not know unless they are made with `open`.
  */
 export type JsonPath = readonly (string | number)[];
 export type Shape<T> = (value: unknown, path: JsonPath) => T;

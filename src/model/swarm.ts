@@ -44,11 +44,18 @@ export interface FetchedTip {
 }
 
 /** The record of a container that Carrel manages. */
+export interface AddedGrants {
+  readonly secrets: readonly string[];
+  readonly credentials: readonly string[];
+}
+
 export interface ContainerWork {
   /** The name of its agent. */
   readonly agent: string;
   /** The API request that creates its sandbox. */
   readonly request: Readonly<Record<string, unknown>>;
+  /** What was added to the request for the agent's key. Another attempt decides again. */
+  readonly added?: AddedGrants;
   readonly desired: 'running' | 'stopped';
   /** Counts its starts. */
   readonly attempt: number;
@@ -111,7 +118,7 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
 }
 
 /** The record of a container that was never started. */
-export function freshWork(initial: Pick<ContainerWork, 'agent' | 'request' | 'stories'>): ContainerWork {
+export function freshWork(initial: Pick<ContainerWork, 'agent' | 'request' | 'added' | 'stories'>): ContainerWork {
   return {
     ...initial,
     desired: 'running',

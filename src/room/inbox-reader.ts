@@ -21,9 +21,9 @@ export class InboxReader {
   readonly #room: Pick<Room, 'setPosition'>;
   readonly #folder: Anchor;
   readonly #names: NameQueue;
-  readonly #held: UnfinishedEntries;
+  readonly #unfinished: UnfinishedEntries;
   /** Encoded as latin1. */
-  readonly #unfinished = new Set<string>();
+  readonly #toRecheck = new Set<string>();
   /** Entries that were taken and are not delivered yet; a failed delivery is retried in the next turn. */
   #undelivered: TakenEntry[] = [];
   #isLast = false;
@@ -34,36 +34,36 @@ export class InboxReader {
     this.#room = room;
     this.#folder = Anchor.reach(inbox.folder);
     this.#names = new NameQueue(this.#folder.fd);
-    this.#held = new UnfinishedEntries(this.#folder.fd);
+    this.#unfinished = new UnfinishedEntries(this.#folder.fd);
   }
 
   notice(name: Buffer | null): void {
     if (name === null || isOfInterest(name)) this.#names.add(name);
-    if (name !== null) this.#hold(name);
+    if (name !== null) this.#addHidden(name);
   }
 
   /** If `UnfinishedEntries` is full, the folder is read again later, which finds the name again. */
-  #hold(name: Buffer): void {
-    if (name[0] === dot && !this.#held.add(name)) this.#names.add(null);
+  #addHidden(name: Buffer): void {
+    if (name[0] === dot && !this.#unfinished.add(name)) this.#names.add(null);
   }
 
   get isReady(): boolean {
-    return this.#undelivered.length > 0 || this.#names.isReady || (this.#held.isDue && !this.#isLast);
+    return this.#undelivered.length > 0 || this.#names.isReady || (this.#unfinished.isDue && !this.#isLast);
   }
 
   /** Whether the inbox has hidden or unfinished entries, which count towards its bounds. */
-  get holdsBack(): boolean {
-    return !this.#held.isEmpty;
+  get hasUnfinishedEntries(): boolean {
+    return !this.#unfinished.isEmpty;
   }
 
   /** Whether the inbox must be read again later. */
-  get isUnfinished(): boolean {
-    return this.#unfinished.size > 0 || !this.#names.isEmpty;
+  get needsRecheck(): boolean {
+    return this.#toRecheck.size > 0 || !this.#names.isEmpty;
   }
 
-  lookAgain(): void {
-    for (const name of this.#unfinished) this.#names.add(Buffer.from(name, 'latin1'));
-    this.#unfinished.clear();
+  recheck(): void {
+    for (const name of this.#toRecheck) this.#names.add(Buffer.from(name, 'latin1'));
+    this.#toRecheck.clear();
   }
 
   /** The inbox has no writers any more, so every entry counts as finished. */
@@ -75,18 +75,18 @@ export class InboxReader {
   async turn(): Promise<void> {
     if (this.#undelivered.length === 0) {
       const all = this.#names.take(namesPerTurn);
-      for (const name of all) this.#hold(name);
+      for (const name of all) this.#addHidden(name);
       const names = all.filter(isOfInterest);
       if (names.some((name) => name.equals(Buffer.from(positionName)))) await this.#readPosition();
       this.#undelivered = names.flatMap((name) => this.#take(name) ?? []);
       if (this.#undelivered.length > 0) await this.#taking.sync();
     }
     await this.#deliver();
-    if (this.#held.isDue && !this.#isLast) await this.#boundHeld();
+    if (this.#unfinished.isDue && !this.#isLast) await this.#boundUnfinished();
   }
 
-  async #boundHeld(): Promise<void> {
-    for (const { name, key, reason } of this.#held.check())
+  async #boundUnfinished(): Promise<void> {
+    for (const { name, key, reason } of this.#unfinished.check())
       await this.#taking.discard({ folderFd: this.#folder.fd, name }, this.#inbox.participant, { key, reason });
   }
 
@@ -105,8 +105,8 @@ export class InboxReader {
     const entry = { folderFd: this.#folder.fd, name };
     const state = this.#isLast ? 'ready' : stateOf(entry, Date.now());
     if (state === 'ready') return this.#taking.take(entry, this.#inbox.participant);
-    if (state === 'unfinished') this.#held.add(name);
-    if (state === 'unfinished' && this.#unfinished.size < maxUnfinished) this.#unfinished.add(name.toString('latin1'));
+    if (state === 'unfinished') this.#unfinished.add(name);
+    if (state === 'unfinished' && this.#toRecheck.size < maxUnfinished) this.#toRecheck.add(name.toString('latin1'));
     else if (state === 'unfinished') this.#names.add(null);
     return null;
   }

@@ -25,9 +25,9 @@ export interface IntakeParts {
 const maxAtOnce = 8;
 const retryMs = 1000;
 /** After this time unfinished files are checked again: the kernel may not report when they are closed. */
-const againMs = 250;
+const recheckMs = 250;
 /** After this time hidden and open files are measured again: they may grow without an event. */
-const heldMs = 5000;
+const measureMs = 5000;
 
 interface Watched {
   readonly inbox: Inbox;
@@ -152,15 +152,15 @@ export class Intake {
   }
 
   #plan(watched: Watched): void {
-    const { isUnfinished, holdsBack } = watched.reader;
-    if (watched.timer !== null || !(isUnfinished || holdsBack)) return;
+    const { needsRecheck, hasUnfinishedEntries } = watched.reader;
+    if (watched.timer !== null || !(needsRecheck || hasUnfinishedEntries)) return;
     watched.timer = setTimeout(
       () => {
         watched.timer = null;
-        watched.reader.lookAgain();
+        watched.reader.recheck();
         this.#wake(watched);
       },
-      isUnfinished ? againMs : heldMs,
+      needsRecheck ? recheckMs : measureMs,
     );
     watched.timer.unref();
   }

@@ -44,7 +44,7 @@ export interface RoomDependencies {
 export class OpenedRoom {
   readonly folder: string;
   readonly #about: RoomAbout;
-  readonly #surroundings: RoomDependencies;
+  readonly #dependencies: RoomDependencies;
   readonly #unlock: () => void;
   readonly #db: Database;
   readonly #meta: Meta;
@@ -62,10 +62,10 @@ export class OpenedRoom {
   #isClosed = false;
 
   /** Creates the missing folders and files of the room, and finishes work that a crash interrupted. */
-  constructor(folder: string, about: RoomAbout, surroundings: RoomDependencies) {
+  constructor(folder: string, about: RoomAbout, dependencies: RoomDependencies) {
     this.folder = folder;
     this.#about = about;
-    this.#surroundings = surroundings;
+    this.#dependencies = dependencies;
     for (const name of folders) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
     this.#unlock = lockRoom(folder);
     try {
@@ -79,7 +79,7 @@ export class OpenedRoom {
     const messages = new Messages(this.#db, this.#meta);
     const participants = new Participants(this.#db, about.limits.participants);
     const attachments = new Attachments(folder);
-    const now = () => surroundings.now();
+    const now = () => dependencies.now();
     this.#posts = new Posts({ folder, limits: about.limits, messages, participants, attachments, now });
     this.#messages = messages;
     this.#participants = participants;
@@ -90,7 +90,7 @@ export class OpenedRoom {
     const state = this.#meta.get<ViewState>('views') ?? noViews;
     this.#views = new Views(folder, messages, state);
     this.#recover(state);
-    const { watch, report } = surroundings;
+    const { watch, report } = dependencies;
     const owner = { kind: 'person', name: about.createdBy } as const;
     this.#inboxes = new Inboxes({ folder, owner, room: this, limits: about.limits, watch, report });
   }
@@ -145,7 +145,7 @@ export class OpenedRoom {
   }
 
   async setPosition(name: string, id: string): Promise<void> {
-    const at = this.#surroundings.now().toISOString();
+    const at = this.#dependencies.now().toISOString();
     await this.#queue.run(() => {
       this.#participants.setPosition(name, at, { id, seq: this.#messages.seqUpTo(id) });
     });
@@ -165,7 +165,7 @@ export class OpenedRoom {
   }
 
   async refuse(refusal: Refusal): Promise<void> {
-    await this.#queue.run(() => this.#refused.add(refusal, this.#surroundings.now().toISOString()));
+    await this.#queue.run(() => this.#refused.add(refusal, this.#dependencies.now().toISOString()));
   }
 
   async refusals(limit: number): Promise<readonly KeptRefusal[]> {
@@ -243,7 +243,7 @@ export class OpenedRoom {
 
   #committed(): void {
     crashPoint('room.committed');
-    this.#surroundings.committed(this.#posts.committed().map(withoutSeq));
+    this.#dependencies.committed(this.#posts.committed().map(withoutSeq));
   }
 
   #publish(): void {

@@ -144,11 +144,15 @@ describe('senders', () => {
     );
   });
 
-  it('R7: replyTo is dropped if that message does not exist', async () => {
+  it('R7: replyTo is dropped if that message does not exist, or is archived', async () => {
     const first = await post('one');
     const reply = (replyTo: string) => room.post({ from: box, via: 'cli', body: 'two', replyTo });
     expect((await reply(first.id)).replyTo).toBe(first.id);
     expect((await reply('01JD8Q4Y000000000000000000')).replyTo).toBeNull();
+    now = new Date(now.getTime() + 86_400_000);
+    await room.setRetention({ days: 0.5 });
+    await room.archive(now);
+    expect((await reply(first.id)).replyTo).toBeNull();
   });
 
   it('R9: a name never changes its kind in a room, not even after its removal', async () => {

@@ -7,9 +7,9 @@ import { type Dir, opendirSync, type Stats } from 'node:fs';
 import type { FolderEntry } from '../lib/sys.ts';
 import { withEntry } from './inbox-entry.ts';
 
-export const maxHeldEntries = 1000;
-export const maxHeldBytes = 64 * 1024 * 1024;
-const maxNames = 4 * maxHeldEntries;
+export const maxUnfinishedEntries = 1000;
+export const maxUnfinishedBytes = 64 * 1024 * 1024;
+const maxNames = 4 * maxUnfinishedEntries;
 const checkMs = 5000;
 
 export interface Excess {
@@ -51,7 +51,7 @@ export class UnfinishedEntries {
 
   /** Too many names make a check due at once. */
   get isDue(): boolean {
-    if (this.#names.size > maxHeldEntries) return true;
+    if (this.#names.size > maxUnfinishedEntries) return true;
     return !this.isEmpty && this.#nowMs() >= this.#checkedAt + checkMs;
   }
 
@@ -60,14 +60,15 @@ export class UnfinishedEntries {
     this.#checkedAt = this.#nowMs();
     const all = [...this.#names].flatMap((name) => this.#measure(Buffer.from(name, 'latin1')) ?? []);
     this.#names.clear();
-    const left = { entries: maxHeldEntries, bytes: maxHeldBytes };
+    const left = { entries: maxUnfinishedEntries, bytes: maxUnfinishedBytes };
     return all.sort(bySize).flatMap((one) => {
       left.entries -= one.entries;
       left.bytes -= one.bytes;
       const { name, key } = one;
-      if (left.entries < 0) return [{ name, key, reason: `more than ${maxHeldEntries} unfinished or hidden files` }];
+      if (left.entries < 0)
+        return [{ name, key, reason: `more than ${maxUnfinishedEntries} unfinished or hidden files` }];
       if (left.bytes < 0)
-        return [{ name, key, reason: `more than ${maxHeldBytes} bytes of unfinished or hidden files` }];
+        return [{ name, key, reason: `more than ${maxUnfinishedBytes} bytes of unfinished or hidden files` }];
       this.add(name);
       return [];
     });
@@ -99,7 +100,7 @@ function sizeOfFolder(pathFd: number): { readonly entries: number; readonly byte
 const maxDepth = 16;
 
 function addContent(pathFd: number, sum: { entries: number; bytes: number }, depth: number): void {
-  if (depth === 0) sum.entries = maxHeldEntries + 1;
+  if (depth === 0) sum.entries = maxUnfinishedEntries + 1;
   const folder = opendirSync(`/proc/self/fd/${pathFd}`, { encoding: 'buffer' as BufferEncoding });
   try {
     for (let name = nextName(folder); name !== null && isWithin(sum); name = nextName(folder))
@@ -118,7 +119,7 @@ function addEntry(entry: FolderEntry, sum: { entries: number; bytes: number }, d
 }
 
 function isWithin({ entries, bytes }: { readonly entries: number; readonly bytes: number }): boolean {
-  return entries <= maxHeldEntries && bytes <= maxHeldBytes;
+  return entries <= maxUnfinishedEntries && bytes <= maxUnfinishedBytes;
 }
 
 function nextName(folder: Dir): Buffer | null {

@@ -21,10 +21,10 @@ export function credentialsIn(headers: Headers, isOwners: boolean): CallerCreden
 /** Returns the actor. A refusal is also recorded in the audit log. */
 export function admit(
   { audit, users }: { readonly audit: Audit; readonly users: Users },
-  visit: CallerCredentials,
+  credentials: CallerCredentials,
   peer: Peer | null,
 ): Actor {
-  const { authorization, as, isOwners } = visit;
+  const { authorization, as, isOwners } = credentials;
   const refused = (user: string | null, names: readonly string[], error: unknown): never => {
     const targets = names.map((name) => ({ name }));
     endWith(audit.begin({ user, as: null, verb: 'access', targets, peer }, true), error);

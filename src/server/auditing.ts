@@ -34,17 +34,17 @@ export interface CheckedRequest {
 export async function audited(
   parts: Auditing,
   route: Route,
-  asking: CheckedRequest,
+  request: CheckedRequest,
   peer: Peer | null,
 ): Promise<{ readonly answer: object; readonly openAct: OpenAct | null }> {
   const handle = route.handle as (request: CheckedRequest) => Promise<object>;
-  const act = describe(route, asking);
-  if (act === null) return { answer: await handle(asking), openAct: null };
-  const refusal = refusalOf(act, asking);
-  const openAct = begin(parts, asking.actor, refusal ? { ...act, names: [] } : act, peer);
+  const act = describe(route, request);
+  if (act === null) return { answer: await handle(request), openAct: null };
+  const refusal = refusalOf(act, request);
+  const openAct = begin(parts, request.actor, refusal ? { ...act, names: [] } : act, peer);
   try {
     if (refusal) throw refusal;
-    const answer = await handle(asking);
+    const answer = await handle(request);
     if (typeof route.answer === 'string') return { answer, openAct };
     const { targets, detail } = (route.done as ((answer: object) => Done) | undefined)?.(answer) ?? {};
     openAct.end('ok', { ...(targets ? { targets } : {}), ...(detail ? { detail } : {}) });
@@ -67,12 +67,12 @@ function refusalOf({ words = {} }: Act, { scope }: CheckedRequest): Fault | null
 }
 
 /** Begins the act of a stream; its handler ends the act. */
-export function beginAct(parts: Auditing, route: Route, asking: CheckedRequest, peer: Peer | null): OpenAct {
-  return begin(parts, asking.actor, describe(route, asking)!, peer);
+export function beginAct(parts: Auditing, route: Route, request: CheckedRequest, peer: Peer | null): OpenAct {
+  return begin(parts, request.actor, describe(route, request)!, peer);
 }
 
-function describe({ act }: Route, asking: CheckedRequest): Act | null {
-  return (act as ((asked: CheckedRequest) => Act | null) | null)?.(asking) ?? null;
+function describe({ act }: Route, request: CheckedRequest): Act | null {
+  return (act as ((request: CheckedRequest) => Act | null) | null)?.(request) ?? null;
 }
 
 /** Begins an act. Its details are logged only if it succeeds. */

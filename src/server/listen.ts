@@ -55,12 +55,12 @@ export async function listen(serving: Listening, shared?: string, limits = limit
   const [path, isOwners] = [shared ?? own, shared === undefined];
   checkSocket(path);
   const connections = isOwners ? null : new Connections(limits, (socket) => peerOfSocket(socket)?.uid ?? null);
-  const entrance = { isOwners, authenticated: (socket: Socket) => connections?.authenticated(socket) };
-  const app = createApp(serving, entrance);
+  const policy = { isOwners, authenticated: (socket: Socket) => connections?.authenticated(socket) };
+  const app = createApp(serving, policy);
   const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.requestTimeout = 0;
   server.timeout = 0;
-  serveUpgrades(server, serving, entrance);
+  serveUpgrades(server, serving, policy);
   connections?.guard(server);
   const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
   const bind = () => {

@@ -5,9 +5,9 @@ import { openapi } from '../app/openapi.ts';
 import { declare } from '../app/route.ts';
 import { createApp } from './server.ts';
 
-let { app, served, entrance, dispose }: ServedApp = {} as ServedApp;
+let { app, served, policy, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ app, served, entrance, dispose } = serve());
+  ({ app, served, policy, dispose } = serve());
 });
 afterEach(() => dispose());
 
@@ -18,7 +18,7 @@ test('a path may have several names, and an answer may have status 202', async (
     act: ({ name, path }) => ({ verb: 'page.turn', names: [name, path.id, path.page] }),
     handle: async ({ name, path }) => ({ names: [name, path.id, path.page] }),
   });
-  const serving = createApp({ ...served, routes: [nested] }, entrance);
+  const serving = createApp({ ...served, routes: [nested] }, policy);
   const answer = await serving.request('/v1/shelves/a%2Fb/books/2/pages/3', { method: 'POST' });
   expect([answer.status, await answer.json()]).toEqual([202, { names: ['a/b', '2', '3'] }]);
   const document = JSON.stringify(openapi('1', [nested]));

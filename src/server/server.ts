@@ -49,12 +49,12 @@ const maxBodyBytes = 12 * 1024 * 1024;
 /** The actor of routes that need no authentication. */
 const anonymous: Actor = { name: '', isOwner: false };
 
-export function createApp(serving: Serving, entrance: SocketPolicy): Hono {
+export function createApp(serving: Serving, policy: SocketPolicy): Hono {
   const app = new Hono();
   for (const route of serving.routes) {
     if (route.answer === 'upgrade') continue;
     const { method, path } = methodAndPath(route.key);
-    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), (context) => serve(serving, entrance, route, context));
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), (context) => serve(serving, policy, route, context));
   }
   app.notFound((context) =>
     refuse(context, new Fault('not_found', `no route ${context.req.method} ${context.req.path}`)),
@@ -63,13 +63,11 @@ export function createApp(serving: Serving, entrance: SocketPolicy): Hono {
   return app;
 }
 
-async function serve(serving: Serving, entrance: SocketPolicy, route: Route, context: HonoContext): Promise<Response> {
+async function serve(serving: Serving, policy: SocketPolicy, route: Route, context: HonoContext): Promise<Response> {
   const socket = incoming(context)?.socket;
   const peer = peerOfSocket(socket);
-  const actor = route.open
-    ? anonymous
-    : admit(serving, credentialsIn(context.req.raw.headers, entrance.isOwners), peer);
-  if (socket && !route.open) entrance.authenticated(socket);
+  const actor = route.open ? anonymous : admit(serving, credentialsIn(context.req.raw.headers, policy.isOwners), peer);
+  if (socket && !route.open) policy.authenticated(socket);
   const gone = new AbortController();
   const request = await checked(route, context, { actor, scope: serving.scopes.of(actor), gone: gone.signal });
   if (route.usesSettings) refreshFor(serving.settings, actor);

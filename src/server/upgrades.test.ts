@@ -7,16 +7,16 @@ import { soon } from '../../test/fixtures/soon.ts';
 import { streamProtocol } from '../api/stream.ts';
 import { serveUpgrades } from './upgrades.ts';
 
-let { app, served, entrance, call, dispose }: ServedApp = {} as ServedApp;
+let { app, served, policy, call, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ app, served, entrance, call, dispose } = serve());
+  ({ app, served, policy, call, dispose } = serve());
 });
 afterEach(() => dispose());
 
 test('a client that disconnects before its stream opens is audited as cancelled', async () => {
   await call('POST', '/v1/sandboxes', { name: 'a' });
   const server = new EventEmitter();
-  serveUpgrades(server as http.Server, served, entrance);
+  serveUpgrades(server as http.Server, served, policy);
   const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
   await once(socket.destroy(), 'close');
   const headers = { upgrade: streamProtocol };
@@ -34,7 +34,7 @@ test.each([
     expect((await call('GET', '/v1/sandboxes/a')).body).toHaveProperty('exitCode', expect.any(Number)),
   );
   const server = new EventEmitter();
-  serveUpgrades(server as http.Server, served, entrance);
+  serveUpgrades(server as http.Server, served, policy);
   let said = '';
   const write = (chunk: Buffer, _encoding: string, done: () => void) => {
     said += chunk;

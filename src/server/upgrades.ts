@@ -19,11 +19,11 @@ interface Connection {
   readonly head: Buffer;
 }
 
-export function serveUpgrades(server: http.Server, serving: Serving, entrance: SocketPolicy): void {
+export function serveUpgrades(server: http.Server, serving: Serving, policy: SocketPolicy): void {
   const targets = serving.routes.filter(({ answer }) => answer === 'upgrade').map(targetOf);
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    serve(serving, entrance, targets, request, { socket, head }).catch((error: unknown) =>
+    serve(serving, policy, targets, request, { socket, head }).catch((error: unknown) =>
       refuse(socket, asFault(error)),
     );
   });
@@ -57,11 +57,11 @@ async function serve(
   const query = route.query ? validated(route.query, Object.fromEntries(search), 'query') : undefined;
   const gone = new AbortController();
   connection.socket.once('close', () => gone.abort());
-  const asking = { actor, scope: serving.scopes.of(actor), name: path.name ?? '', path, query, signal: gone.signal };
-  const openAct = beginAct(serving, route, asking, peer);
+  const checked = { actor, scope: serving.scopes.of(actor), name: path.name ?? '', path, query, signal: gone.signal };
+  const openAct = beginAct(serving, route, checked, peer);
   try {
     const handle = route.handle as (request: object) => Promise<void>;
-    await handle({ ...asking, openAct, accept: () => accept(connection) });
+    await handle({ ...checked, openAct, accept: () => accept(connection) });
   } catch (error) {
     endWith(openAct, error);
     throw error;

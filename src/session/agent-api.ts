@@ -5,8 +5,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
-import { parseBounded } from '../lib/bounded-json.ts';
-import { firstBytes } from '../lib/collect.ts';
+import { readJsonText } from '../lib/bounded-json.ts';
 import { asFault, Fault, type FaultBody, faultTable, isFault } from '../model/fault.ts';
 import { agentApiPort } from '../model/session.ts';
 import { ApiConnections } from './api-connections.ts';
@@ -93,9 +92,11 @@ export class AgentApi {
 
   async #json(response: IncomingMessage): Promise<unknown> {
     try {
-      const bytes = await firstBytes(response, maxAnswerBytes + 1);
-      if (bytes.length > maxAnswerBytes) throw new Fault('corrupt', 'an answer that is too long');
-      const value = bytes.length === 0 ? null : parsed(bytes);
+      const text = await readJsonText(response, maxAnswerBytes).catch((error) => {
+        throw isFault(error) ? notJson(error) : error;
+      });
+      if (text === null) throw new Fault('corrupt', 'an answer that is too long');
+      const value = text === '' ? null : parsed(text);
       if ((response.statusCode ?? 0) < 300) return value;
       throw refusalOf(response.statusCode, value);
     } catch (error) {
@@ -141,12 +142,16 @@ async function* sentBy(response: IncomingMessage): AsyncGenerator<SentEvent[]> {
   }
 }
 
-function parsed(bytes: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    return parseBounded(bytes);
+    return JSON.parse(text);
   } catch (error) {
-    throw new Fault('corrupt', 'an answer that is not JSON', { cause: error });
+    throw notJson(error);
   }
+}
+
+function notJson(error: unknown): Fault {
+  return new Fault('corrupt', 'an answer that is not JSON', { cause: error });
 }
 
 function refusalOf(status: number | undefined, value: unknown): Fault {

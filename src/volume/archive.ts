@@ -44,12 +44,12 @@ export async function writeArchive(
   folder: string,
   file: string,
   facts: ArchiveFacts,
-  passed: OnProgress,
+  onProgress: OnProgress,
 ): Promise<Written> {
   if (existsSync(file)) throw taken(file);
   const temporary = join(dirname(file), `.${basename(file)}-${randomBytes(4).toString('hex')}${unfinishedSuffix}`);
   try {
-    const written = await fill(folder, temporary, facts, passed);
+    const written = await fill(folder, temporary, facts, onProgress);
     crashPoint('backup:written');
     publish(temporary, file);
     crashPoint('backup:published');
@@ -59,11 +59,11 @@ export async function writeArchive(
   }
 }
 
-async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts, passed: OnProgress) {
+async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts, onProgress: OnProgress) {
   const handle = await open(temporary, 'wx+', 0o600);
   try {
     const compression = await chooseCompression();
-    const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression, passed);
+    const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression, onProgress);
     crashPoint('backup:packed');
     const { name, type, label, user, createdAt } = volume;
     const facts = {
@@ -125,9 +125,9 @@ export interface Archive {
   /** The size of the file. */
   readonly bytes: number;
   /** Rejects with `invalid` unless every byte is as it was written. */
-  verify(passed: OnProgress): Promise<void>;
+  verify(onProgress: OnProgress): Promise<void>;
   /** Unpacks into an empty folder. Returns notes on what was left out. */
-  unpackInto(folder: string, passed: OnProgress): Promise<readonly string[]>;
+  unpackInto(folder: string, onProgress: OnProgress): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -138,8 +138,8 @@ export async function openArchive(file: string): Promise<Archive> {
     return {
       manifest,
       bytes: sizeFor(manifest.payloadBytes),
-      verify: (passed) => verify(payloadOf(handle, manifest, passed), manifest),
-      unpackInto: (folder, passed) => unpack(payloadOf(handle, manifest, passed), manifest.compression, folder),
+      verify: (onProgress) => verify(payloadOf(handle, manifest, onProgress), manifest),
+      unpackInto: (folder, onProgress) => unpack(payloadOf(handle, manifest, onProgress), manifest.compression, folder),
       close: () => handle.close(),
     };
   } catch (error) {
@@ -179,13 +179,17 @@ async function verify(payload: AsyncIterable<Buffer>, manifest: Manifest): Promi
 
 const chunkBytes = 1024 * 1024;
 
-async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest, passed: OnProgress): AsyncGenerator<Buffer> {
+async function* payloadOf(
+  handle: FileHandle,
+  { payloadBytes }: Manifest,
+  onProgress: OnProgress,
+): AsyncGenerator<Buffer> {
   for (let done = 0; done < payloadBytes; ) {
     const chunk = Buffer.alloc(Math.min(chunkBytes, payloadBytes - done));
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, payloadStart + done);
     if (bytesRead === 0) throw damaged('it ends too early');
     done += bytesRead;
-    passed(bytesRead);
+    onProgress(bytesRead);
     yield chunk.subarray(0, bytesRead);
   }
 }

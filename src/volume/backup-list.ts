@@ -28,10 +28,10 @@ async function readBackup(file: string): Promise<Backup[]> {
 }
 
 /** `file` is the path of a backup or its last part. The owner of the installation can also remove an unreadable one. */
-export async function removeBackup(folder: string, acting: VolumeActor, file: string): Promise<string> {
+export async function removeBackup(folder: string, actor: VolumeActor, file: string): Promise<string> {
   const path = join(folder, basename(file));
   const found = (await listBackups(folder)).find((backup) => backup.file === path);
-  const mayRemove = found ? found.owner === acting.user || acting.isOwner : acting.isOwner && isBackupFile(path);
+  const mayRemove = found ? found.owner === actor.user || actor.isOwner : actor.isOwner && isBackupFile(path);
   if ((file.includes('/') && file !== path) || !mayRemove) throw noBackup(file);
   rmSync(path);
   syncFolder(folder);

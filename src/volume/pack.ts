@@ -51,7 +51,7 @@ export async function pack(
   file: FileHandle,
   position: number,
   by: Compression,
-  passed: OnProgress,
+  onProgress: OnProgress,
 ): Promise<Packed> {
   await file.write(Buffer.alloc(position));
   const [tar, compressor] = startPacking(folder, file, by);
@@ -59,7 +59,7 @@ export async function pack(
     for (const { child } of [tar, compressor]) child.kill('SIGKILL');
     throw error;
   };
-  const hashing = hashGrowing(file, position, compressor.ended, passed);
+  const hashing = hashGrowing(file, position, compressor.ended, onProgress);
   const both = [lookForSpecial(folder).catch(stop), hashing.catch(stop)] as const;
   const [special, written] = await Promise.all(both).finally(() => Promise.allSettled(both));
   const [tarEnded, compressorEnded] = await Promise.all([tar.ended, compressor.ended]);
@@ -108,7 +108,7 @@ async function hashGrowing(
   file: FileHandle,
   position: number,
   end: Promise<unknown>,
-  passed: OnProgress,
+  onProgress: OnProgress,
 ): Promise<Omit<Packed, 'notes'>> {
   const [hash, buffer] = [createHash('sha256'), Buffer.alloc(chunkBytes)];
   let [bytes, synced, syncing, isOver] = [0, 0, Promise.resolve(), false];
@@ -122,7 +122,7 @@ async function hashGrowing(
     if (bytesRead === 0) await Promise.race([ended, sleep(pauseMs)]);
     hash.update(buffer.subarray(0, bytesRead));
     bytes += bytesRead;
-    passed(bytesRead);
+    onProgress(bytesRead);
     if (bytes - synced < syncEveryBytes) continue;
     await syncing;
     synced = bytes;

@@ -79,12 +79,12 @@ export class Volumes {
   }
 
   /** Finds a volume by its type, label or whole name. */
-  find(acting: VolumeActor, asked: string): Volume {
+  find(actor: VolumeActor, asked: string): Volume {
     const { prefix, records } = this.#context;
     const isLabel = isVolumeLabel(asked, prefix);
     const key = isVolumeType(asked) ? typeKey(asked) : isLabel ? labelKey(asked) : null;
-    const volume = records.get(key === null ? asked : this.#nameOf(key, acting.user));
-    if (volume && (volume.user === null || volume.user === acting.user || acting.isOwner)) return volume;
+    const volume = records.get(key === null ? asked : this.#nameOf(key, actor.user));
+    if (volume && (volume.user === null || volume.user === actor.user || actor.isOwner)) return volume;
     throw new Fault('not_found', `no volume ${printable(asked)}`, {
       hint: isLabel
         ? `Look with: carrel volume ls — or make it: carrel volume create ${asked}`
@@ -92,8 +92,8 @@ export class Volumes {
     });
   }
 
-  async status(acting: VolumeActor, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
-    const volume = this.find(acting, asked);
+  async status(actor: VolumeActor, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
+    const volume = this.find(actor, asked);
     const mountedBy = this.#context.mountedBy(volume.name);
     const idleDays = Math.floor((Date.parse(at) - Date.parse(volume.lastUsedAt ?? volume.createdAt)) / dayMs);
     const staleDays = mountedBy.length === 0 && idleDays >= staleAfterDays ? idleDays : null;
@@ -120,8 +120,8 @@ export class Volumes {
   }
 
   /** Removes each volume separately: one that cannot be removed stays, and its result has the reason. */
-  async clean(acting: VolumeActor, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
-    const volumes = asked.map((one) => this.#changeable(acting, one));
+  async clean(actor: VolumeActor, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
+    const volumes = asked.map((one) => this.#changeable(actor, one));
     for (const { name } of volumes) this.#refuseMounted(name);
     const cleaned: Cleaned[] = [];
     for (const volume of volumes) cleaned.push(await this.#alone(volume.name, () => this.#clean(volume, backup, at)));
@@ -159,8 +159,8 @@ export class Volumes {
    * Works also while a sandbox has the volume mounted: a file that changes meanwhile is in the backup in its old or its
    * new state. `file` must not exist.
    */
-  backup(acting: VolumeActor, asked: string, file: string, at: string): Promise<Written> {
-    const volume = this.#changeable(acting, asked);
+  backup(actor: VolumeActor, asked: string, file: string, at: string): Promise<Written> {
+    const volume = this.#changeable(actor, asked);
     return this.#alone(volume.name, () => this.#backup(volume, file, at));
   }
 
@@ -176,8 +176,8 @@ export class Volumes {
     if (!folders.isPlainFolder(folder)) throw new Fault('not_found', `the folder of ${volume.name} is gone`);
     const facts = { volume, at, version: this.#context.version };
     const { label = null } = volume;
-    return this.#work.during({ ...volume, label, file, doing: 'packing', totalBytes: null }, (passed) =>
-      writeArchive(folder, file, facts, passed),
+    return this.#work.during({ ...volume, label, file, doing: 'packing', totalBytes: null }, (onProgress) =>
+      writeArchive(folder, file, facts, onProgress),
     );
   }
 
@@ -187,20 +187,20 @@ export class Volumes {
   }
 
   /** Restores into the volume of the same type and user, whatever its name was when the backup was made. */
-  async restore(acting: VolumeActor, file: string, at: string): Promise<Restored> {
+  async restore(actor: VolumeActor, file: string, at: string): Promise<Restored> {
     const archive = await openArchive(file);
     try {
       const { type, label = null, owner } = archive.manifest;
-      if (owner !== null && owner !== acting.user) {
+      if (owner !== null && owner !== actor.user) {
         throw new Fault('denied', `this is a backup of a volume of ${printable(owner)}`, {
           hint: `It comes back as that user: carrel --user ${printable(owner)} volume restore FILE`,
         });
       }
       const key = { type, label };
-      const work = { ...key, name: this.#nameOf(key, acting.user), user: owner, file, totalBytes: archive.bytes };
-      await this.#work.during({ ...work, doing: 'checking' }, (passed) => archive.verify(passed));
-      return await this.#replace(acting, key, at, (staged) =>
-        this.#work.during({ ...work, doing: 'unpacking' }, (passed) => archive.unpackInto(staged, passed)),
+      const work = { ...key, name: this.#nameOf(key, actor.user), user: owner, file, totalBytes: archive.bytes };
+      await this.#work.during({ ...work, doing: 'checking' }, (onProgress) => archive.verify(onProgress));
+      return await this.#replace(actor, key, at, (staged) =>
+        this.#work.during({ ...work, doing: 'unpacking' }, (onProgress) => archive.unpackInto(staged, onProgress)),
       );
     } finally {
       await archive.close();
@@ -208,10 +208,10 @@ export class Volumes {
   }
 
   /** Replaces the content of a shared volume by that of a folder of the host. */
-  fill(acting: VolumeActor, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
-    refuseShared(acting, type);
+  fill(actor: VolumeActor, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
+    refuseShared(actor, type);
     if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
-    return this.#replace(acting, typeKey(type), at, async (staged) => {
+    return this.#replace(actor, typeKey(type), at, async (staged) => {
       await this.#context.copyFolder(source, staged);
       await folders.removeDevices(staged);
       return [];
@@ -219,17 +219,17 @@ export class Volumes {
   }
 
   #replace(
-    acting: VolumeActor,
+    actor: VolumeActor,
     key: VolumeKey,
     at: string,
     make: (staged: string) => Promise<readonly string[]>,
   ): Promise<Restored> {
-    refuseShared(acting, key.type);
+    refuseShared(actor, key.type);
     const { folder, records } = this.#context;
-    const name = this.#nameOf(key, acting.user);
+    const name = this.#nameOf(key, actor.user);
     return this.#alone(name, () =>
       folders.withStaged(folder, name, async (staged) => {
-        const volume = this.#provide(key, acting.user, at);
+        const volume = this.#provide(key, actor.user, at);
         this.#refuseMounted(name);
         const notes = await make(staged);
         await folders.ownTree(staged, this.#agentOf(volume.user));
@@ -245,9 +245,9 @@ export class Volumes {
   }
 
   /** Migrates each volume separately; one that cannot be migrated is not changed, with a reason. Old volumes stay. */
-  async migrate(acting: VolumeActor, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
+  async migrate(actor: VolumeActor, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
     const migrated: Migrated[] = [];
-    for (const one of this.#migration.claims(acting, found)) {
+    for (const one of this.#migration.claims(actor, found)) {
       migrated.push(await this.#alone(one.to, () => this.#migration.bring(one, at)));
     }
     return migrated;
@@ -301,9 +301,9 @@ export class Volumes {
     return user === null ? null : this.#context.agentOf(user);
   }
 
-  #changeable(acting: VolumeActor, asked: string): Volume {
-    const volume = this.find(acting, asked);
-    refuseShared(acting, volume.type);
+  #changeable(actor: VolumeActor, asked: string): Volume {
+    const volume = this.find(actor, asked);
+    refuseShared(actor, volume.type);
     return volume;
   }
 
@@ -317,8 +317,8 @@ export class Volumes {
   }
 
   /** Removes a backup that `clean` made: one of this user, or, for the owner, of any user. */
-  removeBackup(acting: VolumeActor, file: string): Promise<string> {
-    return removeBackup(this.#context.backups, acting, file);
+  removeBackup(actor: VolumeActor, file: string): Promise<string> {
+    return removeBackup(this.#context.backups, actor, file);
   }
 }
 

@@ -23,7 +23,7 @@ export class WorkList {
     return [...this.#all];
   }
 
-  async during<T>(begun: Omit<Work, 'bytes'>, act: (passed: OnProgress) => Promise<T>): Promise<T> {
+  async during<T>(begun: Omit<Work, 'bytes'>, act: (onProgress: OnProgress) => Promise<T>): Promise<T> {
     const work = { ...begun, bytes: 0 };
     this.#all.add(work);
     try {

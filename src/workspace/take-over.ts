@@ -61,7 +61,7 @@ export interface TakenOver {
   readonly ignored: Ignored;
 }
 
-/** Outcomes after which a change is settled. */
+/** Outcomes after which a change is not listed any more. */
 const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
 
 /** How often the whole apply is planned again after the owner changed something between plan and exchange. */
@@ -137,20 +137,20 @@ function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hidd
   const { project, options, journal, expect } = order;
   const { plan, digest } = planned(listed, order);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
-  const settled = listed.map(({ place, sandbox, changes, logBytes }) => ({
+  const adopted = listed.map(({ place, sandbox, changes, logBytes }) => ({
     sandbox,
     place,
     logBytes,
-    changes: changesSettled(changes, sandbox, plan.paths),
+    changes: adoptedChanges(changes, sandbox, plan.paths),
   }));
-  const meta = { settled: settled.map(pathsSettled) } satisfies Meta;
+  const meta = { settled: adopted.map(adoptedPaths) } satisfies Meta;
   // With an expected digest no path is decided again.
   const again = (path: BytePath) => planAgain(listed, project, options, path);
   const remake = expect === undefined ? again : undefined;
   reading((reader) => {
     if (changed) commitApply(plan, project, journal, meta, { remake, reader });
     if (journal === null || plan.blocked) return;
-    for (const { place, changes, logBytes } of settled)
+    for (const { place, changes, logBytes } of adopted)
       adoptAgentVersions(place, changes, applyOf(journal), { reader, logBytes });
   });
   return { paths: plan.paths, digest, blocked: plan.blocked, changed };
@@ -186,18 +186,18 @@ function planAgain(
   return isOne ? step : null;
 }
 
-function changesSettled(changes: readonly Change[], sandbox: string, paths: readonly PlannedPath[]): Change[] {
+function adoptedChanges(changes: readonly Change[], sandbox: string, paths: readonly PlannedPath[]): Change[] {
   const mine = paths.filter((path) => path.sandbox === sandbox && decided.includes(path.outcome));
-  const settled = new Set(mine.map(({ path }) => path));
-  return changes.filter(({ path }) => settled.has(path));
+  const adopted = new Set(mine.map(({ path }) => path));
+  return changes.filter(({ path }) => adopted.has(path));
 }
 
-/** The `meta` of a journal: the settled paths, by sandbox. */
+/** The `meta` of a journal: the adopted paths, by sandbox. */
 interface Meta {
   readonly settled: readonly { readonly sandbox: string; readonly paths: readonly BytePath[] }[];
 }
 
-function pathsSettled({ sandbox, changes }: { sandbox: string; changes: readonly Change[] }) {
+function adoptedPaths({ sandbox, changes }: { sandbox: string; changes: readonly Change[] }) {
   return { sandbox, paths: changes.map(({ path }) => path) };
 }
 
@@ -206,15 +206,15 @@ function applyOf(journal: string): string {
   return basename(journal);
 }
 
-/** Settles the paths of an apply that a crash interrupted after all of its exchanges. */
-export function settleAgain(journal: string, project: string, sources: readonly Source[]): void {
+/** Adopts the agents' versions of an apply that a crash interrupted after all of its exchanges. */
+export function adoptAfterCrash(journal: string, project: string, sources: readonly Source[]): void {
   const { settled } = readJournal(journal).meta as Meta;
   for (const { sandbox, place } of sources) {
     const paths = new Set(settled.filter((one) => one.sandbox === sandbox).flatMap((one) => one.paths));
     const changes = listChanges(place).changes.filter(({ path }) => paths.has(path));
     const plan = planApply([{ sandbox, changes }], project, { resolution: 'leave', allow: [] });
     const same = plan.paths.filter(({ outcome }) => outcome === 'same');
-    adoptAgentVersions(place, changesSettled(changes, sandbox, same), applyOf(journal));
+    adoptAgentVersions(place, adoptedChanges(changes, sandbox, same), applyOf(journal));
   }
 }
 

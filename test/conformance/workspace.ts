@@ -58,7 +58,7 @@ export function workspaceSuite(kind: WorkspaceKindUnderTest): void {
       hugeCase(kind);
       contentCase(kind);
       gitCase(kind);
-      settleCases(kind);
+      adoptCases(kind);
     });
     fuzzCases(kind);
     attackCases(kind);
@@ -165,7 +165,7 @@ function writeNew(path: string): void {
   writeFileSync(path, 'new, and longer');
 }
 
-function settleCases(kind: WorkspaceKindUnderTest): void {
+function adoptCases(kind: WorkspaceKindUnderTest): void {
   it('an applied path is no change, until the agent changes it again', () => {
     const { place, inside } = kind.open((base) => {
       for (const name of ['modified', 'deleted', 'other']) writeFileSync(base(name), 'before');

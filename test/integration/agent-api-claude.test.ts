@@ -32,7 +32,7 @@ beforeEach(async () => {
       CLAUDE_CODE_MAX_RETRIES: '0',
     },
   );
-  writeFileSync(join(api.places.secrets, 'ANTHROPIC_API_KEY'), 'sk-real\n');
+  writeFileSync(join(api.paths.secrets, 'ANTHROPIC_API_KEY'), 'sk-real\n');
   await api.serve();
 });
 afterEach(async () => {
@@ -50,7 +50,7 @@ test('claude answers, asks before it runs a tool, and remembers the session afte
   const allow = options?.find(({ kind }) => kind === 'allow_once');
   await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: allow?.id });
   expect([await api.ended(id, second), api.said(id, second)]).toEqual(['end_turn', 'It is written.']);
-  expect(readFileSync(join(api.places.cwd, 'made.txt'), 'utf8')).toBe('written\n');
+  expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('written\n');
   const tools = api.log(id).flatMap((one) => (one.type === 'tool' ? [one.data] : []));
   expect(tools.at(-1)).toMatchObject({ status: 'completed' });
 

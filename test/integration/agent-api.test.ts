@@ -16,7 +16,7 @@ afterEach(() => api.dispose());
 
 function runStart(program = agentApiProgram): Promise<number> {
   return new Promise((resolve, reject) => {
-    const args = [program, 'start', JSON.stringify(api.places)];
+    const args = [program, 'start', JSON.stringify(api.paths)];
     const env = { PATH: process.env.PATH, HOME: api.root };
     const child = execFile(process.execPath, args, { env }, (error, stdout) => {
       if (error) reject(error);
@@ -30,7 +30,7 @@ function runStart(program = agentApiProgram): Promise<number> {
 function servers(): number[] {
   const isServer = (pid: string) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`serve\0{"folder":"${api.places.folder}"`);
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`serve\0{"folder":"${api.paths.folder}"`);
     } catch {
       return false;
     }
@@ -90,10 +90,10 @@ test('a tool runs after its permission was answered', async () => {
   const turn = await api.prompt(id, 'write a.txt: hello');
   const { pendingId, title, options } = (await api.event(id, 'question')).data;
   expect([title, options?.map((one) => one.id)]).toEqual(['Write a.txt', ['allow', 'always', 'reject']]);
-  expect(existsSync(join(api.places.cwd, 'a.txt'))).toBe(false);
+  expect(existsSync(join(api.paths.cwd, 'a.txt'))).toBe(false);
   await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: 'allow' });
   expect(await api.ended(id, turn)).toBe('end_turn');
-  expect(readFileSync(join(api.places.cwd, 'a.txt'), 'utf8')).toBe('hello\n');
+  expect(readFileSync(join(api.paths.cwd, 'a.txt'), 'utf8')).toBe('hello\n');
   const again = await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: 'reject' });
   expect([again.status, again.body.code]).toEqual([409, 'conflict']);
 });
@@ -120,7 +120,7 @@ test('the agent uses the chosen mode and model, and so does the agent that is st
   for (const name of ['first', 'second']) {
     const wrote = await api.prompt(id, `write ${name}.txt: hello`);
     expect(await api.ended(id, wrote)).toBe('end_turn');
-    expect(existsSync(join(api.places.cwd, `${name}.txt`))).toBe(true);
+    expect(existsSync(join(api.paths.cwd, `${name}.txt`))).toBe(true);
     const said = await api.prompt(id, 'say one two three');
     expect([await api.ended(id, said), pieces(said)]).toEqual(['end_turn', 1]);
     process.kill(api.agentPid(id), 'SIGKILL');
@@ -232,7 +232,7 @@ test('S1 S2 whenever the agent API is killed, events stay, prompts run at most o
 
   const log = api.log(id);
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
-  const onDisk = readFileSync(join(api.places.folder, id, 'events.ndjson'), 'utf8').split('\n');
+  const onDisk = readFileSync(join(api.paths.folder, id, 'events.ndjson'), 'utf8').split('\n');
   expect(seen.filter((line) => onDisk[JSON.parse(line).seq - 1] !== line)).toEqual([]);
   const of = (type: string) => log.filter((one) => one.type === type).map(({ turnId }) => turnId!);
   const prompted = of('prompt');

@@ -23,7 +23,7 @@ describe.runIf(program !== undefined)('opencode', () => {
       const turn = await api.prompt(id, 'Write a file.');
       expect(await api.ended(id, turn)).toBe('end_turn');
       expect(api.said(id, turn)).toBe('I will.Done.');
-      expect(readFileSync(join(api.places.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
+      expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
       const tools = api.log(id).flatMap((event) => (event.type === 'tool' ? [event.data.status] : []));
       expect([tools[0], tools.at(-1)]).toEqual(['pending', 'completed']);
       const next = await api.prompt(id, 'Once more.');
@@ -71,11 +71,11 @@ if (isRepeated)
         expect([await api.ended(id, first), api.said(id, first)]).toEqual(['end_turn', 'Hello.']);
         const second = await api.prompt(id, 'Write a file.');
         const { pendingId, options } = (await api.event(id, 'question', second)).data;
-        expect(existsSync(join(api.places.cwd, 'made.txt'))).toBe(false);
+        expect(existsSync(join(api.paths.cwd, 'made.txt'))).toBe(false);
         const allow = options?.find(({ kind }) => kind === 'allow_once');
         await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: allow?.id });
         expect([await api.ended(id, second), api.said(id, second)]).toEqual(['end_turn', 'It is written.']);
-        expect(readFileSync(join(api.places.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
+        expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
       } finally {
         await api.dispose();
         await model.dispose();

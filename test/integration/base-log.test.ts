@@ -24,7 +24,7 @@ it.each(['written', 'replaced'])('a crash once the new log is %s leaves one of t
   for (let n = 0; n < 30; n += 1) {
     const writer = new BaseLogWriter(readBaseLog(place));
     writer.record('a', { origin: 'project', entry: null, identity: null, content: Buffer.alloc(100_000, `${n}`) });
-    writer.looked(BigInt(n));
+    writer.noteObserved(BigInt(n));
     writer.close();
   }
   const before = said();

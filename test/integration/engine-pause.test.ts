@@ -50,11 +50,11 @@ it('pause stops processes that fork as fast as they can', async () => {
   const inside = () => processesInside(handle.init, []);
   await until('them to fork', async () => (inside().length > 3 ? true : null));
   await engine.pause(id, handle);
-  const held = inside();
-  for (let look = 0; look < 20; look += 1) expect(inside()).toEqual(held);
-  if (groupOf(handle.init.pid) === null) expect(held.map(stopStateOf)).toEqual(held.map(() => 'stopped'));
+  const stopped = inside();
+  for (let look = 0; look < 20; look += 1) expect(inside()).toEqual(stopped);
+  if (groupOf(handle.init.pid) === null) expect(stopped.map(stopStateOf)).toEqual(stopped.map(() => 'stopped'));
   await engine.resume(id, handle);
-  await until('them to fork again', async () => (inside().join() === held.join() ? null : true));
+  await until('them to fork again', async () => (inside().join() === stopped.join() ? null : true));
 });
 
 it('resume leaves a process stopped that had stopped before the pause', async () => {

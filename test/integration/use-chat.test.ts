@@ -95,7 +95,7 @@ test('a permission is shown and answered while the stream is open', async () => 
   expect(await api.client.post('/chat/question?id=two', answer)).toMatchObject({ status: 200 });
   await sending;
   expect(part(chat, 'dynamic-tool')).toMatchObject({ state: 'output-available' });
-  expect(readFileSync(join(api.places.cwd, 'a.txt'), 'utf8')).toBe('from a front end\n');
+  expect(readFileSync(join(api.paths.cwd, 'a.txt'), 'utf8')).toBe('from a front end\n');
   expect([chat.status, errors]).toEqual(['ready', []]);
 });
 

@@ -208,7 +208,7 @@ describe('clean', () => {
 describe('migrate', () => {
   const hash = userHash('ada');
   const outcomes = (all: readonly Migrated[]) => all.map(({ from, outcome }) => `${from.name}: ${outcome}`).sort();
-  const migrate = (acting: VolumeActor = ada) => bench.volumes.migrate(acting, findOldVolumes(bench.old, 'carrel'), at);
+  const migrate = (actor: VolumeActor = ada) => bench.volumes.migrate(actor, findOldVolumes(bench.old, 'carrel'), at);
 
   it('copies everything once, and leaves the old volumes as they are', async () => {
     const names = [

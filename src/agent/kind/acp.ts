@@ -90,7 +90,7 @@ function converse(
       sessionId,
       prompt: [{ type: 'text', text: prompt }],
     });
-    return endingOf(stopReason, speech.end());
+    return resultOf(stopReason, speech.end());
   });
 }
 
@@ -111,7 +111,7 @@ async function openSession(agent: ClientContext, spec: AcpSpec, folder: string):
   return sessionId;
 }
 
-function endingOf(stopReason: string, summary: string): AgentResult {
+function resultOf(stopReason: string, summary: string): AgentResult {
   if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
   const said = `the agent stopped with ${stopReason}${summary && `: ${summary}`}`;
   return { status: 'failed', summary: said, code: null };

@@ -16,8 +16,8 @@ export interface ApiPaths {
 export function apiPathsOf(argument: string | undefined): ApiPaths {
   const home = homedir();
   const cwd = existsSync('/workspace') ? '/workspace' : home;
-  const usual = { folder: sessionsFolder, cwd, home, secrets: '/run/secrets', port: agentApiPort };
-  return { ...usual, ...(JSON.parse(argument ?? '{}') as Partial<ApiPaths>) };
+  const defaults = { folder: sessionsFolder, cwd, home, secrets: '/run/secrets', port: agentApiPort };
+  return { ...defaults, ...(JSON.parse(argument ?? '{}') as Partial<ApiPaths>) };
 }
 
 /** An abstract socket: it has no file, one process can hold it, and it ends with that process. */

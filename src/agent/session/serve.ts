@@ -26,10 +26,10 @@ interface Serving {
 }
 
 /** Serves until a signal. False: another agent API serves here already. */
-export async function serve(places: ApiPaths): Promise<boolean> {
+export async function serve(paths: ApiPaths): Promise<boolean> {
   let serving: Promise<Serving> | null = null;
   const configure = async (settings: ApiSettings): Promise<number> => {
-    serving ??= begin(places, settings).catch((error: unknown) => {
+    serving ??= begin(paths, settings).catch((error: unknown) => {
       serving = null;
       throw error;
     });
@@ -37,7 +37,7 @@ export async function serve(places: ApiPaths): Promise<boolean> {
     live.current = settings;
     return (http.address() as AddressInfo).port;
   };
-  const control = await listen(socketName(places), (socket) => void receive(socket, configure));
+  const control = await listen(socketName(paths), (socket) => void receive(socket, configure));
   if (control === null) return false;
   log('listens');
   await new Promise((resolve) => {
@@ -51,18 +51,18 @@ export async function serve(places: ApiPaths): Promise<boolean> {
   return true;
 }
 
-async function begin(places: ApiPaths, first: ApiSettings): Promise<Serving> {
+async function begin(paths: ApiPaths, first: ApiSettings): Promise<Serving> {
   const settings = new LiveSettings(first);
-  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
-  await endOrphans(places.folder);
-  linkSeedNames(places);
+  mkdirSync(paths.folder, { recursive: true, mode: 0o700 });
+  await endOrphans(paths.folder);
+  linkSeedNames(paths);
   const env = Object.fromEntries(Object.entries(process.env).filter((one): one is [string, string] => !!one[1]));
-  const parts = { settings: () => settings, folder: places.folder, env, secretsFolder: places.secrets };
+  const parts = { settings: () => settings, folder: paths.folder, env, secretsFolder: paths.secrets };
   const sessions = await Sessions.open({
-    ...{ folder: places.folder, cwd: places.cwd, settings: () => settings },
+    ...{ folder: paths.folder, cwd: paths.cwd, settings: () => settings },
     start: (options, recorder) => AcpDriver.start(options, recorder, parts),
   });
-  const http = await serveSessions(sessions, settings, places.port);
+  const http = await serveSessions(sessions, settings, paths.port);
   return { settings, sessions, http };
 }
 

@@ -13,22 +13,22 @@ const startMs = 30_000;
 const pollMs = 10;
 
 /** Resolves to the port of the agent API. */
-export async function start(places: ApiPaths, program: string, settings: string): Promise<number> {
+export async function start(paths: ApiPaths, program: string, settings: string): Promise<number> {
   let child: ChildProcess | null = null;
   for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause(pollMs)) {
-    const answer = await configure(places, settings);
+    const answer = await configure(paths, settings);
     if (answer !== null) return answer;
     // A child that has ended may have lost a race with another agent API, or was killed.
-    if (child === null || hasEnded(child)) child = launch(places, program);
+    if (child === null || hasEnded(child)) child = launch(paths, program);
   }
   throw new Fault('timeout', `the agent API did not start within ${startMs / 1000} seconds`, {
-    hint: `Its log is ${logPath(places)}.`,
+    hint: `Its log is ${logPath(paths)}.`,
   });
 }
 
 /** Null: no agent API listens. */
-async function configure(places: ApiPaths, settings: string): Promise<number | null> {
-  const socket = connect(socketName(places));
+async function configure(paths: ApiPaths, settings: string): Promise<number | null> {
+  const socket = connect(socketName(paths));
   try {
     await once(socket, 'connect');
     socket.end(settings);
@@ -53,12 +53,12 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function launch(places: ApiPaths, program: string): ChildProcess {
-  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+function launch(paths: ApiPaths, program: string): ChildProcess {
+  mkdirSync(paths.folder, { recursive: true, mode: 0o700 });
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
-  const log = openSync(logPath(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  const log = openSync(logPath(paths), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
   // Its own session: signals of the terminal that `start` was run in do not reach it.
-  const child = spawn(process.execPath, [program, 'serve', JSON.stringify(places)], {
+  const child = spawn(process.execPath, [program, 'serve', JSON.stringify(paths)], {
     stdio: ['ignore', log, log],
     cwd: '/',
     detached: true,

@@ -9,10 +9,10 @@ import { bytesAt } from './file.ts';
 import { withResolvedPath } from './path.ts';
 
 export function readDocument(root: string, path: string): Document {
-  return withResolvedPath(root, path, { follow: true }, (spot) => {
-    const bytes = bytesAt(spot);
+  return withResolvedPath(root, path, { follow: true }, (resolved) => {
+    const bytes = bytesAt(resolved);
     const text = textOf(bytes);
     if (text === null) throw new Fault('invalid', `${printable(path)} is not text`);
-    return { path: spot.path, text, hash: hashOf(bytes) };
+    return { path: resolved.path, text, hash: hashOf(bytes) };
   });
 }

@@ -48,7 +48,7 @@ function isTakenBack(root: string, kept: string, step: Step): boolean {
   try {
     if (step.act === 'move' || step.act === 'makeFolder' || step.act === 'removeFolder')
       return !hasBegun(kept) || isReversed(root, kept, step);
-    return withResolvedPath(root, step.path, { follow: false }, (spot) => isRestored(spot, kept, step));
+    return withResolvedPath(root, step.path, { follow: false }, (resolved) => isRestored(resolved, kept, step));
   } catch (error) {
     // The folder of the path is gone, or a link is in its place.
     if (isFault(error, 'not_found') || isFault(error, 'invalid') || isFault(error, 'conflict')) return !isKept(kept);
@@ -56,42 +56,46 @@ function isTakenBack(root: string, kept: string, step: Step): boolean {
   }
 }
 
-function isRestored(spot: ResolvedPath, kept: string, step: Step & { act: 'write' | 'create' | 'remove' }): boolean {
-  if (step.act === 'write') return restoreWritten(spot, kept, step.hash);
-  if (step.act === 'create') return removeCreated(spot, kept, step.hash);
-  return restoreRemoved(spot, kept);
+function isRestored(
+  resolved: ResolvedPath,
+  kept: string,
+  step: Step & { act: 'write' | 'create' | 'remove' },
+): boolean {
+  if (step.act === 'write') return restoreWritten(resolved, kept, step.hash);
+  if (step.act === 'create') return removeCreated(resolved, kept, step.hash);
+  return restoreRemoved(resolved, kept);
 }
 
 function isReversed(root: string, kept: string, step: Step & { act: 'move' | 'makeFolder' | 'removeFolder' }): boolean {
-  const done = withResolvedPath(root, step.path, { follow: false }, (spot) => {
-    if (step.act === 'move') return moveBack(root, spot, step.to, kept);
-    return step.act === 'makeFolder' ? removeMade(spot) : makeAgain(spot, step.mode);
+  const done = withResolvedPath(root, step.path, { follow: false }, (resolved) => {
+    if (step.act === 'move') return moveBack(root, resolved, step.to, kept);
+    return step.act === 'makeFolder' ? removeMade(resolved) : makeAgain(resolved, step.mode);
   });
   crashPoint('abort:reversed');
   if (done) unmark(kept);
   return done;
 }
 
-function restoreWritten(spot: ResolvedPath, kept: string, hash: string): boolean {
+function restoreWritten(resolved: ResolvedPath, kept: string, hash: string): boolean {
   // The new content is still staged, or the old one is back already.
   if (existsSync(`${kept}.new`) || !existsSync(`${kept}.old`)) return true;
-  if (!isContent(spot, hash)) return false;
-  renameSync(`${kept}.old`, spot.folder.at(spot.name));
+  if (!isContent(resolved, hash)) return false;
+  renameSync(`${kept}.old`, resolved.folder.at(resolved.name));
   return true;
 }
 
-function removeCreated(spot: ResolvedPath, kept: string, hash: string): boolean {
-  const there = spot.folder.look(spot.name);
+function removeCreated(resolved: ResolvedPath, kept: string, hash: string): boolean {
+  const there = resolved.folder.look(resolved.name);
   if (there === null || there.ino !== lstatSync(`${kept}.new`).ino) return true;
-  if (!isContent(spot, hash)) return false;
-  unlinkSync(spot.folder.at(spot.name));
+  if (!isContent(resolved, hash)) return false;
+  unlinkSync(resolved.folder.at(resolved.name));
   return true;
 }
 
-function restoreRemoved(spot: ResolvedPath, kept: string): boolean {
+function restoreRemoved(resolved: ResolvedPath, kept: string): boolean {
   if (!isKept(kept)) return true;
-  if (spot.folder.look(spot.name) !== null) return false;
-  renameSync(`${kept}.old`, spot.folder.at(spot.name));
+  if (resolved.folder.look(resolved.name) !== null) return false;
+  renameSync(`${kept}.old`, resolved.folder.at(resolved.name));
   return true;
 }
 
@@ -110,9 +114,9 @@ function moveBack(root: string, from: ResolvedPath, to: string, kept: string): b
   });
 }
 
-function removeMade(spot: ResolvedPath): boolean {
+function removeMade(resolved: ResolvedPath): boolean {
   try {
-    rmdirSync(spot.folder.at(spot.name));
+    rmdirSync(resolved.folder.at(resolved.name));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return true;
@@ -121,16 +125,16 @@ function removeMade(spot: ResolvedPath): boolean {
   }
 }
 
-function makeAgain(spot: ResolvedPath, mode: number): boolean {
-  if (spot.folder.look(spot.name) !== null) return true;
-  mkdirSync(spot.folder.at(spot.name));
-  chmodSync(spot.folder.at(spot.name), mode);
+function makeAgain(resolved: ResolvedPath, mode: number): boolean {
+  if (resolved.folder.look(resolved.name) !== null) return true;
+  mkdirSync(resolved.folder.at(resolved.name));
+  chmodSync(resolved.folder.at(resolved.name), mode);
   return true;
 }
 
-function isContent(spot: ResolvedPath, hash: string): boolean {
+function isContent(resolved: ResolvedPath, hash: string): boolean {
   try {
-    return hasHash(spot.folder.at(spot.name), hash);
+    return hasHash(resolved.folder.at(resolved.name), hash);
   } catch (error) {
     if (isRefusal(error, 'link') || isRefusal(error, 'not_regular') || isRefusal(error, 'too_large')) return false;
     throw error;

@@ -36,27 +36,27 @@ export function applyEdit(root: string, { id }: EditId): Nothing {
 
 /** `kept` is the start of the paths of this step in the journal. */
 function carryOut(root: string, kept: string, step: Step): void {
-  withResolvedPath(root, step.path, { follow: false }, (spot) => {
-    if (step.act === 'write') write(spot, kept, step.wasHash);
-    else if (step.act === 'create') create(spot, kept);
-    else if (step.act === 'remove') remove(spot, kept, step.wasHash);
-    else if (step.act === 'move') move(root, spot, step.to, kept);
-    else if (step.act === 'makeFolder') makeFolder(spot, kept, step.mode);
-    else removeFolder(spot, kept);
+  withResolvedPath(root, step.path, { follow: false }, (resolved) => {
+    if (step.act === 'write') write(resolved, kept, step.wasHash);
+    else if (step.act === 'create') create(resolved, kept);
+    else if (step.act === 'remove') remove(resolved, kept, step.wasHash);
+    else if (step.act === 'move') move(root, resolved, step.to, kept);
+    else if (step.act === 'makeFolder') makeFolder(resolved, kept, step.mode);
+    else removeFolder(resolved, kept);
   });
 }
 
 /** The old file is kept before it is compared, so what is compared is what an abort restores. */
-function write(spot: ResolvedPath, kept: string, wasHash: string): void {
-  const here = spot.folder.at(spot.name);
+function write(resolved: ResolvedPath, kept: string, wasHash: string): void {
+  const here = resolved.folder.at(resolved.name);
   keep(here, `${kept}.old`);
   const before = lstatSync(`${kept}.old`);
   const there = lstatSync(here);
-  if (!hasHash(`${kept}.old`, wasHash) || !isUnchanged(here, there)) throw changed(spot.path);
+  if (!hasHash(`${kept}.old`, wasHash) || !isUnchanged(here, there)) throw changed(resolved.path);
   crashPoint('edit:kept');
   renameSync(`${kept}.new`, here);
   // A process that has the file open may have written to it since.
-  if (!isUnchanged(`${kept}.old`, before)) throw changed(spot.path);
+  if (!isUnchanged(`${kept}.old`, before)) throw changed(resolved.path);
 }
 
 function isUnchanged(path: string | Buffer, was: Stats): boolean {
@@ -74,17 +74,17 @@ function keep(here: Buffer, there: string): void {
   }
 }
 
-function create(spot: ResolvedPath, kept: string): void {
+function create(resolved: ResolvedPath, kept: string): void {
   try {
-    linkSync(`${kept}.new`, spot.folder.at(spot.name));
+    linkSync(`${kept}.new`, resolved.folder.at(resolved.name));
   } catch (error) {
-    throw isErrno(error, 'EEXIST') ? changed(spot.path) : error;
+    throw isErrno(error, 'EEXIST') ? changed(resolved.path) : error;
   }
 }
 
-function remove(spot: ResolvedPath, kept: string, wasHash: string | null): void {
-  renameSync(spot.folder.at(spot.name), `${kept}.old`);
-  if (wasHash !== null && !hasHash(`${kept}.old`, wasHash)) throw changed(spot.path);
+function remove(resolved: ResolvedPath, kept: string, wasHash: string | null): void {
+  renameSync(resolved.folder.at(resolved.name), `${kept}.old`);
+  if (wasHash !== null && !hasHash(`${kept}.old`, wasHash)) throw changed(resolved.path);
 }
 
 function move(root: string, from: ResolvedPath, to: string, kept: string): void {
@@ -97,24 +97,24 @@ function move(root: string, from: ResolvedPath, to: string, kept: string): void 
   });
 }
 
-function makeFolder(spot: ResolvedPath, kept: string, mode: number): void {
+function makeFolder(resolved: ResolvedPath, kept: string, mode: number): void {
   markBegun(kept);
   try {
-    mkdirSync(spot.folder.at(spot.name));
+    mkdirSync(resolved.folder.at(resolved.name));
   } catch (error) {
     unmark(kept);
-    throw isErrno(error, 'EEXIST') ? changed(spot.path) : error;
+    throw isErrno(error, 'EEXIST') ? changed(resolved.path) : error;
   }
   crashPoint('edit:made');
-  chmodSync(spot.folder.at(spot.name), mode);
+  chmodSync(resolved.folder.at(resolved.name), mode);
 }
 
-function removeFolder(spot: ResolvedPath, kept: string): void {
+function removeFolder(resolved: ResolvedPath, kept: string): void {
   markBegun(kept);
   try {
-    rmdirSync(spot.folder.at(spot.name));
+    rmdirSync(resolved.folder.at(resolved.name));
   } catch (error) {
-    throw isErrno(error, 'ENOTEMPTY') ? changed(spot.path) : error;
+    throw isErrno(error, 'ENOTEMPTY') ? changed(resolved.path) : error;
   }
 }
 

@@ -36,12 +36,14 @@ import { bytesOf, edited, hashOf } from './content.ts';
 import { type ResolvedPath, withResolvedPath } from './path.ts';
 
 export function readFile(root: string, asked: ReadFile): ReadResult {
-  return withResolvedPath(root, asked.path, { follow: true }, (spot) => readResult(spot.path, bytesAt(spot), asked));
+  return withResolvedPath(root, asked.path, { follow: true }, (resolved) =>
+    readResult(resolved.path, bytesAt(resolved), asked),
+  );
 }
 
-export function bytesAt(spot: ResolvedPath): Buffer {
-  const found = contentAt(spot);
-  if (found === null) throw missing(spot.path);
+export function bytesAt(resolved: ResolvedPath): Buffer {
+  const found = contentAt(resolved);
+  if (found === null) throw missing(resolved.path);
   return found.bytes;
 }
 
@@ -93,14 +95,14 @@ function contentAt({ folder, name, path }: ResolvedPath): Found | null {
 /** Creates missing folders on the path, too. */
 export function writeFile(root: string, asked: WriteFile): WriteResult {
   const makeFolders = asked.content !== undefined && !asked.dryRun;
-  return withResolvedPath(root, asked.path, { follow: true, makeFolders }, (spot) => {
-    const found = contentAt(spot);
-    checkExpected(spot.path, found, asked);
-    const bytes = newBytes(spot.path, found, asked);
-    if (bytes.length > maxFileBytes) throw tooLarge(spot.path);
-    if (!asked.dryRun) replace(spot, bytes, found);
+  return withResolvedPath(root, asked.path, { follow: true, makeFolders }, (resolved) => {
+    const found = contentAt(resolved);
+    checkExpected(resolved.path, found, asked);
+    const bytes = newBytes(resolved.path, found, asked);
+    if (bytes.length > maxFileBytes) throw tooLarge(resolved.path);
+    if (!asked.dryRun) replace(resolved, bytes, found);
     const created = found === null;
-    return { path: spot.path, hash: hashOf(bytes), sizeBytes: bytes.length, created, dryRun: asked.dryRun };
+    return { path: resolved.path, hash: hashOf(bytes), sizeBytes: bytes.length, created, dryRun: asked.dryRun };
   });
 }
 
@@ -157,17 +159,17 @@ function writeNew(folder: Anchor, name: string, bytes: Buffer, mode: number): vo
 }
 
 export function removeFile(root: string, { path, recursive, expectedHash, dryRun }: RemoveFile): Changed {
-  return withResolvedPath(root, path, { follow: false }, (spot) => {
-    const stat = entryAt(spot);
-    if (stat.isDirectory() && !recursive && readdirSync(spot.folder.at(spot.name)).length > 0) {
+  return withResolvedPath(root, path, { follow: false }, (resolved) => {
+    const stat = entryAt(resolved);
+    if (stat.isDirectory() && !recursive && readdirSync(resolved.folder.at(resolved.name)).length > 0) {
       throw new Fault('conflict', `${printable(path)} is a folder with files in it`, {
         hint: 'Use recursive to remove them.',
       });
     }
-    if (expectedHash !== undefined && hashOf(contentAt(spot)?.bytes ?? Buffer.of()) !== expectedHash)
+    if (expectedHash !== undefined && hashOf(contentAt(resolved)?.bytes ?? Buffer.of()) !== expectedHash)
       throw changed(path);
-    if (!dryRun) removeAt(spot, stat, recursive);
-    return { paths: [spot.path], dryRun };
+    if (!dryRun) removeAt(resolved, stat, recursive);
+    return { paths: [resolved.path], dryRun };
   });
 }
 

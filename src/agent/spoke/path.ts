@@ -47,7 +47,7 @@ export function withResolvedPath<T>(
   root: string,
   path: string,
   options: ResolveOptions,
-  work: (spot: ResolvedPath) => T,
+  work: (resolved: ResolvedPath) => T,
 ): T {
   const real = realNames(root, path, options.follow);
   const name = real.at(-1) ?? '';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mergeSettings } from './merge-settings.ts';
 
-it('merged joins objects and lists, and takes single values from its second argument', () => {
+it('mergeSettings joins objects and lists, and takes single values from its second argument', () => {
   const below = {
     theme: 'light',
     keys: ['a'],

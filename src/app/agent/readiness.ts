@@ -53,7 +53,7 @@ function installedProgram(agent: string, version: string, name: string): Program
 
 type Grants = Partial<SandboxRequest>;
 
-export interface Ready {
+export interface ProgramAndGrants {
   readonly program: Program;
   readonly grants: Grants;
 }
@@ -66,7 +66,7 @@ export function requireProgramAndKey(
   { agent, program: onPath, hasLogin = false }: Client,
   asked: Grants,
   needs: ProgramNeeds,
-): Ready {
+): ProgramAndGrants {
   const program = programOf(agent, onPath, needs);
   const missing = program === null ? [{ what: 'its program', hint: installHint(agent) }] : [];
   let grants: Grants = {};

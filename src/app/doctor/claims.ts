@@ -14,7 +14,7 @@ import { readFacts } from '../../engine/local/probe/facts.ts';
 import { type Inside, insideOf, notProved, tryParallel, trySerial } from '../../engine/local/probe/run.ts';
 import { tracesOf } from '../../engine/local/probe/traces.ts';
 import { failure, ok } from '../../engine/probe-row.ts';
-import { surroundingsOf } from '../../launch/compose.ts';
+import { launchAdditions } from '../../launch/compose.ts';
 import { packageFolder } from '../../lib/package.ts';
 import { run } from '../../lib/run.ts';
 import { asFault, type Fault, isFault } from '../../model/fault.ts';
@@ -97,7 +97,7 @@ async function insideRows(parts: ProofParts, view: SandboxView): Promise<ProbeRo
   const sandbox = store.get('sandbox', view.id)?.value;
   if (!sandbox) return [];
   const { limits, demanded } = sandbox.spec;
-  const environment = Object.keys(surroundingsOf(sandbox, home).env);
+  const environment = Object.keys(launchAdditions(sandbox, home).env);
   const { handle } = sandbox.status;
   const facts = readFacts({ environment, limits, enforced: demanded, home: home.home }, handle);
   const inside = insideOf(engine, view.id, handle);

@@ -8,7 +8,7 @@ describe('a path in a folder', () => {
   let above: string;
   let folder: string;
   beforeAll(() => {
-    above = mkdtempSync(join(tmpdir(), 'carrel-leads-'));
+    above = mkdtempSync(join(tmpdir(), 'carrel-outside-'));
     folder = join(above, 'project');
     mkdirSync(join(folder, 'real/deep'), { recursive: true });
     const links = {

@@ -34,7 +34,7 @@ export class Trusts {
   /** The grants of the file, and those that are not trusted yet. */
   show({ file, content }: TrustRequest): TrustView {
     const folder = dirname(file);
-    const place = { folder, leadsOut: (path: string) => outsideTargetOf(folder, path) };
+    const place = { folder, outsideTarget: (path: string) => outsideTargetOf(folder, path) };
     const grants = grantsOf(validated(projectSchema, content, 'content'), place);
     return { file, grants, added: this.#missing(file, grants) };
   }

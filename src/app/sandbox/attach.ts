@@ -48,30 +48,30 @@ async function serveConsole(connection: FramedConnection, console: Console, atta
   };
   if (connection.gone) connection.onGone();
   takeInput(connection, console, async () => {});
-  const passed = new SentOutput();
+  const sent = new SentOutput();
   await Promise.all(
     (['stdout', 'stderr'] as const).map((name) => {
-      console[name].on('data', (chunk: Buffer) => passed.add(name, chunk.length));
+      console[name].on('data', (chunk: Buffer) => sent.add(name, chunk.length));
       return connection.forward(name, console[name]);
     }),
   );
   if (connection.gone) return;
   try {
-    connection.finish('exit', await exitOfLine(connection, attached, passed, gone.signal));
+    connection.finish('exit', await exitAfterOutput(connection, attached, sent, gone.signal));
   } catch (error) {
     connection.finish('fault', asFault(error));
   }
 }
 
 /** If the engine went away meanwhile, output may be missing; then exit code 0 is not passed on. */
-async function exitOfLine(
+async function exitAfterOutput(
   connection: FramedConnection,
   { engine, scope, sandbox }: Attached,
-  passed: SentOutput,
+  sent: SentOutput,
   signal: AbortSignal,
 ) {
   const whole = await resumeOutput({
-    ...{ engine, sandbox, passed, signal },
+    ...{ engine, sandbox, sent, signal },
     send: (stream, bytes) => connection.send(stream, bytes),
     note: (message) => connection.note(message),
     onReturn: () => takeInputAgain(connection, engine, sandbox),

@@ -30,14 +30,14 @@ export async function observeAll(
 ): Promise<ObservedSandbox[]> {
   const [before, rows] = [store.lastSeq(), list()];
   const unseen = new Map<string, string | null>(rows.map((row) => [row.id, silent(row)]));
-  const looks = rows.map((row) =>
+  const refreshes = rows.map((row) =>
     reconciler.refresh(row).then(
       () => unseen.set(row.id, null),
       (error: unknown) => unseen.set(row.id, asFault(error).message),
     ),
   );
   // One timer for all: hundreds of timers would cost more than the observations.
-  await withTimeout<unknown>(silentMs, Promise.all(looks), () => null);
+  await withTimeout<unknown>(silentMs, Promise.all(refreshes), () => null);
   const now = store.lastSeq() === before ? rows : list();
   return now.map(({ id, value }) => [value, unseen.get(id) ?? null]);
 }

@@ -10,7 +10,7 @@ const ended = { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: 
 
 interface Story {
   /** What the engine answers, one after another. */
-  readonly looks: readonly (Observed | Fault)[];
+  readonly observations: readonly (Observed | Fault)[];
   readonly log?: readonly (LogLine | Fault)[];
   readonly got?: string;
   readonly quiet?: boolean;
@@ -21,13 +21,13 @@ const logged = (text: string, offsetMs: number): LogLine => {
   return { at: at(offsetMs), stream: 'stdout', bytes: Buffer.from(text) };
 };
 
-async function mend({ looks, log = [], got = '', quiet = true }: Story) {
-  const answers = [...looks];
+async function resume({ observations, log = [], got = '', quiet = true }: Story) {
+  const answers = [...observations];
   const said: string[] = [];
   const notes: string[] = [];
-  const passed = new SentOutput();
-  if (quiet) passed.bytes.stdout = got.length;
-  else passed.add('stdout', got.length);
+  const sent = new SentOutput();
+  if (quiet) sent.bytes.stdout = got.length;
+  else sent.add('stdout', got.length);
   const inspect = async () => {
     const answer = answers.shift()!;
     if (answer instanceof Fault) throw answer;
@@ -43,7 +43,7 @@ async function mend({ looks, log = [], got = '', quiet = true }: Story) {
   const whole = await resumeOutput({
     engine: { inspect, logs },
     sandbox: { id: 'x', name: 'box', spec: { engine: 'docker' }, status: { handle: null } } as Sandbox,
-    passed,
+    sent,
     send: async (_stream, bytes) => void said.push(bytes.toString()),
     note: (message) => void notes.push(message),
     onReturn: async () => {},
@@ -53,12 +53,12 @@ async function mend({ looks, log = [], got = '', quiet = true }: Story) {
 }
 
 test('nothing more is passed on for a command that has ended', async () => {
-  expect(await mend({ looks: [ended] })).toEqual({ whole: true, said: '', notes: [] });
+  expect(await resume({ observations: [ended] })).toEqual({ whole: true, said: '', notes: [] });
 });
 
 test('the client gets a notice at once, then what the command wrote meanwhile', async () => {
   const log = [logged('one\n', -9000), logged('two\n', 9000)];
-  const { whole, said, notes } = await mend({ looks: [away, away, running], log, got: 'one\n' });
+  const { whole, said, notes } = await resume({ observations: [away, away, running], log, got: 'one\n' });
   expect([whole, said]).toEqual([true, 'two\n']);
   expect(notes).toEqual([
     'no Docker Engine answers; waiting for it, Ctrl-C stops',
@@ -68,19 +68,19 @@ test('the client gets a notice at once, then what the command wrote meanwhile', 
 
 test('output in the log that the client has not received is passed on', async () => {
   const log = [logged('one\ntwo\n', -9000)];
-  expect((await mend({ looks: [away, running], log, got: 'one\n' })).said).toBe('two\n');
+  expect((await resume({ observations: [away, running], log, got: 'one\n' })).said).toBe('two\n');
 });
 
 test('a line that was unfinished at the break is not taken for a part of the next', async () => {
   const log = [logged('one\n', -9000), logged('end\n', 9000)];
-  expect((await mend({ looks: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
+  expect((await resume({ observations: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
 });
 
 test.each<[string, Story]>([
-  ['it ended while the engine was away', { looks: [away, ended] }],
-  ['it wrote just before the break', { looks: [away, running], got: 'x', quiet: false }],
-  ['the log has dropped its beginning', { looks: [away, running], got: 'x'.repeat(1e6) }],
-  ['the engine goes away again', { looks: [away, running, running], log: [logged('x\n', 9000), away] }],
+  ['it ended while the engine was away', { observations: [away, ended] }],
+  ['it wrote just before the break', { observations: [away, running], got: 'x', quiet: false }],
+  ['the log has dropped its beginning', { observations: [away, running], got: 'x'.repeat(1e6) }],
+  ['the engine goes away again', { observations: [away, running, running], log: [logged('x\n', 9000), away] }],
 ])('output may be missing when %s', async (_, story) => {
-  expect((await mend({ ...story, looks: [...story.looks, ended] })).whole).toBe(false);
+  expect((await resume({ ...story, observations: [...story.observations, ended] })).whole).toBe(false);
 });

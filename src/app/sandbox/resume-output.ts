@@ -31,7 +31,7 @@ export class SentOutput {
 export interface BrokenConnection {
   readonly engine: Pick<Engine, 'inspect' | 'logs'>;
   readonly sandbox: Sandbox;
-  readonly passed: SentOutput;
+  readonly sent: SentOutput;
   /** Sends to the client, at the client's pace. */
   readonly send: (stream: Stream, bytes: Buffer) => Promise<void>;
   readonly note: (message: string) => void;
@@ -42,8 +42,8 @@ export interface BrokenConnection {
 }
 
 const quietMs = 1000;
-const firstLookMs = 100;
-const longestLookMs = 1000;
+const firstPollMs = 100;
+const longestPollMs = 1000;
 /** How long an engine may still report a command as running after its streams have ended. */
 const settleMs = 2000;
 /** The log lacks a line that was never finished, so fewer missing bytes than this are no loss. */
@@ -52,17 +52,17 @@ const unfinishedBytes = 64 * 1024;
 /**
  * Called after the streams of a console have ended. Resolves when all output was passed on; false: some may be missing.
  */
-export async function resumeOutput(line: BrokenConnection): Promise<boolean> {
+export async function resumeOutput(broken: BrokenConnection): Promise<boolean> {
   let brokeAtMs = Date.now();
   let whole = true;
-  for (let trouble = await troubleOf(line); trouble !== null; brokeAtMs = Date.now()) {
-    const wasQuiet = line.passed.wasQuiet(brokeAtMs);
-    line.note(`${trouble.message}; waiting for it, Ctrl-C stops`);
-    const found = await returned(line);
+  for (let trouble = await troubleOf(broken); trouble !== null; brokeAtMs = Date.now()) {
+    const wasQuiet = broken.sent.wasQuiet(brokeAtMs);
+    broken.note(`${trouble.message}; waiting for it, Ctrl-C stops`);
+    const found = await returned(broken);
     if (found === null) return false;
-    line.note(`the engine answers again; ${line.sandbox.name} ${isLive(found) ? 'runs' : 'has ended'}`);
-    if (isLive(found)) await line.onReturn();
-    const rest = await passRest(line, isLive(found), brokeAtMs);
+    broken.note(`the engine answers again; ${broken.sandbox.name} ${isLive(found) ? 'runs' : 'has ended'}`);
+    if (isLive(found)) await broken.onReturn();
+    const rest = await sendRest(broken, isLive(found), brokeAtMs);
     whole = whole && wasQuiet && isLive(found) && rest.isWhole;
     trouble = rest.trouble;
   }
@@ -83,8 +83,8 @@ export function outputMissing(name: string): Fault {
  * Null: the command has ended. The embedded engine has no process between the command and the daemon that could go
  * away.
  */
-async function troubleOf(line: BrokenConnection): Promise<Fault | null> {
-  const { engine, sandbox, signal } = line;
+async function troubleOf(broken: BrokenConnection): Promise<Fault | null> {
+  const { engine, sandbox, signal } = broken;
   if (sandbox.spec.engine === 'local') return null;
   const deadline = Date.now() + settleMs;
   try {
@@ -92,7 +92,7 @@ async function troubleOf(line: BrokenConnection): Promise<Fault | null> {
       const found = await engine.inspect(sandbox.id, sandbox.status.handle);
       if (!isLive(found) || signal.aborted) return null;
       if (Date.now() > deadline) return new Fault('unavailable', `the connection to ${sandbox.name} broke off`);
-      await pause(firstLookMs, signal);
+      await pause(firstPollMs, signal);
     }
   } catch (error) {
     if (isAway(error)) return error;
@@ -102,7 +102,7 @@ async function troubleOf(line: BrokenConnection): Promise<Fault | null> {
 
 /** Null: the client did not wait. */
 async function returned({ engine, sandbox, signal }: BrokenConnection): Promise<Observed | null> {
-  for (let waitMs = firstLookMs; !signal.aborted; waitMs = Math.min(waitMs * 2, longestLookMs)) {
+  for (let waitMs = firstPollMs; !signal.aborted; waitMs = Math.min(waitMs * 2, longestPollMs)) {
     try {
       return await engine.inspect(sandbox.id, sandbox.status.handle);
     } catch (error) {
@@ -113,16 +113,16 @@ async function returned({ engine, sandbox, signal }: BrokenConnection): Promise<
   return null;
 }
 
-async function passRest(line: BrokenConnection, follow: boolean, brokeAtMs: number) {
-  const { engine, sandbox, passed, signal } = line;
-  const skip = { ...passed.bytes };
+async function sendRest(broken: BrokenConnection, follow: boolean, brokeAtMs: number) {
+  const { engine, sandbox, sent, signal } = broken;
+  const skip = { ...sent.bytes };
   try {
     for await (const { at, stream, bytes } of engine.logs(sandbox.id, { follow, tail: null, signal })) {
       const known = Date.parse(at) <= brokeAtMs ? Math.min(skip[stream], bytes.length) : 0;
       skip[stream] -= known;
       if (known === bytes.length) continue;
-      passed.add(stream, bytes.length - known);
-      await line.send(stream, bytes.subarray(known));
+      sent.add(stream, bytes.length - known);
+      await broken.send(stream, bytes.subarray(known));
     }
   } catch (error) {
     if (!isAway(error)) throw error;

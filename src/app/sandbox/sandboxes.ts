@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
-import { surroundingsOf } from '../../launch/compose.ts';
+import { launchAdditions } from '../../launch/compose.ts';
 import type { Places } from '../../launch/launch.ts';
 import { EncodedJson } from '../../lib/encoded-json.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
@@ -186,17 +186,17 @@ export class Sandboxes {
   }
 
   async list(allUsers = false): Promise<SandboxView[]> {
-    return (await this.#looked(allUsers)).map(([sandbox, unseen]) => this.view(sandbox, unseen));
+    return (await this.#observed(allUsers)).map(([sandbox, unseen]) => this.view(sandbox, unseen));
   }
 
   /** The same list as JSON. */
   async listJson(allUsers = false): Promise<EncodedJson> {
-    const looked = await this.#looked(allUsers);
-    const texts = looked.map(([sandbox, unseen]) => viewText(sandbox, this.#parts.places, this.#seen(sandbox, unseen)));
+    const found = await this.#observed(allUsers);
+    const texts = found.map(([sandbox, unseen]) => viewText(sandbox, this.#parts.places, this.#seen(sandbox, unseen)));
     return new EncodedJson(Buffer.from(`[${texts.join(',')}]`));
   }
 
-  #looked(allUsers: boolean): Promise<ObservedSandbox[]> {
+  #observed(allUsers: boolean): Promise<ObservedSandbox[]> {
     return observeAll(this.#parts, () => this.rows(allUsers));
   }
 
@@ -332,7 +332,7 @@ export class Sandboxes {
 
   /** The folder in which commands run that name none. */
   cwd(sandbox: Sandbox): string {
-    return surroundingsOf(sandbox, this.#parts.places).cwd;
+    return launchAdditions(sandbox, this.#parts.places).cwd;
   }
 
   stats(): Promise<StatsView[]> {

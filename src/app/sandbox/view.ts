@@ -1,6 +1,6 @@
 /** A sandbox as the API shows it. */
 import type { SandboxView } from '../../api/sandbox.ts';
-import { surroundingsOf } from '../../launch/compose.ts';
+import { launchAdditions } from '../../launch/compose.ts';
 import type { Places } from '../../launch/launch.ts';
 import { viewsOf } from '../../model/grant-table.ts';
 import type { Mount } from '../../model/mount.ts';
@@ -36,7 +36,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     startedAt: status.startedAt,
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },
-    mounts: surroundingsOf(sandbox, places).mounts.map(mountView),
+    mounts: launchAdditions(sandbox, places).mounts.map(mountView),
     ...viewsOf(spec),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     services: (spec.services ?? []).map((one) => ({ ...one })),

@@ -103,7 +103,7 @@ export const session = noun({
       summary: 'What the events of a session add up to, as messages',
       answer: z.array(shape.messageView),
       act: null,
-      handle: async ({ scope, name, path }) => madeList(await scope.sessions.messages(name, checkId(path.id))),
+      handle: async ({ scope, name, path }) => encodedList(await scope.sessions.messages(name, checkId(path.id))),
     }),
     route('POST /v1/sandboxes/{name}/sessions/{id}/cancel', {
       id: 'cancelTurn',
@@ -194,7 +194,7 @@ async function* sent(events: AsyncIterable<CopiedEvent>): AsyncGenerator<Sent> {
 const breatheBytes = 256 * 1024;
 
 /** The messages can be large together, so other requests are answered in between. */
-async function madeList(values: readonly object[]): Promise<EncodedJson> {
+async function encodedList(values: readonly object[]): Promise<EncodedJson> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (const value of values) {

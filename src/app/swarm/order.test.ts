@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { checkAdapterSettings } from '../../model/agent.ts';
 import { freshWork } from '../../model/swarm.ts';
 import { requireRoute } from '../agent-needs.ts';
-import { agentOf, choiceAgain, type OrderParts, requestFor } from './order.ts';
+import { addedGrants, agentOf, choiceAgain, type OrderParts, requestFor } from './order.ts';
 
 const limits = { storySeconds: 60, stallSeconds: 60, taskSeconds: 60, silenceSeconds: 60, image: null };
 
@@ -169,8 +169,9 @@ test('another attempt keeps the options of the attempt before, except those that
   const author = { name: 'Ada', email: 'ada@example.org' };
   const sandbox = { env: { A: '1' }, services: ['notes'], network: ['a.org'], limits: { cpus: 1 } };
   const request = requestFor('/p', { agent: 'claude', author, sandbox }, parts);
-  const work = freshWork({ agent: 'claude', request: { ...request, name: 'x' }, stories: {} });
-  expect(choiceAgain(work, {})).toEqual({ agent: 'claude', author, sandbox: { ...sandbox, credentials: ['mine'] } });
+  const added = addedGrants({ sandbox }, request);
+  const work = freshWork({ agent: 'claude', request: { ...request, name: 'x' }, added, stories: {} });
+  expect(choiceAgain(work, {})).toEqual({ agent: 'claude', author, sandbox });
   expect(choiceAgain(work, { agent: 'codex', sandbox: { network: 'none', limits: { pids: 9 } } })).toEqual({
     ...{ agent: 'codex', author },
     sandbox: {
@@ -178,7 +179,32 @@ test('another attempt keeps the options of the attempt before, except those that
       services: ['notes'],
       network: 'none',
       limits: { cpus: 1, pids: 9 },
-      credentials: ['mine'],
     },
+  });
+});
+
+describe('another attempt looks for the key of the agent again:', () => {
+  const token = 'CLAUDE_CODE_OAUTH_TOKEN';
+  const again = (before: OrderParts, now: OrderParts, choice: object = {}, order: object = {}) => {
+    const request = requestFor('/p', choice, before);
+    const added = addedGrants(choice, request);
+    const work = freshWork({ agent: 'claude', request: { ...request, name: 'x' }, added, stories: {} });
+    return requestFor('/p', choiceAgain(work, order), now).credentials;
+  };
+
+  test('a key that the user has by now counts before the login', () => {
+    const both = partsWith(['ANTHROPIC_API_KEY', token], { 'claude-login': ['account'] });
+    expect(again(partsWith([token]), both)).toEqual(['anthropic of ANTHROPIC_API_KEY']);
+  });
+
+  test('another agent does not get the login', () => {
+    const now = partsWith([token, 'OPENAI_API_KEY'], { 'claude-login': ['account'] });
+    expect(again(partsWith([token]), now, {}, { agent: 'codex' })).toEqual(['openai of OPENAI_API_KEY']);
+    expect(() => again(partsWith([token]), partsWith([token]), {}, { agent: 'opencode' })).toThrow('needs a key');
+  });
+
+  test('but keeps what the user asked for', () => {
+    const known = partsWith(['ANTHROPIC_API_KEY', token], { 'claude-login': ['account'], anthropic: ['mine'] });
+    expect(again(known, known, { sandbox: { credentials: ['account'] } })).toEqual(['account']);
   });
 });

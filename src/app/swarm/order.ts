@@ -7,7 +7,7 @@ import { presetOfKey, presetRoute } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { agentGrantFields } from '../../model/noun-table.ts';
-import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
+import { type AddedGrants, type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
 import { type AgentNeeds, keyGrants, requireProgram, withKeyOf } from '../agent-needs.ts';
@@ -67,19 +67,39 @@ function serviceFor({ key }: AgentSpec): { readonly place: string; readonly base
   return { place: `${host}:${port}`, base };
 }
 
-const surroundings = [
+/** The options that another attempt keeps. */
+const kept = [
   ...(['engine', 'image', 'rootfs', 'runtime', 'limits'] as const),
   ...(['env', 'secrets', 'credentials', 'services', 'network'] as const),
   ...agentGrantFields,
 ];
 
-/** The choice for another attempt: each option that is given now overrides that of the attempt before. */
+/** What the request has for the agent's key, besides what was asked for. */
+export function addedGrants({ sandbox = {} }: RunChoice, request: SandboxRequest): AddedGrants {
+  const { secrets = [], credentials = [] } = request;
+  return { secrets: without(secrets, sandbox.secrets), credentials: without(credentials, sandbox.credentials) };
+}
+
+function without(names: readonly string[], others: readonly string[] = []): string[] {
+  return names.filter((name) => !others.includes(name));
+}
+
+/**
+ * The choice for another attempt: each option that is given now overrides that of the attempt before. The agent's key
+ * is looked for again: there may be another one by now, and another agent needs another one.
+ */
 export function choiceAgain(
-  { agent, request }: ContainerWork,
+  { agent, request, added }: ContainerWork,
   { agent: other, author, sandbox }: RunChoice,
 ): RunChoice {
+  const asked = (field: (typeof kept)[number]) => {
+    const value = request[field];
+    if (field !== 'secrets' && field !== 'credentials') return value;
+    const left = without((value ?? []) as readonly string[], added?.[field]);
+    return left.length === 0 ? undefined : left;
+  };
   const before = Object.fromEntries(
-    surroundings.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
+    kept.map((field) => [field, asked(field)] as const).filter(([, value]) => value !== undefined),
   ) as Partial<SandboxRequest>;
   const limits = { ...before.limits, ...sandbox?.limits };
   return { agent: other ?? agent, author: author ?? authorIn(request), sandbox: { ...before, ...sandbox, limits } };
@@ -118,6 +138,7 @@ export function containerFor(
     work: freshWork({
       agent: choice.agent ?? defaultAgent,
       request: { ...request, name: containerName },
+      added: addedGrants(choice, request),
       stories: storiesOf(file),
     }),
   };

@@ -30,6 +30,7 @@ import type { UserTasks } from '../task/tasks.ts';
 import { type Attempt, attemptsAt, checkRoute, refuseAgain } from './attempt.ts';
 import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
 import {
+  addedGrants,
   containerFor,
   defaultAgent,
   type NewWork,
@@ -169,7 +170,13 @@ export class UserSwarms {
     const { containerName, containerId } = container;
     if (change !== null) this.#sandboxes.change(containerName, containerId, change);
     const named = { ...request, name: containerName };
-    const work = { ...container.work!, agent: choice.agent ?? defaultAgent, request: named, stories: storiesOf(file) };
+    const work = {
+      ...container.work!,
+      agent: choice.agent ?? defaultAgent,
+      request: named,
+      added: addedGrants(choice, request),
+      stories: storiesOf(file),
+    };
     const again = renewed({ ...container, storyProgress: progressOf(file.userStories) }, work, this.#parts.now());
     this.#state.put(again, 'swarm.resumed');
   }

@@ -71,7 +71,7 @@ export class UserTasks {
     if (status === 'skipped') return this.#change(file, id, (stories) => skips(id, stories, notes));
     return this.#change(file, id, (stories, story) => {
       checkStoryTransition(id, story.status, status);
-      if (!force && needsDependencies.includes(status)) refuseHeldUp(story, stories);
+      if (!force && needsDependencies.includes(status)) refuseBlocked(story, stories);
       return [{ id, status, notes }];
     });
   }
@@ -128,7 +128,7 @@ export class UserTasks {
 /** The statuses that need completed dependencies. A story can fail whatever it depends on. */
 const needsDependencies: readonly StoryStatus[] = ['in_progress', 'completed'];
 
-function refuseHeldUp(story: Story, stories: readonly Story[]): void {
+function refuseBlocked(story: Story, stories: readonly Story[]): void {
   const open = openDependencies(story, stories);
   if (open.length === 0) return;
   throw new Fault(

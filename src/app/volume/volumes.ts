@@ -61,7 +61,7 @@ export class UserVolumes {
     return this.#parts.volumes.recover(this.#parts.now());
   }
 
-  get #acting(): VolumeActor {
+  get #volumeActor(): VolumeActor {
     return { user: this.#actor.name, isOwner: this.#actor.isOwner };
   }
 
@@ -71,12 +71,12 @@ export class UserVolumes {
 
   /** The shared plugins come from a folder of the machine, which only the owner of the installation can name. */
   async initWith(plugins: string | undefined, labels: readonly string[] = []): Promise<VolumeView[]> {
-    const { user } = this.#acting;
+    const { user } = this.#volumeActor;
     this.#parts.volumes.ensure(user, labels, this.#parts.now());
     if (plugins === undefined) return this.init();
     requireOwner(this.#actor);
     const { volumes, now } = this.#parts;
-    await volumes.fill(this.#acting, 'base-plugins', realHostPath(plugins, []), now());
+    await volumes.fill(this.#volumeActor, 'base-plugins', realHostPath(plugins, []), now());
     return this.init();
   }
 
@@ -87,26 +87,26 @@ export class UserVolumes {
   /** Removes only named volumes: `clean` is for the others, which come back by themselves, empty. */
   async remove(asked: string, backup: boolean): Promise<RemovedVolumeView> {
     const { volumes, now } = this.#parts;
-    const { name, type, label, user } = volumes.find(this.#acting, asked);
+    const { name, type, label, user } = volumes.find(this.#volumeActor, asked);
     if (user !== this.#actor.name || label === undefined) throw notNamed(asked, type);
-    const [cleaned] = await volumes.clean(this.#acting, [name], backup, now());
+    const [cleaned] = await volumes.clean(this.#volumeActor, [name], backup, now());
     if (cleaned?.kept) throw new Fault('conflict', `${label} was not removed: ${cleaned.kept}`);
     return { name, label, backup: cleaned?.backup?.file ?? null };
   }
 
   removeBackup(file: string): Promise<string> {
-    return this.#parts.volumes.removeBackup(this.#acting, file);
+    return this.#parts.volumes.removeBackup(this.#volumeActor, file);
   }
 
   list(all: boolean): VolumeView[] {
-    return this.#parts.volumes.list(this.#acting, all).map(view);
+    return this.#parts.volumes.list(this.#volumeActor, all).map(view);
   }
 
   status(all: boolean): Promise<VolumeStatusView[]> {
     const { volumes, now } = this.#parts;
     return Promise.all(
-      volumes.list(this.#acting, all).map(async ({ name }) => {
-        const status = await volumes.status(this.#acting, name, now(), staleAfterDays);
+      volumes.list(this.#volumeActor, all).map(async ({ name }) => {
+        const status = await volumes.status(this.#volumeActor, name, now(), staleAfterDays);
         const { sizeBytes, mountedBy, staleDays } = status;
         return { ...view(status), sizeBytes, mountedBy: [...mountedBy], stale: staleDays !== null };
       }),
@@ -124,7 +124,7 @@ export class UserVolumes {
     const used = kept.map(({ name, mountedBy }) => ({ name, mountedBy }));
     if (dryRun) return { removed, kept: used };
     const toClean = removed.map(({ name }) => name);
-    const cleaned = await volumes.clean(this.#acting, toClean, backup, now());
+    const cleaned = await volumes.clean(this.#volumeActor, toClean, backup, now());
     if (!backup) await this.#eraseBankIn(cleaned);
     return {
       removed: removed.flatMap((one) => {
@@ -150,21 +150,21 @@ export class UserVolumes {
 
   async backup(asked: string): Promise<BackupView> {
     const { volumes, home, now } = this.#parts;
-    const { name } = volumes.find(this.#acting, asked);
+    const { name } = volumes.find(this.#volumeActor, asked);
     const at = now();
     const file = join(home.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
-    const written = await volumes.backup(this.#acting, name, file, at);
+    const written = await volumes.backup(this.#volumeActor, name, file, at);
     return { name, file: written.file, sizeBytes: written.bytes, notes: [...written.notes] };
   }
 
   work(): VolumeWorkView[] {
-    return this.#parts.volumes.work(this.#acting).map(({ name, type, label, file, doing, bytes, totalBytes }) => {
+    return this.#parts.volumes.work(this.#volumeActor).map(({ name, type, label, file, doing, bytes, totalBytes }) => {
       return { name, type, label, file: basename(file), doing, bytes, totalBytes };
     });
   }
 
   async backups(all: boolean): Promise<BackupEntryView[]> {
-    const found = await this.#parts.volumes.backups(this.#acting, all);
+    const found = await this.#parts.volumes.backups(this.#volumeActor, all);
     return found.map(({ file, volume, type, label = null, owner, backedUpAt, bytes }) => {
       return { file, name: volume, type, label, user: owner, createdAt: backedUpAt, sizeBytes: bytes };
     });
@@ -175,7 +175,7 @@ export class UserVolumes {
     const { volumes, home, now } = this.#parts;
     const named = this.#actor.isOwner && asked.includes('/');
     const file = named ? archivePath(asked) : join(home.backups, basename(asked));
-    const { volume, notes } = await volumes.restore(this.#acting, file, now());
+    const { volume, notes } = await volumes.restore(this.#volumeActor, file, now());
     return { volume: view(volume), notes: [...notes] };
   }
 

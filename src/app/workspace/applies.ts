@@ -37,7 +37,7 @@ interface Done {
   readonly branch: ApplyView['branch'];
 }
 
-/** A view whose paths are JSON already. */
+/** A view whose paths are encoded already. */
 type Shown<T> = Omit<T, 'paths'> & { readonly paths: EncodedJson };
 
 export class Applies {
@@ -106,7 +106,7 @@ export class Applies {
     const order = { ...orderOf(opened, project, request), expect: request.expect };
     const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
     if (request.dryRun) return { taken: await run(null), apply: null, branch: null };
-    return this.#still(opened, async () => {
+    return this.#withPausedSandboxes(opened, async () => {
       const row = this.#begin(opened, project);
       crashPoint('apply:recorded');
       const taken = await run(join(home.applies, row.id)).catch(async (error) => {
@@ -133,7 +133,7 @@ export class Applies {
         expect: request.expect,
       };
       const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
-      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
+      const { commit, ...taken } = dryRun ? await run() : await this.#withPausedSandboxes(opened, run);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
     } finally {
       await removeTree(scratch);
@@ -141,12 +141,12 @@ export class Applies {
   }
 
   /** Runs a task while none of these sandboxes can change. */
-  #still<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
+  #withPausedSandboxes<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
     const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
     if (!first) return task();
     const row = this.#parts.store.get('sandbox', first.sandbox.id);
     if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}`);
-    return withPausedSandbox(this.#parts, row, () => this.#still(rest, task));
+    return withPausedSandbox(this.#parts, row, () => this.#withPausedSandboxes(rest, task));
   }
 
   #begin(opened: readonly Opened[], project: string): ApplyRow {
@@ -221,8 +221,8 @@ export class Applies {
       if (project !== undefined) await this.#finishEarlier(project);
       const row = last('done');
       if (!row) throw new Fault('not_found', `nothing of ${name} was applied`, { hint: 'carrel apply does that.' });
-      const opened = await this.#stillThere(row.value);
-      return this.#still(opened, () => this.#takeBack(row, opened));
+      const opened = await this.#openExisting(row.value);
+      return this.#withPausedSandboxes(opened, () => this.#takeBack(row, opened));
     });
   }
 
@@ -239,26 +239,26 @@ export class Applies {
       // The client does not wait for this, and a crash leaves it to the next start, which empties all scratch folders.
       .finally(() => void removeTree(trash).catch(() => {}));
     crashPoint('undo:taken-back');
-    await this.#reopen(row, opened);
+    await this.#restoreListed(row, opened);
     this.#mark(row, 'undone');
     const names = row.value.sandboxes.map((sandbox) => sandbox.name);
     return { apply: row.id, sandboxes: names, paths: new EncodedJson(paths) };
   }
 
   /** Forks and snapshots stop counting these changes as applied. */
-  async #reopen({ id, value }: ApplyRow, held: readonly Opened[]): Promise<void> {
+  async #restoreListed({ id, value }: ApplyRow, locked: readonly Opened[]): Promise<void> {
     const { store, home, threads, locks } = this.#parts;
     for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
       const place = workspacePlace(row.value, home);
       if (place === null) continue;
-      const tell = () =>
+      const restore = () =>
         threads.run(this.#owner, 'restoreListedChanges', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
-      if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
-      else await this.#parts.openFolder(row.id).then(() => locks.run(row.id, tell));
+      if (locked.some(({ sandbox }) => sandbox.id === row.id)) await restore();
+      else await this.#parts.openFolder(row.id).then(() => locks.run(row.id, restore));
     }
   }
 
-  async #stillThere({ sandboxes }: Apply): Promise<Opened[]> {
+  async #openExisting({ sandboxes }: Apply): Promise<Opened[]> {
     const { store, home } = this.#parts;
     const found = sandboxes.flatMap(({ id }) => {
       const sandbox = store.get('sandbox', id)?.value;
@@ -299,8 +299,8 @@ export class Applies {
       const sandbox = store.get('sandbox', id);
       if (sandbox) await reconciler.refresh(sandbox);
     }
-    const opened = await this.#stillThere(row.value);
-    await this.#still(opened, () => this.#recoverOne(row, opened));
+    const opened = await this.#openExisting(row.value);
+    await this.#withPausedSandboxes(opened, () => this.#recoverOne(row, opened));
   }
 
   /** If something could not be put back, the journal stays: it has the only copy of the replaced files. */
@@ -308,9 +308,9 @@ export class Applies {
     const { threads, home } = this.#parts;
     const journal = join(home.applies, row.id);
     const { outcome, left } = await threads.run(this.#owner, 'recover', journal);
-    const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
-    if (outcome === 'done') await threads.run(this.#owner, 'settleAgain', journal, row.value.project, sources);
-    if (outcome === 'undone') await this.#reopen(row, opened ?? []);
+    const sources = sourcesOf(opened ?? (await this.#openExisting(row.value)));
+    if (outcome === 'done') await threads.run(this.#owner, 'adoptAfterCrash', journal, row.value.project, sources);
+    if (outcome === 'undone') await this.#restoreListed(row, opened ?? []);
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
     else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
   }

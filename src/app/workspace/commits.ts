@@ -97,7 +97,7 @@ async function end(git: Process): Promise<void> {
 async function written(git: Process, path: string, maxBytes: number): Promise<boolean> {
   git.stdin.end();
   const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
-  const [said] = await Promise.all([lastWords(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
+  const [said] = await Promise.all([lastErrors(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
   const { exitCode } = await git.exited;
   if (exitCode === 0) return true;
   if (isEmptyBundle(said)) return false;
@@ -105,7 +105,7 @@ async function written(git: Process, path: string, maxBytes: number): Promise<bo
   throw new Fault('invalid', `git could not bundle its commits: ${reason}`);
 }
 
-async function lastWords(stderr: Readable): Promise<string> {
+async function lastErrors(stderr: Readable): Promise<string> {
   let said = '';
   for await (const chunk of stderr) said = (said + (chunk as Buffer).toString('utf8')).slice(-maxSaidBytes);
   return said;

@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 describe.each([
-  ['whileStill', withPausedSandbox],
+  ['withPausedSandbox', withPausedSandbox],
   ['whileEnded', whileEnded],
 ])('%s', (_, hold) => {
   it('runs its task if the sandbox exists', async () => {

@@ -107,10 +107,10 @@ export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
 
 /** Runs a task while the state of a sandbox cannot change; a running sandbox is paused meanwhile. */
 export function withPausedSandbox<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
-  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row, task)));
+  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => whilePaused(parts, row, task)));
 }
 
-async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+async function whilePaused<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   const sandbox = requireCurrentSandbox(parts, row);
   const { id, status } = sandbox;
   const engine = parts.engineOf(sandbox);

@@ -17,7 +17,7 @@ export function connect(context: Context, port?: number): Client {
     await during(context.out, 'starting the daemon', startDaemon(context.home, port));
   };
   const before = () => offerRestart(context, () => endRunning(context));
-  return new Client(context.home, start, { ...visitor(context, (text) => context.out.warn(text)), before });
+  return new Client(context.home, start, { ...callerOptions(context, (text) => context.out.warn(text)), before });
 }
 
 async function endRunning(context: Context): Promise<void> {
@@ -30,10 +30,10 @@ async function endRunning(context: Context): Promise<void> {
  */
 export function connectRunning(context: Context, warn = (text: string) => context.out.warn(text)): Client {
   const place = context.socket === null ? context.home : { socket: context.socket };
-  return new Client(place, undefined, visitor(context, warn));
+  return new Client(place, undefined, callerOptions(context, warn));
 }
 
-function visitor({ socket, user }: Context, warn: (text: string) => void) {
+function callerOptions({ socket, user }: Context, warn: (text: string) => void) {
   return {
     token: tokenFor(socket, warn),
     actAs: user ?? undefined,

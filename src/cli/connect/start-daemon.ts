@@ -31,8 +31,8 @@ const takenMs = 500;
 /** How many daemons may be killed while they start before the command gives up. */
 const maxKilled = 5;
 /** How long the command waits for the rest of the stderr of a daemon that has exited. */
-const wordsMs = 500;
-const maxWordsBytes = 64 * 1024;
+const stderrMs = 500;
+const maxStderrBytes = 64 * 1024;
 /** The descriptor of daemon.log in a starting daemon: until it answers, its stderr is a pipe to this command. */
 const logDescriptor = 3;
 /** Prefix of the line by which a daemon reports why it does not start. */
@@ -158,7 +158,7 @@ interface Starting {
   /** Resolves if the program cannot be started. */
   readonly spawnError: Promise<NodeJS.ErrnoException>;
   /** The end of the stderr of this daemon and of the programs that start it. */
-  words(): string;
+  stderrEnd(): string;
 }
 
 /** Starts a daemon with a pipe as stderr, so that errors of daemons that start at the same time are not mixed. */
@@ -172,12 +172,12 @@ function launch({ home, port, env }: Wanted, log: number, scope: readonly string
   });
   const spawnError = new Promise<NodeJS.ErrnoException>((resolve) => void child.on('error', resolve));
   child.unref();
-  let held = Buffer.alloc(0);
+  let kept = Buffer.alloc(0);
   child.stderr?.on('data', (chunk: Buffer) => {
-    held = Buffer.concat([held, chunk]).subarray(-maxWordsBytes);
+    kept = Buffer.concat([kept, chunk]).subarray(-maxStderrBytes);
   });
   child.stderr?.on('error', () => {});
-  return { child, spawnError, words: () => held.toString('utf8') };
+  return { child, spawnError, stderrEnd: () => kept.toString('utf8') };
 }
 
 async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {
@@ -204,13 +204,13 @@ async function outcome(home: string, starting: Starting, deadline: number): Prom
 }
 
 /** The error for a daemon that has exited before it answered. */
-async function reason({ child, spawnError, words }: Starting): Promise<Error> {
+async function reason({ child, spawnError, stderrEnd }: Starting): Promise<Error> {
   if (child.pid === undefined) return spawnFault(child.spawnfile, await spawnError);
   const { stderr } = child;
   // A child of the daemon may keep the pipe open longer.
-  if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
-  if (isScopeRefused(words())) return new ScopeRefused();
-  return startFaultFrom(words(), `exit code ${child.exitCode}`);
+  if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(stderrMs)]);
+  if (isScopeRefused(stderrEnd())) return new ScopeRefused();
+  return startFaultFrom(stderrEnd(), `exit code ${child.exitCode}`);
 }
 
 function hasExited(child: ChildProcess): boolean {

@@ -62,13 +62,13 @@ async function foreground(context: Context, port: number | undefined): Promise<n
     throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
   }
   const scope = scopeArgs();
-  let { code, signal, words } = await runHere(context.home, scope, port);
-  if (code !== 0 && scope.length > 0 && isScopeRefused(words)) {
-    ({ code, signal, words } = await runHere(context.home, [], port));
+  let { code, signal, lastLines } = await runHere(context.home, scope, port);
+  if (code !== 0 && scope.length > 0 && isScopeRefused(lastLines)) {
+    ({ code, signal, lastLines } = await runHere(context.home, [], port));
   }
   if (code === 0) return 0;
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
-  throw startFaultFrom(words, signal ?? `exit code ${code}`);
+  throw startFaultFrom(lastLines, signal ?? `exit code ${code}`);
 }
 
 function foreignDaemon(): Fault {
@@ -80,7 +80,7 @@ function foreignDaemon(): Fault {
 interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
-  readonly words: string;
+  readonly lastLines: string;
 }
 
 /** Runs the daemon in its own session, so that it gets Ctrl-C only once: from this command. */
@@ -92,17 +92,17 @@ function runHere(home: string, scope: readonly string[], port: number | undefine
     env: daemonEnv(home, port),
   });
   const release = catchSignals((signal) => void child.kill(signal));
-  const words: string[] = [];
+  const lines: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
-    words.push(line);
-    words.splice(0, words.length - keptLines);
+    lines.push(line);
+    lines.splice(0, lines.length - keptLines);
     if (!line.startsWith(faultMark)) process.stderr.write(`${line}\n`);
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       release();
-      resolve({ code, signal, words: words.join('\n') });
+      resolve({ code, signal, lastLines: lines.join('\n') });
     });
   });
 }

@@ -19,10 +19,10 @@ export default async function logs(context: Context, { args, options }: Invocati
   const client = connect(context);
   const own = ownSinks(context.out);
   if (context.json) return void (await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), own));
-  const words = new StartErrorFilter(own);
-  await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), words.sinks);
-  if (!words.holds) return;
+  const startErrors = new StartErrorFilter(own);
+  await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), startErrors.sinks);
+  if (!startErrors.isBuffering) return;
   const view = await client.call('GET /v1/sandboxes/{name}', { path });
-  const refusal = await words.refusal(view, view.command);
+  const refusal = await startErrors.refusal(view, view.command);
   if (refusal) context.out.warn(refusal.message);
 }

@@ -5,7 +5,7 @@ import { Chat } from './chat-loop.ts';
 import { InputLine } from './input-line.ts';
 import { Screen } from './screen.ts';
 
-const brush = { colourful: false, paint: (_: unknown, text: string) => text };
+const painter = { colourful: false, paint: (_: unknown, text: string) => text };
 const ctrl = (name: string) => ({ name, ctrl: true });
 const enter = { name: 'return' };
 
@@ -20,7 +20,7 @@ function chatAt(seq = 1, refusal?: Fault) {
   };
   const screen = new Screen({ columns: 100, write: (text) => written.push(String(text)) });
   const chat = new Chat({
-    ...{ screen, brush, seq, input: new InputLine() },
+    ...{ screen, painter, seq, input: new InputLine() },
     talk: {
       prompt: (text) => ask('prompt', text),
       answer: (id, body) => ask('answer', id, body),

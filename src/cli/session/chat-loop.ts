@@ -29,7 +29,7 @@ export interface ChatParts {
   readonly talk: ChatCalls;
   readonly screen: Screen;
   readonly input: InputLine;
-  readonly brush: Painter;
+  readonly painter: Painter;
   /** Events up to this one are history. */
   readonly seq: number;
   readonly leave: () => void;
@@ -54,7 +54,7 @@ export class Chat {
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
-    this.#printer = new EventPrinter(parts.brush);
+    this.#printer = new EventPrinter(parts.painter);
   }
 
   take(event: SessionEvent): void {
@@ -85,7 +85,7 @@ export class Chat {
   }
 
   show(): void {
-    const { screen, input, brush } = this.#parts;
+    const { screen, input, painter } = this.#parts;
     const status = this.#status();
     const mark = this.#question()?.options === undefined && this.#question() ? '? ' : '› ';
     const view = viewOf(input.text, input.cursor, mark, screen.columns);
@@ -93,15 +93,15 @@ export class Chat {
     else
       screen.show({
         ...view,
-        rows: [brush.paint('dim', cut(status, screen.columns - 1)), ...view.rows],
+        rows: [painter.paint('dim', cut(status, screen.columns - 1)), ...view.rows],
         row: view.row + 1,
       });
   }
 
   /** Prints text on its own line, also while the agent's line is unfinished. */
   #tell(colour: Colour, text: string): void {
-    const { screen, brush } = this.#parts;
-    screen.write(this.#printer.note(brush.paint(colour, plain(text))));
+    const { screen, painter } = this.#parts;
+    screen.write(this.#printer.note(painter.paint(colour, plain(text))));
     this.show();
   }
 
@@ -219,6 +219,6 @@ export class Chat {
     this.#past = '';
     const rest = lines.length - 1 - shownHistoryLines;
     if (rest <= 0) return lines.join('\n');
-    return [this.#parts.brush.paint('dim', `… ${rest} lines before`), ...lines.slice(rest)].join('\n');
+    return [this.#parts.painter.paint('dim', `… ${rest} lines before`), ...lines.slice(rest)].join('\n');
   }
 }

@@ -37,7 +37,7 @@ async function converse(context: Context, calls: SessionCalls, session: SessionV
   const history = new ChatHistory(context.home, project);
   const screen = new Screen(process.stdout);
   const chat = new Chat({
-    ...{ screen, brush: out, seq: session.seq, input: new InputLine(history.read()) },
+    ...{ screen, painter: out, seq: session.seq, input: new InputLine(history.read()) },
     talk: talkOf(calls, session),
     leave: () => abort.abort(),
     sent: (text) => history.add(text),

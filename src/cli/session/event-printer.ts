@@ -20,7 +20,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 export class EventPrinter {
-  readonly #brush: Painter;
+  readonly #painter: Painter;
   readonly #tools = new Map<string, ToolChange>();
   readonly #questions = new Map<string, Question>();
   /** Tool calls whose diffs were already shown. */
@@ -34,8 +34,8 @@ export class EventPrinter {
   #open: 'text' | 'thought' | null = null;
   #isFirst = true;
 
-  constructor(brush: Painter) {
-    this.#brush = brush;
+  constructor(painter: Painter) {
+    this.#painter = painter;
   }
 
   take(event: SessionEvent): string {
@@ -54,9 +54,9 @@ export class EventPrinter {
     },
     'session.configured': () => '',
     'session.titled': () => '',
-    'session.note': ({ data }) => this.#lines(this.#brush.paint('dim', `note: ${plain(data.text)}`)),
-    'session.failed': ({ data }) => this.#lines(this.#brush.paint('red', `failed: ${plain(data.reason)}`)),
-    'session.closed': () => this.#lines(this.#brush.paint('dim', 'the session is closed')),
+    'session.note': ({ data }) => this.#lines(this.#painter.paint('dim', `note: ${plain(data.text)}`)),
+    'session.failed': ({ data }) => this.#lines(this.#painter.paint('red', `failed: ${plain(data.reason)}`)),
+    'session.closed': () => this.#lines(this.#painter.paint('dim', 'the session is closed')),
     prompt: (event) => this.#prompt(event),
     'turn.started': ({ turnId = '' }) => this.#start(turnId),
     text: ({ data }) => this.#say('text', plainText(data.text)),
@@ -89,7 +89,7 @@ export class EventPrinter {
     this.#isFirst = false;
     return this.#lines(
       ...blank,
-      ...lines.map((line, index) => this.#brush.paint('bold', `${index ? ' ' : '›'} ${line}`)),
+      ...lines.map((line, index) => this.#painter.paint('bold', `${index ? ' ' : '›'} ${line}`)),
     );
   }
 
@@ -97,7 +97,7 @@ export class EventPrinter {
     if (text === '') return '';
     const start = this.#open === null || this.#open === kind ? '' : '\n';
     this.#open = text.endsWith('\n') ? null : kind;
-    const lines = kind === 'text' ? text : text.replace(/[^\n]+/g, (line) => this.#brush.paint('dim', line));
+    const lines = kind === 'text' ? text : text.replace(/[^\n]+/g, (line) => this.#painter.paint('dim', line));
     return start + lines;
   }
 
@@ -107,11 +107,11 @@ export class EventPrinter {
     if (tool.status !== 'completed' && tool.status !== 'failed') return '';
     this.#tools.delete(tool.toolCallId);
     const diff = tool.status === 'completed' ? this.#diffOnce(tool) : [];
-    return this.#lines(...toolLines(tool, this.#brush), ...diff);
+    return this.#lines(...toolLines(tool, this.#painter), ...diff);
   }
 
   #diffOnce(tool: ToolChange): string[] {
-    const lines = this.#shown.has(tool.toolCallId) ? [] : diffLines(tool, this.#folder, this.#brush);
+    const lines = this.#shown.has(tool.toolCallId) ? [] : diffLines(tool, this.#folder, this.#painter);
     if (lines.length > 0) this.#shown.add(tool.toolCallId);
     return lines;
   }
@@ -131,7 +131,7 @@ export class EventPrinter {
     this.#questions.set(question.pendingId, question);
     const tool = this.#tools.get(question.toolCallId ?? '');
     const options = optionsText(question);
-    const head = `${this.#brush.paint('yellow', '?')} ${this.#brush.paint('bold', plain(question.title))}`;
+    const head = `${this.#painter.paint('yellow', '?')} ${this.#painter.paint('bold', plain(question.title))}`;
     return this.#lines(...(tool ? this.#diffOnce(tool) : []), options === '' ? head : `${head}  ${options}`);
   }
 
@@ -144,7 +144,7 @@ export class EventPrinter {
     const text = endings[stopReason];
     if (text === undefined) return begun + this.#lines();
     const colour = stopReason === 'cancelled' ? 'dim' : 'red';
-    return begun + this.#lines(this.#brush.paint(colour, reason === undefined ? text : `${text}: ${plain(reason)}`));
+    return begun + this.#lines(this.#painter.paint(colour, reason === undefined ? text : `${text}: ${plain(reason)}`));
   }
 
   /** Whole lines; an unfinished line before them is ended. */

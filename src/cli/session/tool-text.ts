@@ -16,17 +16,17 @@ const shownOutputLines = 5;
 const titleColumns = 100;
 const resultColumns = 60;
 
-export function toolLines(tool: ToolChange, brush: Painter): string[] {
+export function toolLines(tool: ToolChange, painter: Painter): string[] {
   const failed = tool.status === 'failed';
   const isOpen = tool.status === 'pending' || tool.status === 'in_progress';
-  const mark = failed ? brush.paint('red', '✗') : isOpen ? '…' : brush.paint('green', '✓');
+  const mark = failed ? painter.paint('red', '✗') : isOpen ? '…' : painter.paint('green', '✓');
   const output = outputOf(tool);
   const [first = ''] = output;
   const brief = output.length === 1 && first.length <= resultColumns;
   const summary = brief ? `: ${first}` : output.length > 0 ? ` (${output.length} lines)` : '';
   const more = failed && !brief ? output.slice(-shownOutputLines) : [];
   return [
-    `${mark} ${titleOf(tool)}${brush.paint('dim', summary)}`,
+    `${mark} ${titleOf(tool)}${painter.paint('dim', summary)}`,
     ...more.map((line) => `  ${cut(line, titleColumns)}`),
   ];
 }
@@ -36,18 +36,18 @@ export function titleOf({ title, toolCallId }: ToolChange): string {
 }
 
 /** The diffs of all files that the call edits; a long diff is cut. */
-export function diffLines({ content = [] }: ToolChange, folder: string, brush: Painter): string[] {
-  return content.flatMap((part) => (part.type === 'diff' ? oneDiff(part, folder, brush) : []));
+export function diffLines({ content = [] }: ToolChange, folder: string, painter: Painter): string[] {
+  return content.flatMap((part) => (part.type === 'diff' ? oneDiff(part, folder, painter) : []));
 }
 
-function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, folder: string, brush: Painter) {
+function oneDiff({ path, oldText, newText }: Readonly<Record<string, unknown>>, folder: string, painter: Painter) {
   const name = String(path).startsWith(`${folder}/`) ? String(path).slice(folder.length + 1) : String(path);
   const bytes = (text: unknown) => (typeof text === 'string' ? Buffer.from(text) : null);
-  const text = new DiffText(brush.colourful);
+  const text = new DiffText(painter.colourful);
   const shown = text.take(Buffer.from(unifiedDiff(name, bytes(oldText), bytes(newText)))) + text.end();
   const lines = shown.split('\n').slice(0, -1);
   const rest = lines.length - shownDiffLines;
-  const kept = rest > 1 ? [...lines.slice(0, shownDiffLines), brush.paint('dim', `… ${rest} more lines`)] : lines;
+  const kept = rest > 1 ? [...lines.slice(0, shownDiffLines), painter.paint('dim', `… ${rest} more lines`)] : lines;
   return kept.map((line) => `  ${line}`);
 }
 

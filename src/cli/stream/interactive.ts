@@ -58,15 +58,15 @@ export async function showUntilEnd(
 ): Promise<Exit> {
   const reset = isRaw(lent) ? new TerminalReset() : null;
   const sinks = ownSinks(out);
-  const words = new StartErrorFilter(reset?.watched(sinks) ?? sinks);
+  const startErrors = new StartErrorFilter(reset?.watched(sinks) ?? sinks);
   const release = lend(socket, lent);
   const giveBack = () => {
     release();
     reset?.finish(out);
   };
   try {
-    const exit = await receive(socket, words.sinks, `carrel attach ${name}`);
-    const refusal = await words.refusal(exit, argv);
+    const exit = await receive(socket, startErrors.sinks, `carrel attach ${name}`);
+    const refusal = await startErrors.refusal(exit, argv);
     giveBack();
     if (refusal) out.fail(refuse(refusal));
     closeSinks(out, exit);

@@ -27,12 +27,15 @@ export interface Sinks {
  * `again` is the hint.
  */
 export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<Exit> {
+  let cause: unknown;
   const exit = await deliver(readFrames(stream), sinks).catch((error) => {
-    if (isReset(error)) return null;
-    throw error;
+    if (!isReset(error)) throw error;
+    cause = error;
+    return null;
   });
   if (exit) return exit;
   throw new Fault('unavailable', 'the daemon went away while the command was running', {
+    cause,
     hint: `The sandbox goes on without it: ${again}`,
   });
 }

@@ -14,12 +14,12 @@ const reply = /^\x1b(?:\[[?>]?[\d;]*\$?[cnRyt]|\[\?[\d;]*u|\[[IO]|[\]P_])/;
 /** Sends the size before a key. Call it before the listener that sends the keys is added. */
 export function sendSizeOnKey(socket: Writable, keys: Readable, send = sendSize): () => void {
   let sentAt = performance.now();
-  const claim = (chunk: Buffer) => {
+  const sendBeforeKey = (chunk: Buffer) => {
     const now = performance.now();
     if (now - sentAt < pauseMs || reply.test(chunk.toString('latin1', 0, 32))) return;
     sentAt = now;
     send(socket);
   };
-  keys.on('data', claim);
-  return () => keys.off('data', claim);
+  keys.on('data', sendBeforeKey);
+  return () => keys.off('data', sendBeforeKey);
 }

@@ -6,9 +6,9 @@ const ended = (exitCode: number) => ({ exitCode, signal: null, outOfMemory: fals
 async function outcome(exitCode: number, ...words: string[]): Promise<{ shown: string; message: string | null }> {
   const shown: string[] = [];
   const sink = (chunk: Buffer) => void shown.push(String(chunk));
-  const start = new StartErrorFilter({ stdout: sink, stderr: sink });
-  for (const word of words) await start.sinks.stderr(Buffer.from(word));
-  const refusal = await start.refusal(ended(exitCode), ['nosuch']);
+  const filter = new StartErrorFilter({ stdout: sink, stderr: sink });
+  for (const word of words) await filter.sinks.stderr(Buffer.from(word));
+  const refusal = await filter.refusal(ended(exitCode), ['nosuch']);
   return { shown: shown.join(''), message: refusal?.message ?? null };
 }
 

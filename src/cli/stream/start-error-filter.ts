@@ -14,12 +14,12 @@ const notExecutable = 126;
  */
 const foreign =
   /^(\[FATAL tini \(\d+\)\] |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: .*(crun|runc|OCI runtime|executable file)|.* could not be started\r?\n$)/;
-const maxHeldBytes = 8 * 1024;
-const maxHeldMs = 1000;
+const maxBufferedBytes = 8 * 1024;
+const maxBufferedMs = 1000;
 
 export class StartErrorFilter {
   readonly #sinks: Sinks;
-  readonly #held: { readonly to: Sinks['stdout']; readonly chunk: Buffer }[] = [];
+  readonly #buffered: { readonly to: Sinks['stdout']; readonly chunk: Buffer }[] = [];
   #passed: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,15 +37,15 @@ export class StartErrorFilter {
   }
 
   /** Whether output is buffered, so that `refusal` has to decide about it. */
-  get holds(): boolean {
-    return this.#held.length > 0;
+  get isBuffering(): boolean {
+    return this.#buffered.length > 0;
   }
 
   async #take(to: Sinks['stdout'], chunk: Buffer): Promise<void> {
-    const isForeign = foreign.test(chunk.toString('utf8', 0, maxHeldBytes)) && chunk.length < maxHeldBytes;
-    if (!this.#passed && (isForeign || this.#held.length > 0) && this.#held.length < 8) {
-      this.#held.push({ to, chunk });
-      this.#timer ??= setTimeout(() => void this.#pass(), maxHeldMs);
+    const isForeign = foreign.test(chunk.toString('utf8', 0, maxBufferedBytes)) && chunk.length < maxBufferedBytes;
+    if (!this.#passed && (isForeign || this.#buffered.length > 0) && this.#buffered.length < 8) {
+      this.#buffered.push({ to, chunk });
+      this.#timer ??= setTimeout(() => void this.#pass(), maxBufferedMs);
       return;
     }
     await this.#pass();
@@ -55,12 +55,12 @@ export class StartErrorFilter {
   /** Passes the buffered output on, once; later output waits for it. */
   #pass(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#passed ??= this.#passHeld();
+    this.#passed ??= this.#passBuffered();
     return this.#passed;
   }
 
-  async #passHeld(): Promise<void> {
-    for (const { to, chunk } of this.#held.splice(0)) await to(chunk);
+  async #passBuffered(): Promise<void> {
+    for (const { to, chunk } of this.#buffered.splice(0)) await to(chunk);
   }
 
   /**
@@ -69,26 +69,26 @@ export class StartErrorFilter {
    */
   async refusal({ exitCode }: { readonly exitCode: number | null }, command: readonly string[]): Promise<Fault | null> {
     clearTimeout(this.#timer);
-    const words = Buffer.concat(this.#held.map(({ chunk }) => chunk)).toString('utf8');
-    if (words !== '' && (exitCode === notFound || exitCode === notExecutable)) return startFault(command[0]!, words);
+    const output = Buffer.concat(this.#buffered.map(({ chunk }) => chunk)).toString('utf8');
+    if (output !== '' && (exitCode === notFound || exitCode === notExecutable)) return startFault(command[0]!, output);
     await this.#pass();
     return null;
   }
 }
 
-export function startFault(program: string, words: string): Fault {
-  const folder = /chdir[^`"]*[`"]([^`"]*)[`"]/.exec(words)?.[1];
+export function startFault(program: string, output: string): Fault {
+  const folder = /chdir[^`"]*[`"]([^`"]*)[`"]/.exec(output)?.[1];
   if (folder !== undefined) {
     return new Fault('not_found', `there is no folder ${folder} in the sandbox to start ${program} in`, {
       hint: 'Name one that is there: --cwd DIR',
     });
   }
-  if (/permission denied/i.test(words)) {
+  if (/permission denied/i.test(output)) {
     return new Fault('denied', `${program} cannot be run in the sandbox: it is not executable there`, {
       hint: 'Make it executable (chmod +x), or name the program that runs it, such as: sh FILE',
     });
   }
-  if (/no such file|not found|could not be started/i.test(words)) {
+  if (/no such file|not found|could not be started/i.test(output)) {
     return new Fault('not_found', `there is no program ${program} in the sandbox`, { hint: whereFrom(program) });
   }
   return new Fault('not_found', `${program} could not be started in the sandbox`, { hint: whereFrom(program) });

@@ -33,7 +33,7 @@ export async function concludeSwarm(
     return 0;
   }
   const ended = await readAlong(context, client, begun.project, names);
-  await tellLimits(out, client, asked, names);
+  await warnLimits(out, client, asked, names);
   if (context.json) out.document(ended);
   const completed = ended.containers.filter(
     ({ containerName, status }) => status === 'completed' && names.includes(containerName),
@@ -43,7 +43,7 @@ export async function concludeSwarm(
 }
 
 /** Warns once about limits that cannot be enforced. Sandboxes that are already removed are skipped, ignoring. */
-async function tellLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
+async function warnLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
   if (limits === undefined || Object.keys(limits).length === 0) return;
   for (const name of names) {
     const view = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).catch(() => null);

@@ -24,21 +24,21 @@ export class CommandLiveness {
   }
 
   /** The pid of the first process; 0 for one that has ended. */
-  settle(pid: number): void {
+  setPid(pid: number): void {
     this.#pid = pid;
     this.#ref = processRef(pid);
   }
 
   async isOver(): Promise<boolean> {
     if (this.#pid === 0) return true;
-    return this.#ref ? !isAlive(this.#ref) : this.#isOverAsSaid();
+    return this.#ref ? !isAlive(this.#ref) : this.#isOverByEngine();
   }
 
   /**
    * Asks the engine, for a process that is not visible on this machine. An engine that does not answer counts as an
    * end.
    */
-  async #isOverAsSaid(): Promise<boolean> {
+  async #isOverByEngine(): Promise<boolean> {
     try {
       const find = this.#connection.ask((docker) => docker.getContainer(this.#container).inspect(), answerMs);
       return !(await find).State.Running;

@@ -8,19 +8,19 @@ import { readOutputs } from './frames.ts';
 import { resizeContainer } from './resize.ts';
 
 export interface Attachment {
-  readonly life: CommandLiveness;
+  readonly liveness: CommandLiveness;
   readonly terminal: boolean;
 }
 
 export async function attachConsole(
   connection: Connection,
   container: string,
-  { life, terminal }: Attachment,
+  { liveness, terminal }: Attachment,
 ): Promise<Console> {
   const streams = { stream: '1', stdin: '1', stdout: '1', stderr: '1' };
   const socket = await connection.hijack(`/containers/${container}/attach`, streams, null);
   return {
-    ...readOutputs(socket, terminal, { over: () => life.isOver(), isFree: () => !life.isKnown }),
+    ...readOutputs(socket, terminal, { over: () => liveness.isOver(), isFree: () => !liveness.isKnown }),
     stdin: stdinOf(socket),
     resize: terminal ? resizeContainer(connection, container) : async () => {},
     detach: () => socket.destroy(),

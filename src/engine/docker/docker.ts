@@ -55,7 +55,7 @@ class DockerEngine implements Engine {
   readonly #context: Context;
   readonly #events: Events;
   readonly #pauses: Pauses;
-  readonly #held = new PendingConsoles();
+  readonly #pendingConsoles = new PendingConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
   /** Pids of first processes, as the engine last reported them. */
   readonly #inits = new Map<string, number>();
@@ -86,7 +86,7 @@ class DockerEngine implements Engine {
         return startedOf(handleOf(await this.#begin(launch, onCreated)));
       }
     } catch (error) {
-      this.#held.release(id);
+      this.#pendingConsoles.release(id);
       // Without the stage the sources of the mounts do not exist, so the container cannot start later. If the engine
       // gave no answer, the container may have started, and the command must not run twice: so it is kept.
       this.#context.stage.hide(id);
@@ -111,8 +111,9 @@ class DockerEngine implements Engine {
     const { connection } = this.#context;
     const early = onCreated !== undefined && (await this.#context.facts()).product === 'Podman';
     const name = await this.#context.containers.idOf(id);
-    const life = new CommandLiveness(connection, name);
-    if (held) this.#held.hold(id, await attachConsole(connection, name, { life, terminal: terminal !== null }));
+    const liveness = new CommandLiveness(connection, name);
+    if (held)
+      this.#pendingConsoles.add(id, await attachConsole(connection, name, { liveness, terminal: terminal !== null }));
     if (early) {
       await prepareWithPodman(connection, name);
       const container = await this.#present(id);
@@ -130,7 +131,7 @@ class DockerEngine implements Engine {
     this.#context.stage.hide(id);
     if (this.#context.hasLog(id)) this.#context.logs.add(this.#context.run(id));
     const container = await this.#present(id);
-    life.settle(container.State.Pid);
+    liveness.setPid(container.State.Pid);
     if (onCreated && !early) await this.#reportCreated(container, onCreated);
     return container;
   }
@@ -186,14 +187,14 @@ class DockerEngine implements Engine {
     if (found.kind === 'absent' || found.kind === 'exited') return;
     if (found.kind === 'created') return removeEverything(this.#context, id);
     // The engine records the exit only after all output is read, and the client of this console may not read.
-    this.#held.release(id);
+    this.#pendingConsoles.release(id);
     // A paused process does not handle signals.
     await this.resume(id);
     await stopContainer(this.#context, await this.#context.containers.idOf(id), graceMs);
   }
 
   async remove(id: string): Promise<void> {
-    this.#held.release(id);
+    this.#pendingConsoles.release(id);
     await this.resume(id);
     await removeEverything(this.#context, id);
   }
@@ -223,17 +224,17 @@ class DockerEngine implements Engine {
   }
 
   async attach(id: string, handle: Handle): Promise<Console> {
-    const held = this.#held.take(id);
-    if (held) return held;
+    const pending = this.#pendingConsoles.take(id);
+    if (pending) return pending;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw sandboxNotRunning();
     const container = await this.#present(id);
     const terminal = container.Config.Tty;
     if (this.#context.hasLog(id) && !terminal) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
-    const life = new CommandLiveness(connection, container.Id);
-    life.settle(container.State.Pid);
-    const console = await attachConsole(connection, container.Id, { life, terminal });
+    const liveness = new CommandLiveness(connection, container.Id);
+    liveness.setPid(container.State.Pid);
+    const console = await attachConsole(connection, container.Id, { liveness, terminal });
     try {
       // If the command had ended already, the connection would stay open until the container is started again.
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
@@ -269,7 +270,7 @@ class DockerEngine implements Engine {
   async dispose(): Promise<void> {
     // When the engine cannot be reached, the next instance ends the pause, ignoring.
     for (const id of this.#pauses.ids()) await this.resume(id).catch(() => {});
-    this.#held.releaseAll();
+    this.#pendingConsoles.releaseAll();
     this.#context.logs.close();
     await this.#events.close();
   }

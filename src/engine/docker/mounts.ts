@@ -35,7 +35,7 @@ export interface MountPlan {
   /** The named volumes, by the index of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
   /** Which overlays are mounted at their sources already. */
-  readonly layered: IsMountedByDaemon;
+  readonly isMountedByDaemon: IsMountedByDaemon;
   /** The process that reads the layers can only see extended attributes named `user.`. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
@@ -67,7 +67,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   const outer = plan.nested ? outerMounts(mounts) : mounts.map(() => null);
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs' || outer[index] !== null) return [];
-    if (mount.kind === 'overlay' && !plan.layered(index)) return overlay(mount, index, identity, plan);
+    if (mount.kind === 'overlay' && !plan.isMountedByDaemon(index)) return overlay(mount, index, identity, plan);
     const named = plan.named.get(index);
     const readonly = mount.kind === 'bind' && mount.readonly;
     if (named) return { ...named, Target: mount.target, ReadOnly: readonly };

@@ -45,13 +45,13 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: IsMountedByDaemon): Promise<Sources> {
+  async show(id: string, mounts: readonly Mount[], agent: Ids, isMountedByDaemon: IsMountedByDaemon): Promise<Sources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);
     const { folder, release } = setStage(`docker-${id}`);
     try {
-      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered(index));
+      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, isMountedByDaemon(index));
       nestOn(folder, mounts, agent);
       mkdirSync(target, { mode: 0o711 });
       if (!this.#inEngine((engine) => bindTreeInto(engine, folder, target))) throw noEngine(this.#socketPath);
@@ -115,11 +115,17 @@ function engineAt(socketPath: string, folder: string): number | null {
 const nameOf = (index: number) => String(index);
 const changesOf = (index: number) => `${index}-changes`;
 
-async function putOn(folder: string, index: number, mount: Mount, agent: Ids, layered: boolean): Promise<void> {
+async function putOn(
+  folder: string,
+  index: number,
+  mount: Mount,
+  agent: Ids,
+  isMountedByDaemon: boolean,
+): Promise<void> {
   const owners = { agent, ownerNamespace: shiftBetween, rootless: false };
   if (mount.kind === 'tmpfs') return;
   if (mount.kind === 'bind') return bindSource(mount, join(folder, nameOf(index)), owners);
-  if (layered) return overlaySource(mount, join(folder, nameOf(index)), owners);
+  if (isMountedByDaemon) return overlaySource(mount, join(folder, nameOf(index)), owners);
   const { lower, target, mapOwner = false } = mount;
   const bound = { kind: 'bind', target } as const;
   await bindSource({ ...bound, source: lower, readonly: true, mapOwner }, join(folder, nameOf(index)), owners);

@@ -40,14 +40,16 @@ export async function create(context: Context, launch: Launch): Promise<string> 
   if (isPodman && !shows) throw needsRoot();
   if (!shows) refuseNested(all);
   const outer = outerMounts(all);
-  const layered = (index: number) => isPodman || isOuter(outer, index);
+  const isMountedByDaemon = (index: number) => isPodman || isOuter(outer, index);
   const view = shows ? same : await context.view(root.image);
   const identity = shows ? ownIdentity(who) : identityFor(ownedFolders(launch.mounts, maps), who);
   const agent = identity.outside;
   const mounts = prepareMounts(all, identity, {
-    sources: shows ? await context.stage.show(launch.id, all, agent, layered) : plainSources(all, agent, maps, view),
+    sources: shows
+      ? await context.stage.show(launch.id, all, agent, isMountedByDaemon)
+      : plainSources(all, agent, maps, view),
     nested: shows,
-    layered,
+    isMountedByDaemon,
     named: isPodman ? new Map() : await nameVolumes(all, { connection, installation, agent, view }),
     sealed: shows && runtime === sysbox,
     folder: context.run(launch.id),

@@ -52,7 +52,7 @@ class LocalEngine implements LocalEngineView {
   readonly name = 'local';
   readonly #context: Context;
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #held = new PendingConsoles();
+  readonly #pendingConsoles = new PendingConsoles();
   readonly #pauses: Pauses;
   readonly #running: RunningSandboxes;
   readonly #exits: ReturnType<typeof watch>;
@@ -152,7 +152,7 @@ class LocalEngine implements LocalEngineView {
     const keepsInput = stdin || terminal !== null;
     if (keepsInput && !held) return;
     const console = attachConsole(this.#context.layout.run(id));
-    if (held) this.#held.hold(id, console);
+    if (held) this.#pendingConsoles.add(id, console);
     if (!keepsInput) console.stdin.end();
     if (!held) console.stdin.on('finish', () => console.detach());
   }
@@ -206,7 +206,7 @@ class LocalEngine implements LocalEngineView {
     if (found.kind === 'exited') return this.#free(id, freeEnded);
     if (found.kind === 'created') return this.#free(id, removeEverything);
     // The keeper records the exit only after all output is read, and the client of this console may not read.
-    this.#held.release(id);
+    this.#pendingConsoles.release(id);
     // A paused process does not handle signals; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
@@ -243,7 +243,7 @@ class LocalEngine implements LocalEngineView {
   }
 
   async remove(id: string): Promise<void> {
-    this.#held.release(id);
+    this.#pendingConsoles.release(id);
     await this.resume(id);
     await this.#free(id, removeEverything);
     this.#pauses.forget(id);
@@ -271,8 +271,8 @@ class LocalEngine implements LocalEngineView {
   }
 
   async attach(id: string, handle: Handle): Promise<Console> {
-    const held = this.#held.take(id);
-    if (held) return held;
+    const pending = this.#pendingConsoles.take(id);
+    if (pending) return pending;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw sandboxNotRunning();
     if (found.trouble === 'keeper lost') throw keeperLost();
@@ -304,7 +304,7 @@ class LocalEngine implements LocalEngineView {
     this.#running.close();
     this.#context.logs.close();
     for (const id of this.#pauses.ids()) await this.resume(id);
-    this.#held.releaseAll();
+    this.#pendingConsoles.releaseAll();
     removeParent(this.#context.cgroups);
   }
 }

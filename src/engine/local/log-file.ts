@@ -1,6 +1,6 @@
 /**
- * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `linkRotatedLogs` keeps the earlier
- * files by hard links.
+ * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `linkRotatedLogs` keeps the
+ * earlier files by hard links.
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function namesOf(files: number): string[] {
 
 /** The path at which conmon makes the file that will replace the log. If a file exists there, conmon uses it. */
 const nextName = `${logName}.tmp`;
-/** A second link to that file, so that it is not lost when conmon replaces the log twice before `linkRotatedLogs` runs. */
+/** A second link to that file: it is not lost when conmon replaces the log twice before `linkRotatedLogs` runs. */
 const spareName = 'spare';
 
 /**

@@ -30,7 +30,7 @@ export class Pauses {
   readonly #context: Context;
   readonly #own = new OwnPauses();
   /** Sandboxes that are known to have no pause left by an earlier process. */
-  readonly #looked = new Set<string>();
+  readonly #checked = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -59,9 +59,9 @@ export class Pauses {
     const list = () => processesInside(init, this.#execPids(id));
     const spared = freezer ? [] : list().filter((pid) => stopStateOf(pid) === 'stopped');
     writeFileSync(this.#note(id), JSON.stringify(spared), { mode: 0o600 });
-    const still = freezer ? await freeze(freezer, pauseMs) : await stopAll(list, pauseMs, spared);
+    const allStopped = freezer ? await freeze(freezer, pauseMs) : await stopAll(list, pauseMs, spared);
     crashPoint('pause:held');
-    if (still) return;
+    if (allStopped) return;
     throw new Fault('unavailable', 'a process inside the sandbox cannot be paused', {
       hint: 'Try again, or stop the sandbox first.',
     });
@@ -109,14 +109,14 @@ export class Pauses {
   }
 
   forget(id: string): void {
-    this.#looked.delete(id);
+    this.#checked.delete(id);
   }
 
   /** Ends a pause that an earlier process made. */
   endAbandoned(id: string, init: () => ProcessRef | null): void {
-    if (this.#looked.has(id)) return;
+    if (this.#checked.has(id)) return;
     if (!this.#own.has(id) && existsSync(this.#note(id))) this.#release(id, init());
-    this.#looked.add(id);
+    this.#checked.add(id);
   }
 
   #release(id: string, init: ProcessRef | null): void {

@@ -200,14 +200,14 @@ function passBody(answering: Answering, done: (error?: Error | null) => void): v
   if (isNext && body !== null && response.socket !== null && isChunked === response.chunkedEncoding) {
     incoming.on('error', () => {});
     response.flushHeaders();
-    pourBody(answering, body, response.socket, done);
+    relayBody(answering, body, response.socket, done);
     return;
   }
   incoming.once('error', done);
   pipeline(incoming, counted(passing, 'received'), response, done);
 }
 
-function pourBody(
+function relayBody(
   { response, upstream, passing }: Answering,
   body: Body,
   client: Socket,

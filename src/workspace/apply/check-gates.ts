@@ -22,8 +22,8 @@ export function checkGates(
   gateContext: GateContext,
 ): GateResult {
   let read: Uint8Array | null = null;
-  const bytesOf = (standing: PathState | null, maxBytes: number) =>
-    (standing?.source && reader.read(standing.source, maxBytes)) ?? null;
+  const bytesOf = (state: PathState | null, maxBytes: number) =>
+    (state?.source && reader.read(state.source, maxBytes)) ?? null;
   const verdict = verdictOf(
     { path, before: before?.entry ?? null, after: after?.entry ?? null },
     {
@@ -40,8 +40,8 @@ export function checkGates(
 }
 
 /** Keeps the hash of the checked content, since hashes fit in memory: staging refuses content with another hash. */
-function pinned(standing: PathState, bytes: Uint8Array | null): PathState {
-  if (bytes === null) return standing;
+function pinned(state: PathState, bytes: Uint8Array | null): PathState {
+  if (bytes === null) return state;
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { ...standing, entry: { ...standing.entry, sizeBytes: bytes.length }, sha256 };
+  return { ...state, entry: { ...state.entry, sizeBytes: bytes.length }, sha256 };
 }

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
 import { type BytePath, fromText, toBytes } from '../../model/byte-path.ts';
 import type { Change } from '../../model/change.ts';
-import { type Git, runGit, runGitNow } from '../git/git.ts';
+import { type Git, runGit, runGitSync } from '../git/git.ts';
 import { Folders } from '../tree/folders.ts';
 import { entryAt, look, unlessGone } from '../tree/tree.ts';
 import { LinkNames, type Names } from './link-names.ts';
@@ -154,7 +154,7 @@ function ownersGit(project: string): Git {
 }
 
 function ask(project: string, args: readonly string[]): string {
-  const { exitCode, stdout } = runGitNow(ownersGit(project), args);
+  const { exitCode, stdout } = runGitSync(ownersGit(project), args);
   return exitCode === 0 ? stdout.toString() : '';
 }
 

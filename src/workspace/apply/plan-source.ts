@@ -177,7 +177,7 @@ export class PlanSource {
     if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.#result(versions, 'left', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
     if (marked) return this.#carry(versions, marked, 'markers', conflict);
-    const { gates, note } = this.#judge(versions, this.#agentState(versions));
+    const { gates, note } = this.#checkGates(versions, this.#agentState(versions));
     return { ...this.#result(versions, 'conflict', conflict), gates, note };
   }
 
@@ -185,7 +185,7 @@ export class PlanSource {
   #carry(versions: Versions, result: PathState | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.#at.options;
-    const { gates, note, after } = this.#judge(versions, result);
+    const { gates, note, after } = this.#checkGates(versions, result);
     if (gates.some((gate) => !allow.includes(gate)))
       return { ...this.#result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates, note };
     if (after) this.#makeFolders(path);
@@ -193,7 +193,7 @@ export class PlanSource {
     return { ...this.#result(versions, outcome, conflict), gates, note };
   }
 
-  #judge({ change, project }: Versions, result: PathState | null): GateResult {
+  #checkGates({ change, project }: Versions, result: PathState | null): GateResult {
     const { gateContext = noGateContext } = this.#at.options;
     const linkAt = (path: BytePath) => {
       const state = this.#at.planned.look(path);

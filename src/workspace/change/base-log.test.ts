@@ -50,7 +50,7 @@ describe('the base log', () => {
       writer.record(name, kept(content));
       writer.record('empty', kept(''));
       writer.record('folder', { ...kept(null), entry: { ...file, type: 'folder' } });
-      writer.looked(123456789012345678n);
+      writer.noteObserved(123456789012345678n);
     });
     expect([...readBaseLog(place).records.keys()]).toEqual([name, 'empty', 'folder']);
     expect([contentOf(name), contentOf('empty'), contentOf('folder')]).toEqual([content, '', null]);
@@ -94,18 +94,18 @@ describe('the base log', () => {
     }
   });
 
-  it('does not grow by looks that see nothing new', () => {
-    write((writer) => writer.looked(111n));
+  it('does not grow by observations that find nothing new', () => {
+    write((writer) => writer.noteObserved(111n));
     write((writer) => writer.record('a', kept('one')));
     const sizes = [222n, 333n, 444n].map((at) => {
-      write((writer) => writer.looked(at));
+      write((writer) => writer.noteObserved(at));
       expect(readBaseLog(place).lookedNs).toBe(at);
       return statSync(path).size;
     });
     expect(new Set(sizes).size).toBe(1);
     write((writer) => {
       writer.record('b', kept('two'));
-      writer.looked(555n);
+      writer.noteObserved(555n);
     });
     expect([contentOf('a'), contentOf('b'), readBaseLog(place).lookedNs]).toEqual(['one', 'two', 555n]);
   });
@@ -145,7 +145,7 @@ describe('the base log', () => {
           writer.record('b', { ...kept('before'), hardLink: null });
           writer.record('b', { ...kept(`applied ${n}`), origin: 'applied', apply: 'one', hardLink: 'a' });
           writer.forget('gone');
-          writer.looked(BigInt(n));
+          writer.noteObserved(BigInt(n));
         });
     }
 
@@ -154,7 +154,7 @@ describe('the base log', () => {
       write((writer) => {
         for (const name of ['b', 'forgotten']) writer.hides(name);
         writer.forget('forgotten');
-        writer.looked(19n);
+        writer.noteObserved(19n);
       });
       const before = readBaseLog(place);
       expect(compactBaseLog(before)).toBe(true);

@@ -23,8 +23,8 @@ interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly lengthBytes: number | null;
 }
 
-/** Every change before this time has a record; the time is taken before a look begins. */
-interface Looked {
+/** Every change before this time has a record; the time is taken before an observation begins. */
+interface ObservationNote {
   readonly lookedNs: string;
 }
 
@@ -38,7 +38,7 @@ interface Hiding {
   readonly hides: BytePath;
 }
 
-type Line = Header | Looked | Voided | Hiding;
+type Line = Header | ObservationNote | Voided | Hiding;
 
 function logFile(place: WorkspacePlace): string {
   return join(place.folder, 'base.log');
@@ -70,7 +70,7 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   const records = new Map<BytePath, BaseRecord>();
   const fd = openIfThere(file);
   const hiding = new Set<BytePath>();
-  if (fd === null) return { file, records, hiding, lookedNs: null, wholeBytes: 0, lookAt: null };
+  if (fd === null) return { file, records, hiding, lookedNs: null, wholeBytes: 0, observationOffset: null };
   try {
     return { file, records, hiding, ...readRecords(fd, records, hiding) };
   } finally {
@@ -78,13 +78,13 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   }
 }
 
-export type LogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'lookAt'>;
+export type LogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'observationOffset'>;
 
 /** The end of a log that is complete and has this length; null: it has another length by now. */
 export function endOfLog(place: WorkspacePlace, wholeBytes: number): LogEnd | null {
   const file = logFile(place);
   const isIt = statSync(file, { throwIfNoEntry: false })?.size === wholeBytes;
-  return isIt ? { file, wholeBytes, lookAt: null } : null;
+  return isIt ? { file, wholeBytes, observationOffset: null } : null;
 }
 
 function openIfThere(file: string): number | null {
@@ -96,19 +96,19 @@ function openIfThere(file: string): number | null {
   }
 }
 
-type Extent = Pick<BaseLog, 'lookedNs' | 'wholeBytes' | 'lookAt'>;
+type Extent = Pick<BaseLog, 'lookedNs' | 'wholeBytes' | 'observationOffset'>;
 
 function readRecords(fd: number, records: Map<BytePath, BaseRecord>, hiding: Set<BytePath>): Extent {
   const reader = new LogLines(fd);
-  let [lookedNs, lookAt]: [bigint | null, number | null] = [null, null];
+  let [lookedNs, observationOffset]: [bigint | null, number | null] = [null, null];
   for (let wholeBytes = 0; ; wholeBytes = reader.position) {
     const header = parse(reader.line());
-    if (header === null) return { lookedNs, wholeBytes, lookAt };
+    if (header === null) return { lookedNs, wholeBytes, observationOffset };
     if ('lookedNs' in header) {
-      [lookedNs, lookAt] = [BigInt(header.lookedNs), wholeBytes];
+      [lookedNs, observationOffset] = [BigInt(header.lookedNs), wholeBytes];
       continue;
     }
-    lookAt = null;
+    observationOffset = null;
     if ('voidedApply' in header) {
       takeBack(records, header.voidedApply);
       continue;
@@ -119,7 +119,8 @@ function readRecords(fd: number, records: Map<BytePath, BaseRecord>, hiding: Set
     }
     if (header.origin === 'none') hiding.delete(header.path);
     const offset = reader.position;
-    if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes, lookAt };
+    if (header.lengthBytes !== null && !reader.skip(header.lengthBytes))
+      return { lookedNs, wholeBytes, observationOffset };
     keep(records, header, offset);
   }
 }
@@ -187,11 +188,11 @@ export class BaseLogWriter {
   /** The offset of the next piece in the file. */
   #positionBytes: number;
   #wrote = false;
-  #isOnlyLooked = false;
-  readonly #lookAt: number | null;
+  #isOnlyObserved = false;
+  readonly #observationOffset: number | null;
 
   constructor(log: LogEnd) {
-    this.#lookAt = log.lookAt;
+    this.#observationOffset = log.observationOffset;
     this.#positionBytes = log.wholeBytes;
     this.#fd = openSync(
       log.file,
@@ -227,22 +228,22 @@ export class BaseLogWriter {
   }
 
   /**
-   * Notes the time of a look. Replaces the last note if nothing new was seen, so that frequent looks do not fill the
-   * disk.
+   * Notes the time of an observation. Replaces the last note if nothing new was seen, so that frequent observations do
+   * not fill the disk.
    */
-  looked(lookedNs: bigint): void {
+  noteObserved(lookedNs: bigint): void {
     const isNews = this.#wrote || this.#pieces.length > 0;
-    if (!isNews && this.#lookAt !== null) ftruncateSync(this.#fd, this.#lookAt);
+    if (!isNews && this.#observationOffset !== null) ftruncateSync(this.#fd, this.#observationOffset);
     this.#flush();
     // If a power cut loses only the note, fewer bases can be proven, but none is wrong.
-    this.#isOnlyLooked = !this.#wrote;
-    this.#push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
+    this.#isOnlyObserved = !this.#wrote;
+    this.#push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies ObservationNote)}\n`));
   }
 
   close(): void {
     try {
       this.#flush();
-      if (this.#wrote && !this.#isOnlyLooked) fdatasyncSync(this.#fd);
+      if (this.#wrote && !this.#isOnlyObserved) fdatasyncSync(this.#fd);
     } finally {
       closeSync(this.#fd);
     }

@@ -1,6 +1,6 @@
 /**
- * One look at a live base, which records each changed path while its base can still be read. The caller walks the
- * working copy, and calls `finish` after a walk that missed nothing.
+ * One observation of a live base, which records each changed path while its base can still be read. The caller walks
+ * the working copy, and calls `finish` after a walk that missed nothing.
  */
 import { statOf } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
@@ -16,7 +16,7 @@ import { baseInTree, isEqual } from './compare.ts';
 import { type BaseFolder, type Clock, clockOf, hidesBase, isProven, tickNs } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
-/** How much of the files in deleted folders one look hashes, to recognise them if the owner writes them again. */
+/** How many bytes in deleted folders one observation hashes, to recognise files that the owner writes again. */
 const hashedBytes = 32 * 1024 * 1024;
 
 export class BaseObservation {
@@ -51,7 +51,7 @@ export class BaseObservation {
 
   finish(): void {
     for (const path of this.#hiding.paths) this.#writer.hides(path);
-    this.#writer.looked(this.beganNs);
+    this.#writer.noteObserved(this.beganNs);
   }
 }
 
@@ -82,7 +82,7 @@ class Hiding {
 const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content: null };
 const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
 
-/** Null: there is nothing to record, or the path changed during the look, and the next look will see it. */
+/** Null: there is nothing to record, or the path changed meanwhile, and the next observation will see it. */
 function keptOf(
   place: WorkspacePlace,
   log: BaseLog,

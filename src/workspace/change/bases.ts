@@ -1,10 +1,10 @@
 /**
  * Records the base of each change while it can still be read.
  *
- * `keepBases` takes a look at a live base: when the workspace is made, then as often as is cheap, and before an apply.
- * A path that a look sees unchanged needs no record; the look notes the time at which it began. `adoptAgentVersions` makes the
- * agent's version the base of the paths that the project has taken over. Only one thread at a time may call them for a
- * workspace.
+ * `keepBases` observes a live base: when the workspace is made, then as often as is cheap, and before an apply. A path
+ * that an observation finds unchanged needs no record; the observation notes the time at which it began.
+ * `adoptAgentVersions` makes the agent's version the base of the paths that the project has taken over. Only one thread
+ * at a time may call them for a workspace.
  */
 
 import { statSync } from 'node:fs';
@@ -39,29 +39,29 @@ import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from './overlay.
 export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;
   withWriter(place, (writer, log) => {
-    const look = new BaseObservation(place, log, writer);
-    if (walkOverlay(place, log, (walked, baseFolder) => look.see(walked, baseFolder))) look.finish();
+    const observation = new BaseObservation(place, log, writer);
+    if (walkOverlay(place, log, (walked, baseFolder) => observation.see(walked, baseFolder))) observation.finish();
   });
 }
 
-/** Takes a look and lists the changes as they are after it, in one walk. */
+/** Observes the base, and lists the changes as they are afterwards, in one walk. */
 export function keepAndList(place: WorkspacePlace, skipping?: () => Skipping): Changes {
   if (place.kind !== 'overlay' || !place.live) return listChanges(place, skipping?.());
   let listed: Changes | null = null;
   const logBytes = withWriter(place, (writer, log) => {
-    const look = new BaseObservation(place, log, writer);
+    const observation = new BaseObservation(place, log, writer);
     const records = new Map(log.records);
-    const after: BaseLog = { ...log, records, lookedNs: look.beganNs };
+    const after: BaseLog = { ...log, records, lookedNs: observation.beganNs };
     const list = new ChangeList(place, after, clockOf(place, after));
     const visit = (walked: WalkedPath, [before, now]: readonly BaseFolder[]) => {
-      const record = look.see(walked, before!);
+      const record = observation.see(walked, before!);
       if (record !== null) records.set(walked.path, record);
       list.visitOverlay(walked, now!);
     };
     const skips = skipping?.();
     const complete = walkOverlayBy(place, [log, after], visit, skips && exceptApplied(log, skips));
     if (!complete) return;
-    look.finish();
+    observation.finish();
     listed = { ...list.finish(), skipped: skips?.found ?? [] };
   });
   // Null: something was moved during the walk.
@@ -100,13 +100,13 @@ export function adoptAgentVersions(
   place: WorkspacePlace,
   changes: readonly Change[],
   apply: string,
-  settling?: AdoptOptions,
+  options?: AdoptOptions,
 ): void {
-  if (settling) settle(place, changes, apply, settling);
-  else reading((reader) => settle(place, changes, apply, { reader }));
+  if (options) adopt(place, changes, apply, options);
+  else reading((reader) => adopt(place, changes, apply, { reader }));
 }
 
-function settle(
+function adopt(
   place: WorkspacePlace,
   changes: readonly Change[],
   apply: string,
@@ -117,7 +117,7 @@ function settle(
     for (const change of changes) {
       // At a path that only shows through, the base has the content after the apply.
       if (place.live && isIn(index, change)) continue;
-      writer.record(change.path, { ...settled(place, change, reader), apply });
+      writer.record(change.path, { ...adoptedVersion(place, change, reader), apply });
     }
   };
   const end = logBytes === undefined ? null : endOfLog(place, logBytes);
@@ -129,7 +129,7 @@ function isIn(index: string, { afterContent }: Change): boolean {
   return afterContent?.at === 'tree' && afterContent.root === index;
 }
 
-function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {
+function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): Kept {
   const { path, after, afterContent, hardLink } = change;
   const none = { origin: 'applied', entry: after, identity: null, content: null, hardLink } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
@@ -157,13 +157,13 @@ function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<K
  */
 export function voidApply(place: WorkspacePlace, apply: string): void {
   withWriter(place, (writer, log) => {
-    const settledByIt = [...log.records].filter(([, record]) => withoutApply(record, apply) !== record);
-    if (settledByIt.length === 0) return;
+    const adoptedByIt = [...log.records].filter(([, record]) => withoutApply(record, apply) !== record);
+    if (adoptedByIt.length === 0) return;
     writer.takeBack(apply);
     const project = unlessGone(() => new Folders(place.project));
     const reader = new Reader();
     try {
-      for (const [path, record] of settledByIt) {
+      for (const [path, record] of adoptedByIt) {
         const left = withoutApply(record, apply);
         const identity = left?.identity && project && sameAgain(project, path, left.identity);
         if (left && identity) writer.record(path, { ...left, identity, content: keptContent(log, path, left, reader) });

@@ -1,13 +1,14 @@
 /**
  * The changes of an agent, and the base of each change.
  *
- * Life of a change: the agent writes to its working copy; a look records the base of the path; `diff` lists it; an apply
- * takes it over or a discard removes it. A look costs no more than a walk over the changed paths, so it is taken before a
- * command starts, when it ends, every few seconds while it runs, and before an apply.
+ * Life of a change: the agent writes to its working copy; an observation records the base of the path; `diff` lists it;
+ * an apply takes it over or a discard removes it. An observation costs no more than a walk over the changed paths, so
+ * the base is observed before a command starts, when it ends, every few seconds while it runs, and before an apply.
  * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
- * - `keepBases` (bases.ts) takes the look: it writes a record of each changed path to `base.log` (base-log.ts,
+ * - `keepBases` (bases.ts) observes the base: it writes a record of each changed path to `base.log` (base-log.ts,
  *   compact.ts).
- * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back after an undo.
+ * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back
+ *   after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
  * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
  *
@@ -26,7 +27,7 @@ export interface Changes {
   readonly changes: readonly Change[];
   /** Paths that differ inside `.git` folders and are not listed. */
   readonly hiddenInGit: number;
-  /** The length of the base log after the look that listed these changes. Absent: there was no look. */
+  /** The length of the base log after the observation that listed these changes. Absent: there was none. */
   readonly logBytes?: number | undefined;
   /** Folders whose entries are not listed. */
   readonly skipped?: readonly Skipped[];
@@ -65,7 +66,7 @@ export type BaseOrigin =
   | 'applied'
   /** The project had nothing there. */
   | 'absent'
-  /** The owner changed it before a look could record it. */
+  /** The owner changed it before an observation could record it. */
   | 'unknown';
 
 export type Identity = FileIdentity;
@@ -92,12 +93,12 @@ export interface BaseLog {
   readonly records: ReadonlyMap<BytePath, BaseRecord>;
   readonly lookedNs: bigint | null;
   /**
-   * Paths below which the base was hidden at some look. A path there without a record came later, and the agent never
-   * saw it.
+   * Paths below which the base was hidden at some observation. A path there without a record came later, and the agent
+   * never saw it.
    */
   readonly hiding: ReadonlySet<BytePath>;
   /** The length of all complete records. */
   readonly wholeBytes: number;
-  /** The offset of the note of the last look, if nothing follows it. */
-  readonly lookAt: number | null;
+  /** The offset of the note of the last observation, if nothing follows it. */
+  readonly observationOffset: number | null;
 }

@@ -62,12 +62,12 @@ function historyOf(record: BaseRecord): BaseRecord[] {
 }
 
 function writeAgain(log: BaseLog, file: string): void {
-  const writer = new BaseLogWriter({ ...log, file, wholeBytes: 0, lookAt: null });
+  const writer = new BaseLogWriter({ ...log, file, wholeBytes: 0, observationOffset: null });
   const fd = openSync(log.file, 'r');
   try {
     for (const [path, record] of log.records) for (const one of historyOf(record)) rewrite(writer, path, one, log, fd);
     for (const path of log.hiding) writer.hides(path);
-    if (log.lookedNs !== null) writer.looked(log.lookedNs);
+    if (log.lookedNs !== null) writer.noteObserved(log.lookedNs);
   } finally {
     closeSync(fd);
     writer.close();

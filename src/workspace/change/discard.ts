@@ -61,9 +61,10 @@ export function finishDiscard(folder: string): void {
 function carryOut({ place, tops }: Note): BytePath[] {
   const scope = scopeOf(tops);
   foldIndex(place);
-  const aside = new StagingFolder(join(place.folder, 'discarded'));
+  const staging = new StagingFolder(join(place.folder, 'discarded'));
   try {
-    const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);
+    const more =
+      place.kind === 'copy' ? discardCopy(place, tops, scope, staging) : discardOverlay(place, tops, staging);
     crashPoint('discard:moved');
     forgetBases(place, (path) => scope(path) || more.includes(path));
     // Records the state of the project that was put back.
@@ -72,7 +73,7 @@ function carryOut({ place, tops }: Note): BytePath[] {
     rmSync(noteFile(place.folder));
     return more;
   } finally {
-    aside.dispose();
+    staging.dispose();
   }
 }
 
@@ -92,23 +93,28 @@ function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
 }
 
 /** Returns files that were removed too, because they were in the place of a folder above a discarded path. */
-function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside: StagingFolder): BytePath[] {
+function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], staging: StagingFolder): BytePath[] {
   if (tops.length > 0) {
-    const replaced = tops.flatMap((top) => new OverlayPath(place, top, aside).discard());
+    const replaced = tops.flatMap((top) => new OverlayPath(place, top, staging).discard());
     const missing: BytePath[] = [];
     walkOverlay(place, readBaseLog(place), ({ path, after, whiteout }) => {
       if (after === null && whiteout === null && tops.some((top) => isWithin(path, top))) missing.push(path);
     });
-    putBack(place, missing, aside);
+    putBack(place, missing, staging);
     return replaced;
   }
   within(Anchor.reach(afterRoot(place)), (upper) => {
-    for (const name of upper.list()) aside.take(upper, name);
+    for (const name of upper.list()) staging.take(upper, name);
   });
   return [];
 }
 
-function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Scope, aside: StagingFolder): BytePath[] {
+function discardCopy(
+  place: WorkspacePlace,
+  tops: readonly BytePath[],
+  scope: Scope,
+  staging: StagingFolder,
+): BytePath[] {
   const [differing, onTheWay, replaced]: BytePath[][] = [[], [], []];
   walkCopy(place, (walked) => {
     if (scope(walked.path) && !isAsInBase(place, walked)) differing!.push(walked.path);
@@ -117,7 +123,7 @@ function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Sc
     onTheWay!.push(path);
     if (after !== null) replaced!.push(path);
   });
-  putBack(place, [...onTheWay!, ...differing!], aside);
+  putBack(place, [...onTheWay!, ...differing!], staging);
   return replaced!;
 }
 
@@ -139,24 +145,24 @@ function isAsInBase(place: WorkspacePlace, walked: WalkedPath): boolean {
 }
 
 /** Folders come before their entries. A path that was moved away with its folder needs no step of its own. */
-function putBack(place: WorkspacePlace, paths: BytePath[], aside: StagingFolder): void {
+function putBack(place: WorkspacePlace, paths: BytePath[], staging: StagingFolder): void {
   for (const path of paths.sort((one, other) => (one < other ? -1 : 1))) {
     const names = path.split('/');
     const name = names.pop()!;
     const to = folderBelow(afterRoot(place), names);
     const from = folderBelow(place.base, names);
-    if (to !== null) putOne(from, to, name, aside);
+    if (to !== null) putOne(from, to, name, staging);
     from?.close();
     to?.close();
   }
 }
 
-function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: StagingFolder): void {
+function putOne(from: Anchor | null, to: Anchor, name: BytePath, staging: StagingFolder): void {
   const [base, own] = [from && look(from, name), look(to, name)];
   if (base?.isDirectory() && own?.isDirectory()) to.chmod(toBytes(name), Number(base.mode & 0o7777n));
   else {
-    if (own !== null) aside.take(to, name);
-    if (from !== null && base !== null) aside.put(from, name, base, to);
+    if (own !== null) staging.take(to, name);
+    if (from !== null && base !== null) staging.put(from, name, base, to);
   }
 }
 
@@ -164,17 +170,17 @@ function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: StagingF
 class OverlayPath {
   readonly #place: WorkspacePlace;
   readonly #names: BytePath[];
-  readonly #aside: StagingFolder;
+  readonly #staging: StagingFolder;
   #upper: Anchor;
   #lower: Anchor | null;
   /** The base does not show through in the current folder. */
   #hidden: boolean;
   readonly #replaced: BytePath[] = [];
 
-  constructor(place: WorkspacePlace, path: BytePath, aside: StagingFolder) {
+  constructor(place: WorkspacePlace, path: BytePath, staging: StagingFolder) {
     this.#place = place;
     this.#names = path.split('/');
-    this.#aside = aside;
+    this.#staging = staging;
     this.#upper = Anchor.reach(afterRoot(place));
     this.#lower = Anchor.reach(place.base);
     this.#hidden = isOpaque(place, this.#upper);
@@ -192,7 +198,7 @@ class OverlayPath {
   }
 
   #discardHere(name: BytePath): void {
-    if (look(this.#upper, name) !== null) this.#aside.take(this.#upper, name);
+    if (look(this.#upper, name) !== null) this.#staging.take(this.#upper, name);
   }
 
   /** False: neither tree has anything further down, or the base shows through already. */
@@ -211,8 +217,8 @@ class OverlayPath {
   #makeFolder(name: BytePath): boolean {
     const stat = this.#lower && look(this.#lower, name);
     if (!this.#lower || !stat?.isDirectory() || !isInBase(this.#place, this.#names.join('/'))) return false;
-    if (look(this.#upper, name) !== null) this.#aside.take(this.#upper, name);
-    return this.#aside.put(this.#lower, name, stat, this.#upper, (made) =>
+    if (look(this.#upper, name) !== null) this.#staging.take(this.#upper, name);
+    return this.#staging.put(this.#lower, name, stat, this.#upper, (made) =>
       writeMark(Buffer.from(made), `${this.#place.marks}.overlay.opaque`, 'y'),
     );
   }

@@ -25,7 +25,7 @@ export interface BaseFolder {
   readonly ctimeNs: bigint;
   /** The agent changed nothing in the folder before this time. */
   readonly enteredNs: bigint;
-  /** A look has seen that the base's folder is hidden: a path without a record was added later, unseen by the agent. */
+  /** The base's folder was observed to be hidden: a path without a record was added later, unseen by the agent. */
   readonly hidden: boolean;
 }
 
@@ -98,7 +98,8 @@ function foreign(mark: string): Fault {
 /** The times with which timestamps of files are compared, to prove what a base was. */
 export interface Clock {
   /**
-   * Every change before this time has a record. Before the first look it is the time at which the upper layer was made.
+   * Every change before this time has a record. Before the first observation it is the time at which the upper layer
+   * was made.
    */
   readonly lookedNs: bigint;
   /** The agent's files were created when the agent changed them, not copied later from a snapshot. */
@@ -130,7 +131,10 @@ function baseFolderInside(
   };
 }
 
-/** A time before the last look proves nothing that the look does not, so most folders need not be compared with the base's. */
+/**
+ * A time before the last observation proves nothing that the observation does not, so most folders need not be compared
+ * with the base's.
+ */
 function enteredAt(
   { original, lookedNs }: Clock,
   isCopied: () => boolean,
@@ -143,8 +147,8 @@ function enteredAt(
 }
 
 /**
- * True: every entry of this folder of the base is the same as at the last look, changed or not, since replacing an
- * entry changes the time of the folder. The time is read after the entry itself, so that no replacement is missed.
+ * True: every entry of this folder of the base is the same as at the last observation, changed or not, since replacing
+ * an entry changes the time of the folder. The time is read after the entry itself, so that no replacement is missed.
  */
 function isUnmoved({ lookedNs }: Clock, folder: Anchor): boolean {
   return statOf(folder.fd).ctimeNs < lookedNs;

@@ -82,8 +82,8 @@ interface BundleInput {
   readonly bounds?: BundleBounds;
 }
 
-/** A bundle that is being taken. */
-interface Taking {
+/** A bundle that is being imported. */
+interface Import {
   readonly git: ProjectGit;
   readonly bundle: string;
   readonly header: BundleHeader;
@@ -95,9 +95,9 @@ export async function importBundle({ project, name, bundle, bounds = most }: Bun
   if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
   const header = readHeader(bundle, git.oidLength, bounds.diskBytes);
   const wanted = targets(header, refFolder(name));
-  const taking = { git, bundle, header, bounds };
-  const taken = await withOwnerFolder(git, (folder) => examine(taking, wanted, folder));
-  await unpack(taking, {});
+  const importing = { git, bundle, header, bounds };
+  const taken = await withOwnerFolder(git, (folder) => examine(importing, wanted, folder));
+  await unpack(importing, {});
   await makeRoom(git, refFolder(name), wanted);
   const input = wanted.map(({ ref, oid }) => `update ${ref} ${oid}\n`).join('');
   await gitOutput(git, ['update-ref', '--stdin', '-m', 'carrel: commits of an agent'], { input, code: 'conflict' });
@@ -145,15 +145,15 @@ function targets({ refs }: BundleHeader, folder: string): Target[] {
 }
 
 /** Unpacks into a separate folder, with the project's objects as alternates, and checks everything there. */
-async function examine(taking: Taking, wanted: readonly Target[], folder: string): Promise<TakenRef[]> {
-  const { git, bounds } = taking;
+async function examine(importing: Import, wanted: readonly Target[], folder: string): Promise<TakenRef[]> {
+  const { git, bounds } = importing;
   const objects = (await gitOutput(git, ['rev-parse', '--git-path', 'objects'])).toString().replace(/\n$/, '');
   const env = {
     GIT_OBJECT_DIRECTORY: folder,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(fromText(objects)),
     GIT_ALLOC_LIMIT: String(bounds.memoryBytes),
   };
-  await unpack(taking, env);
+  await unpack(importing, env);
   await refuseUnlessCommits(git, wanted, env);
   await refuseIncomplete(git, wanted, env);
   const taken: TakenRef[] = [];
@@ -171,7 +171,7 @@ const overLimit: readonly number[] = [128 + 25, 128 + 24, 128 + 9];
 const bytesPerSecond = 4 * 1024 ** 2;
 
 /** Checks every object while it unpacks, which `git fetch` does not do for bundles. */
-async function unpack({ git, bundle, header, bounds }: Taking, env: Env): Promise<void> {
+async function unpack({ git, bundle, header, bounds }: Import, env: Env): Promise<void> {
   const { lengthBytes } = header;
   const { fd, stat } = openRegular(bundle)!;
   try {

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BytePath, fromBytes, isText, toBytes, toText } from '../../model/byte-path.ts';
 import { readContent } from '../tree/content.ts';
-import { type Git, gitFault, gitOutput, runGit, runGitNow } from './git.ts';
+import { type Git, gitFault, gitOutput, runGit, runGitSync } from './git.ts';
 import { inReadFolder, openProjectGit, withReadFolder } from './project-git.ts';
 
 export const maxRulesBytes = 1024 * 1024;
@@ -53,7 +53,7 @@ export function ignoredFolders(git: Git, folders: readonly BytePath[], rules: re
     const names = folders.map((name) => `${name}/`);
     const { tree, args, env } = prepared(git, names, rules, folder);
     for (const name of folders) mkdirSync(below(tree, name), { recursive: true, mode: 0o755 });
-    return runGitNow({ ...git, cwd: tree }, args, { input: inputOf(folders), env });
+    return runGitSync({ ...git, cwd: tree }, args, { input: inputOf(folders), env });
   });
   return new Set(exitCode === 0 ? namesIn(stdout).map((name) => name.slice('./'.length)) : []);
 }
@@ -64,7 +64,7 @@ export function areTracked(git: Git, folder: BytePath): boolean {
   // An argument of git has to be text.
   if (!isText(folder)) return true;
   const env = { GIT_WORK_TREE: git.cwd, GIT_LITERAL_PATHSPECS: '1' };
-  const { exitCode, stdout } = runGitNow(git, ['ls-files', '--cached', '-z', '--', toText(folder)], { env });
+  const { exitCode, stdout } = runGitSync(git, ['ls-files', '--cached', '-z', '--', toText(folder)], { env });
   return exitCode !== 0 || stdout.length > 0;
 }
 

@@ -2,7 +2,7 @@
  * Changes as two trees of a private git repository, so that git can compare them: `before` and `after`, each with the
  * changed files and links only. It is in a folder of the caller, who removes it.
  *
- * Large content stays out, unless `whole` is set: a stand-in made from its hash takes its place, so that git still
+ * Large content stays out, unless `whole` is set: a placeholder made from its hash takes its place, so that git still
  * sees what is equal and what moved. Folders, FIFOs, sockets and devices have no place in a git tree.
  */
 import { randomBytes } from 'node:crypto';
@@ -168,7 +168,7 @@ function isBelowFile({ files }: Side, path: BytePath): boolean {
 
 type Pair = { readonly before: Data | null; readonly after: Data | null };
 
-/** The bytes of each side, or a stand-in. If one side of a file is not shown, there are facts about both. */
+/** The bytes of each side, or a placeholder. If one side of a file is not shown, there are facts about both. */
 function choose(draft: Draft, change: Change, before: Loaded | null, after: Loaded | null): Pair {
   const sides = [before, after].filter((side) => side !== null);
   draft.hasCrLf ||= sides.some(hasCrLf);

@@ -21,7 +21,7 @@ export interface Git {
   readonly gid?: number;
 }
 
-export interface GitRan {
+export interface GitResult {
   readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -120,7 +120,7 @@ function limited(limits: GitLimits | undefined): string[] {
 }
 
 /** Runs git to its end, whatever its exit code. */
-export async function runGit(git: Git, args: readonly string[], options: GitRunOptions = {}): Promise<GitRan> {
+export async function runGit(git: Git, args: readonly string[], options: GitRunOptions = {}): Promise<GitResult> {
   const { maxBytes = defaultMaxBytes, input } = options;
   const child = startGit(git, args, options);
   const stdout = collect(child.stdout, maxBytes + 1);
@@ -132,19 +132,19 @@ export async function runGit(git: Git, args: readonly string[], options: GitRunO
   return { exitCode, stdout: output, stderr };
 }
 
-const nowMs = 10_000;
+const syncMs = 10_000;
 
 /** Runs git and blocks this thread meanwhile; meant for a few names. */
-export function runGitNow(
+export function runGitSync(
   git: Git,
   args: readonly string[],
   { input = Buffer.of(), env = {} }: { readonly input?: Buffer; readonly env?: Readonly<Record<string, string>> } = {},
-): Omit<GitRan, 'stderr'> {
+): Omit<GitResult, 'stderr'> {
   return runSync('git', [...git.args, ...args], {
     cwd: git.cwd,
     env: { ...plainEnv, ...git.env, ...env },
     input,
-    timeoutMs: nowMs,
+    timeoutMs: syncMs,
     maxBytes: defaultMaxBytes,
     uid: git.uid,
     gid: git.gid,

@@ -1,4 +1,4 @@
-/** Loads what a store holds of a file: its bytes, or a stand-in and facts about it. */
+/** Loads what a store holds of a file: its bytes, or a placeholder and facts about it. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -72,7 +72,7 @@ function binary(data: Buffer, toBeShown: boolean): Loaded {
   return toBeShown && !isWhole(loaded.fact) ? { fact: hashed(loaded), data: null } : loaded;
 }
 
-/** Whether the store has the bytes of the file, and not a stand-in. */
+/** Whether the store has the bytes of the file, and not a placeholder. */
 export function isWhole({ kind, sizeBytes }: Fact): boolean {
   return kind === 'text' || (kind === 'binary' && sizeBytes <= maxBinaryBytes);
 }
@@ -86,7 +86,7 @@ export function hashed({ fact, data }: Loaded): Fact {
   return { ...fact, sha256: createHash('sha256').update(data).digest('hex') };
 }
 
-/** The stand-in is binary for git, equal for equal bytes, and similar to nothing else. */
+/** The placeholder is binary for git, equal for equal bytes, and similar to nothing else. */
 export function placeholderContent(fact: Fact, path: BytePath, side: string): Buffer {
   return Buffer.from(fact.sha256 === null ? `\0${side} of ${path}` : `\0sha256:${fact.sha256}`, 'latin1');
 }

@@ -98,7 +98,7 @@ class TreeCopy {
 
   /** A folder gets its mode last, since the mode may forbid writing. */
   #leave({ stat }: Frame): void {
-    settle(this.#to.here!.fd, stat);
+    setMetadata(this.#to.here!.fd, stat);
     this.#stack.pop();
     if (this.#stack.length === 0) return;
     this.#from.up();
@@ -138,7 +138,7 @@ class TreeCopy {
     const entry = entryAt(folder, name, stat);
     if (entry === null) return false;
     symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.#locate(name)));
-    withNewEntryOpen(this.#locate(name), 'link', (fd) => settle(fd, stat));
+    withNewEntryOpen(this.#locate(name), 'link', (fd) => setMetadata(fd, stat));
     return true;
   }
 
@@ -146,13 +146,13 @@ class TreeCopy {
     const stat = fstatSync(part.fd, { bigint: true });
     if (stat.nlink > 1n && this.#isLinked(name, stat)) return true;
     if (this.#share(name, part)) {
-      withNewEntryOpen(this.#locate(name), 'file', (fd) => settle(fd, stat));
+      withNewEntryOpen(this.#locate(name), 'file', (fd) => setMetadata(fd, stat));
       return true;
     }
     const fd = openSync(pathOf(this.#locate(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       copyData(part, fd);
-      settle(fd, stat);
+      setMetadata(fd, stat);
     } finally {
       closeSync(fd);
     }
@@ -222,7 +222,7 @@ function copyData(part: Part, toFd: number): void {
   ftruncateSync(toFd, lengthBytes);
 }
 
-function settle(fd: number, stat: Stat): void {
+function setMetadata(fd: number, stat: Stat): void {
   setOwner(fd, { uid: Number(stat.uid), gid: Number(stat.gid) });
   if (!stat.isSymbolicLink()) setMode(fd, Number(stat.mode & 0o7777n));
   setTimes(fd, stat.atimeMs * 1_000_000n, stat.mtimeNs);

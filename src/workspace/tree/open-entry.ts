@@ -24,8 +24,8 @@ export function withEntryOpen<T>(location: EntryLocation, work: (fd: number) => 
 }
 
 /**
- * Like `holding`, for an entry that was made just before. `conflict`: it is of another type by now, or a folder with
- * entries, whose owner must not change. Its present owner proves nothing: some filesystems give every file to one
+ * Like `withEntryOpen`, for an entry that was made just before. `conflict`: it is of another type by now, or a folder
+ * with entries, whose owner must not change. Its present owner proves nothing: some filesystems give every file to one
  * account.
  */
 export function withNewEntryOpen<T>(location: EntryLocation, type: EntryType, work: (fd: number) => T): T {
@@ -57,7 +57,7 @@ export function setOwner(fd: number, owner: Owner): void {
   setOwnerAndStat(fd, owner);
 }
 
-/** Like `give`; returns the stat afterwards. */
+/** Like `setOwner`; returns the stat afterwards. */
 export function setOwnerAndStat(fd: number, { uid, gid }: Owner): Stat {
   const stats = statOf(fd);
   if (Number(stats.uid) === uid && Number(stats.gid) === gid) return stats;

@@ -94,7 +94,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         ]);
       });
 
-      it('the base of a deleted file is known even before the first look', () => {
+      it('the base of a deleted file is known even before the first observation', () => {
         rmSync(join(place.folder, 'base.log'));
         workspace.unmount();
         rmSync(join(place.folder, 'upper'), { recursive: true });
@@ -105,7 +105,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('if a look is taken between the agent and the owner', () => {
+    describe('if the base is observed between the agent and the owner', () => {
       it('the base of a file that both modified is what the agent began with', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
@@ -153,7 +153,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(list()).toEqual([]);
       });
 
-      it('the base is the version of the owner if the owner writes before the look and the agent after it', () => {
+      it('the base is the version of the owner who writes before the observation, if the agent writes after it', () => {
         writeFileSync(project('file'), 'owner');
         tick();
         keepBases(place);
@@ -161,7 +161,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: true, content: 'owner' });
       });
 
-      it('a file that the agent deletes with its folder and makes again has its base kept by the next look', () => {
+      it('the next observation keeps the base of a file that the agent deletes with its folder and makes again', () => {
         rmSync(agent('folder'), { recursive: true });
         keepBases(place);
         mkdirSync(agent('folder'));
@@ -174,7 +174,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('if the owner adds paths where the agent hides the base, after a look', () => {
+    describe('if the owner adds paths where the agent hides the base, after an observation', () => {
       it('a file in a folder that the agent deleted is no change', () => {
         rmSync(agent('folder'), { recursive: true });
         keepBases(place);
@@ -227,7 +227,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
-    describe('if no look is taken between the agent and the owner', () => {
+    describe('if the base is not observed between the agent and the owner', () => {
       it('a file that the owner adds to a folder that the agent deleted is marked as perhaps unseen', () => {
         rmSync(agent('folder'), { recursive: true });
         writeFileSync(project('folder/new'), 'owner');
@@ -270,7 +270,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
-      it('a base that is not known stays so after later looks', () => {
+      it('a base that is not known stays so after later observations', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         for (let looks = 0; looks < 2; looks += 1) {
@@ -373,7 +373,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         });
       });
 
-      it('are settled without their content', () => {
+      it('become the base without their content', () => {
         execFileSync('cp', [agent('large'), project('large')]);
         adoptAgentVersions(place, [only('large')], 'one');
         expect(list()).toEqual([]);

@@ -152,10 +152,10 @@ export class AcpConnection {
   }
 
   #ask(session: Session, question: EventData['question']): void {
-    const asked = questionRequest(session.id, question, this.#canFillForms);
-    if (asked === null) return;
+    const request = questionRequest(session.id, question, this.#canFillForms);
+    if (request === null) return;
     this.#questions.set(question.pendingId, session);
-    this.outbox.push(asked);
+    this.outbox.push(request);
   }
 }
 

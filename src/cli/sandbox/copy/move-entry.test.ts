@@ -27,7 +27,7 @@ let to: string;
 let outside: string;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-settle-')));
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-move-')));
   [from, to, outside] = ['from', 'to', 'outside'].map((name) => join(root, name)) as [string, string, string];
   for (const folder of [from, to, outside]) mkdirSync(folder);
   writeFileSync(join(outside, 'secret'), 'untouched');
@@ -88,7 +88,7 @@ test('entries whose names are not UTF-8 are moved too', () => {
   });
 });
 
-describe('purge', () => {
+describe('sanitizeTree', () => {
   test('clears special bits and gives the owner access to folders', () => {
     mkdirSync(join(from, 'd'));
     writeFileSync(join(from, 'd/a'), 'x');
@@ -135,7 +135,7 @@ test('a stage is private and leaves nothing behind', () => {
   within(Anchor.open(home), (folder) => expect(folder.names()).toEqual([]));
 });
 
-describe('reach', () => {
+describe('openHostFolder', () => {
   test('follows links where no sandbox can write', () => {
     symlinkSync('../outside', join(to, 'l'));
     within(openHostFolder(join(to, 'l'), [from]), (folder) => expect(folder.look('secret')).not.toBeNull());

@@ -33,7 +33,7 @@ export function moveEntryInto(from: Anchor, name: Name, to: Anchor, as: Name): v
   merge(from, name, to, as, rename);
 }
 
-/** Moves every entry of a folder by `settle`. */
+/** Moves every entry of a folder, as `moveEntryInto` does. */
 export function moveContentsInto(from: Anchor, to: Anchor): void {
   for (const move of [nothing, rename]) {
     for (const name of from.names()) merge(from, name, to, name, move);
