@@ -26,12 +26,12 @@ function importers(noun: string, also: readonly string[] = []): string[] {
     .sort();
 }
 
-describe('a noun with grants for sandboxes', () => {
-  it('is imported by four files outside of it, as shares are', () => {
+describe('nouns with grants for sandboxes:', () => {
+  it('share is imported only by the files that register nouns', () => {
     expect(importers('share')).toEqual(registered);
   });
 
-  it('is also imported by features about two nouns: for rooms, those of fleets, the hub, the disk and notes', () => {
+  it('room is also imported by features about two nouns: fleets, the hub, the disk and notes', () => {
     expect(importers('room', ['mention', 'webhook'])).toEqual(
       [
         ...registered,
@@ -42,7 +42,7 @@ describe('a noun with grants for sandboxes', () => {
     );
   });
 
-  it('is also imported by features about two nouns: for the memory, those of the hub, the bank and Chroma', () => {
+  it('memory is also imported by features about two nouns: the hub, the bank and Chroma', () => {
     expect(importers('memory', ['chroma'])).toEqual(
       [
         ...registered,
@@ -54,7 +54,7 @@ describe('a noun with grants for sandboxes', () => {
     );
   });
 
-  it('has a field that only its own files and two tables name, as the scopes of the memory', () => {
+  it('memoryScopes is named only by files of the memory and by two tables', () => {
     const naming = files.filter(
       ({ path, source }) => /memoryScopes?\b/.test(source) && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
     );

@@ -17,7 +17,7 @@ function post(body: object, headers: Record<string, string> = {}): Promise<Respo
   return fetch(`http://127.0.0.1:${model.port}/v1/messages`, { method: 'POST', body: JSON.stringify(body), headers });
 }
 
-it('answers with the turn that the conversation has reached, and a request without tools with a word', async () => {
+it('the scripted model answers with the turn that the conversation has reached, and with ok to a request without tools', async () => {
   await open([[{ tool: 'Bash', input: { command: 'ls' } }], [{ text: 'done' }]]);
   const answers = await Promise.all(
     [answered, ask, { ...ask, tools: [] }].map(async (body) => (await post(body)).json()),
@@ -30,7 +30,7 @@ it('answers with the turn that the conversation has reached, and a request witho
   expect(model.questions).toHaveLength(3);
 });
 
-it('streams blocks in pieces that add up to the whole', async () => {
+it('the scripted model streams blocks in pieces that add up to the whole', async () => {
   const said = 'a text — longer than one piece 👋 of it';
   await open(() => [{ text: said }, { tool: 'Write', input: { content: said } }]);
   const lines = (await (await post({ ...ask, stream: true })).text())
@@ -44,7 +44,7 @@ it('streams blocks in pieces that add up to the whole', async () => {
   expect(events.at(-1).type).toBe('message_stop');
 });
 
-it('refuses a request without the key, and keeps all requests', async () => {
+it('the scripted model refuses a request without the key, and keeps all requests', async () => {
   await open([[{ text: 'hi' }]], { wants: { header: 'x-api-key', value: 'real' } });
   expect((await post(ask, { 'x-api-key': 'placeholder' })).status).toBe(401);
   expect((await post(ask, { 'x-api-key': 'real' })).status).toBe(200);

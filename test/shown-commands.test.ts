@@ -102,7 +102,7 @@ it('docs/troubleshooting.md quotes messages that the code has', () => {
   expect(messages.filter((message) => !fixed(message).every((part) => code.includes(part)))).toEqual([]);
 });
 
-it('finds the commands of a script between pipes, in substitutions and after comments', () => {
+it('carrelCommands finds the commands of a script between pipes, in substitutions and after comments', () => {
   const script = `carrel run -- sh -c 'a; b' # carrel no\nkill "$(carrel status | sed x)"; x | carrel cp a b < c`;
   expect(carrelCommands(script)).toEqual([['run', '--', 'sh', '-c', 'a; b'], ['cp', 'a', 'b'], ['status']]);
 });

@@ -98,7 +98,7 @@ describe('the work on a task file', () => {
     expect(outcome.tip).toBe(commit(2));
   });
 
-  test('does stories again that failed or were in progress', async () => {
+  test('repeats stories that failed or were in progress', async () => {
     const told = { output: '', commit: null };
     const earlier = {
       base: commit(1),
@@ -119,7 +119,7 @@ describe('a task file', () => {
     return readTaskFile(path, [join(folder, 'project'), join(folder, 'workspace')]);
   }
 
-  test('is read from the project, which the agent cannot change, before the workspace', () => {
+  test('is read from the workspace only if the project, which the agent cannot change, has no such file', () => {
     put('project/a.json', task('pending'));
     put('workspace/a.json', task('completed'));
     put('workspace/b.json', task('skipped'));

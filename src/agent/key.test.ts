@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const codex = agentPresets.codex!;
 
-test('the key is taken from the secret before a variable of the sandbox', () => {
+test('the key in the secret is preferred to a variable of the sandbox', () => {
   writeFileSync(join(folder, 'OPENAI_API_KEY'), 'hidden\n');
   const key = findKey(codex, { CODEX_API_KEY: 'placeholder' }, folder);
   expect(key).toEqual({ variable: 'CODEX_API_KEY', file: join(folder, 'OPENAI_API_KEY'), value: null });
@@ -35,13 +35,13 @@ test('an agent whose key is missing is refused with the name of the variable', (
 const request = { taskFilePath: 'a.json', branchName: 'b' };
 
 test.each(['ANTHROPIC_API_KEY', 'GH_TOKEN', 'LD_PRELOAD', 'NODE_OPTIONS', 'PATH', 'GIT_DIR', 'CARREL_SANDBOX'])(
-  'a task request cannot bring %s',
+  'a task request that sets the variable %s is refused',
   (name) => {
     expect(() => refuseKeys({ ...request, envVars: { [name]: 'x' } })).toThrow(`payload.envVars.${name}`);
   },
 );
 
-test('a task request cannot bring a password in an address', () => {
+test('a task request whose repository URL contains a password is refused', () => {
   expect(() => refuseKeys({ ...request, repoUrl: 'https://me:pass@host/r.git' })).toThrow('payload.repoUrl');
   for (const repoUrl of ['https://host/r.git', 'https://me@host:8443/r.git', 'git@host:r.git'])
     expect(() => refuseKeys({ ...request, repoUrl, envVars: { CI: '1' } })).not.toThrow();

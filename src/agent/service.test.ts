@@ -55,7 +55,7 @@ test('a refusal of the proxy to connect to the service is reported', async () =>
   expect(asked).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
 });
 
-test('there is no probe for an agent without a known service, or without a route to it', () => {
+test('an agent is not probed if its service or the route to that is unknown', () => {
   expect([probeOf({}, {}), probeOf({ service }, {})]).toEqual([null, null]);
 });
 

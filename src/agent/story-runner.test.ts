@@ -185,7 +185,7 @@ test('a stop ends running stories, begins no other, and completes as stopped', a
 
 test.each([
   ['storyMs', 'the agent worked for more than 0.001 s'],
-  ['stallMs', 'the agent said nothing for 0.001 s'],
+  ['stallMs', 'the agent printed nothing for 0.001 s'],
 ])('a story that takes longer than %s is ended with CONTAINER_TIMEOUT', async (limit, reason) => {
   const runAgent: RunAgent = (_assignment, _reporter, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(done)));

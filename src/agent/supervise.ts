@@ -25,7 +25,7 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
   const words = new LastLines();
   const end = (what: string) => ended.abort(new AdapterError('CONTAINER_TIMEOUT', what));
   const whole = timer(limits.storyMs, (ms) => end(`the agent worked for more than ${ms / 1000} s`));
-  const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
+  const stall = timer(limits.stallMs, (ms) => end(`the agent printed nothing for ${ms / 1000} s`));
   const service = new ServiceWatch(probe, (error) => ended.abort(error));
   const reporter = {
     stirred: () => stall.again(),

@@ -155,7 +155,7 @@ test('a request that only reads is retried with a new daemon when its daemon die
   expect(requests).toBe(1);
 });
 
-test('a request that only reads is not retried without end', async () => {
+test('a request that only reads is sent at most three times', async () => {
   let requests = 0;
   await serve((request) => {
     requests += 1;

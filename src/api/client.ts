@@ -154,11 +154,16 @@ export async function* readFrames(stream: Readable): AsyncGenerator<Frame> {
   }
 }
 
+const otherVersion = 'If the daemon has another version than this command, restart it: carrel down';
+
 function wholeFrames(reader: FrameReader, chunk: Buffer): Frame[] {
   try {
     return reader.push(chunk);
   } catch (error) {
-    throw new Fault('internal', 'the daemon sent something that is not a carrel stream', { cause: error });
+    throw new Fault('internal', 'the daemon sent something that is not a carrel stream', {
+      cause: error,
+      hint: otherVersion,
+    });
   }
 }
 
@@ -252,14 +257,19 @@ async function readText(response: IncomingMessage): Promise<string> {
 function refusal(response: IncomingMessage, text: string): Fault {
   const body = parseJson(text) as Partial<FaultBody> | null;
   if (typeof body?.code === 'string' && typeof body.message === 'string') return Fault.from(body as FaultBody);
-  return new Fault('internal', `the daemon answered with status ${response.statusCode} and no reason`);
+  return new Fault('internal', `the daemon answered with status ${response.statusCode} and no reason`, {
+    hint: otherVersion,
+  });
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Fault('internal', 'the daemon answered with something that is not JSON', { cause: error });
+    throw new Fault('internal', 'the daemon answered with something that is not JSON', {
+      cause: error,
+      hint: otherVersion,
+    });
   }
 }
 

@@ -88,6 +88,9 @@ export function broken(error: unknown): Fault {
 function abandoned(error: Error): Fault {
   const late = error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError';
   return late
-    ? new Fault('timeout', 'the daemon did not answer in time', { cause: error })
+    ? new Fault('timeout', 'the daemon did not answer in time', {
+        cause: error,
+        hint: 'Try again; daemon.log in the home says what happened.',
+      })
     : new Fault('cancelled', 'interrupted', { cause: error });
 }

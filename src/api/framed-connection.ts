@@ -48,7 +48,7 @@ export class FramedConnection {
 
   first(): Promise<Frame> {
     return new Promise((resolve, reject) => {
-      this.onGone = () => reject(new Fault('cancelled', 'the client went away'));
+      this.onGone = () => reject(new Fault('cancelled', 'the client disconnected'));
       this.onFrame = (frame) => {
         this.onFrame = null;
         resolve(frame);

@@ -17,13 +17,13 @@ it.each<[string, () => void]>([
   ['removed', () => rmSync(home, { recursive: true })],
   ['moved away', () => renameSync(home, join(place, 'elsewhere'))],
   [
-    'made anew',
+    'replaced by a copy',
     () => {
       renameSync(home, join(place, 'elsewhere'));
       cpSync(join(place, 'elsewhere'), home, { recursive: true });
     },
   ],
-])('the lock of a home that is %s does not count any more', (_, change) => {
+])('the daemon loses the lock of its home when the home is %s', (_, change) => {
   const isHeld = lockHome(home);
   expect(isHeld()).toBe(true);
   change();

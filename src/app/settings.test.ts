@@ -108,7 +108,7 @@ describe('a request', () => {
     }
   });
 
-  it('that ends, frees or shows something never depends on settings', () => {
+  it('that stops, removes or shows something never depends on settings', () => {
     const free = routes.filter(({ id }) => /^(stop|remove|undo|discard|show|list(?!Images|Engines)|shut)/.test(id));
     expect(free.length).toBeGreaterThan(20);
     expect(free.filter(({ usesSettings }) => usesSettings)).toEqual([]);

@@ -7,7 +7,7 @@ import { issueText } from '../api/issue-text.ts';
 import { readYaml, type YamlDocument } from '../lib/yaml.ts';
 import { Fault, isFault } from '../model/fault.ts';
 
-const hint = 'Mend the file or remove it.';
+const hint = 'Correct the file or remove it.';
 
 export function checkYaml<S extends z.ZodType>(path: string, text: string, schema: S): z.output<S> {
   return openYaml(path, text, schema).content;

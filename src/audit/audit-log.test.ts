@@ -51,13 +51,13 @@ describe('an act', () => {
       rmSync(join(folder, 'audit.log'));
       writeFileSync(join(folder, 'elsewhere'), '');
       plant(join(folder, 'elsewhere'), join(folder, 'audit.log'));
-      expect(() => opened()).toThrow(/ELOOP|not a file of its own/);
+      expect(() => opened()).toThrow(/ELOOP|not a regular file/);
       expect(text('elsewhere')).toBe('');
       rmSync(join(folder, 'elsewhere'));
     }
   });
 
-  it('cannot end a line, forge another, speak to a terminal or fill the log, whatever it is named', async () => {
+  it('on a hostile name cannot end its line, forge a line, send control characters to a terminal or fill the log', async () => {
     const names = [
       'a\n{"seq":9,"user":"eve"}',
       '\u001b[2J\u009b31m',

@@ -72,14 +72,14 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
   if (count.refusal !== null) throw new Fault('exhausted', `${count.refusal}: send fewer records at once`);
   const body = parsed(bytes);
   if (isObject(body)) return body;
-  throw new Fault('invalid', 'the body is no JSON object');
+  throw new Fault('invalid', 'the body is not a JSON object');
 }
 
 function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    throw new Fault('invalid', 'the body is no JSON', { cause });
+    throw new Fault('invalid', 'the body is not JSON', { cause });
   }
 }
 

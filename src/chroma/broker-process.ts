@@ -89,7 +89,9 @@ export class BrokerProcess implements Chroma {
   async erase(tenant: string): Promise<void> {
     if (this.#child === null) {
       const why = this.#status.reason ?? `it is ${this.#status.state}`;
-      throw new Fault('unavailable', `Chroma does not run (${why}): nothing was removed`);
+      throw new Fault('unavailable', `Chroma does not run (${why}): nothing was removed`, {
+        hint: 'See: carrel doctor',
+      });
     }
     await this.#order({ verb: 'erase', tenant });
   }

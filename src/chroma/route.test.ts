@@ -21,7 +21,7 @@ it.each([
   ['GET', '/api/v2/tenants/other/databases', [expect.objectContaining({ name: 'user', tenant: 'carrel-ann' })]],
   ['GET', inDatabase, expect.objectContaining({ name: 'user', tenant: 'carrel-ann' })],
   ['GET', '/api/v2/auth/identity', { user_id: '', tenant: 'carrel-ann', databases: ['user'] }],
-])('%s %s is answered with the place of the sandbox', (method, target, answer) => {
+])('%s %s is answered with the tenant and the database of the sandbox', (method, target, answer) => {
   const plan = planOf(method, target);
   expect(plan.kind === 'own' && plan.answer(place)).toEqual(answer);
 });

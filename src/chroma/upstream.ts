@@ -78,7 +78,7 @@ export class Upstream {
     const path = `${databasePath(place)}/collections?limit=${limit}&offset=${offset}`;
     const { status, value } = await this.json({ method: 'GET', path });
     if (status === 200 && Array.isArray(value)) return value as Listed[];
-    throw new Fault('unavailable', `the Chroma server listed no collections (status ${status})`);
+    throw new Fault('unavailable', `the Chroma server did not list its collections (status ${status})`);
   }
 
   /** Creates tenant and database if they do not exist yet. */
@@ -102,7 +102,7 @@ export class Upstream {
       const { status, value } = await this.json({ method: 'GET', path });
       if (status === 404) return names;
       if (status !== 200 || !Array.isArray(value))
-        throw new Fault('unavailable', `the Chroma server listed no databases (status ${status})`);
+        throw new Fault('unavailable', `the Chroma server did not list its databases (status ${status})`);
       names.push(...(value as { name: string }[]).map(({ name }) => name));
       if (value.length < databasePage) return names;
     }
@@ -116,7 +116,7 @@ export class Upstream {
 
   async beat(signal: AbortSignal): Promise<void> {
     const { status } = await this.json({ method: 'GET', path: '/api/v2/heartbeat', signal });
-    if (status !== 200) throw new Fault('unavailable', `the Chroma server is not well (status ${status})`);
+    if (status !== 200) throw new Fault('unavailable', `the Chroma server failed its health check (status ${status})`);
   }
 
   close(): void {

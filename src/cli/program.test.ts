@@ -103,7 +103,7 @@ describe('the other spelling of a verb', () => {
     });
   });
 
-  test('does not make a command that does not exist', async () => {
+  test('is refused if the command does not exist in the first spelling', async () => {
     expect((await refused('image', 'cleanup')).message).toContain("'cleanup'");
   });
 });

@@ -51,10 +51,13 @@ describe('a token for one project', () => {
     expect(await texts(socketCaller)).toHaveLength(4);
   });
 
-  test.each(['bank', 'user', 'project:/bank', 'sandbox:1', '', '*'])('M3 is refused the place %j', async (place) => {
-    await expect(texts(token('t1', 'shop'), place)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(as(token('t1', 'shop')).save({ text: 'x' }, place)).rejects.toMatchObject({ code: 'not_found' });
-  });
+  test.each(['bank', 'user', 'project:/bank', 'sandbox:1', '', '*'])(
+    'M3 is refused the project or scope %j',
+    async (place) => {
+      await expect(texts(token('t1', 'shop'), place)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(as(token('t1', 'shop')).save({ text: 'x' }, place)).rejects.toMatchObject({ code: 'not_found' });
+    },
+  );
 
   test('M3, M6 cannot read notes of other projects by id, and can forget only its own notes', async () => {
     const [ofShop, ofBank] = await Promise.all(

@@ -142,7 +142,7 @@ export function memoryOf({ name: user }: Actor, parts: UserParts): UserMemory {
     eraseChroma: () => chroma.erase(tenantOf(parts, user)),
     sandboxId: (name) => {
       const row = store.find('sandbox', user, name);
-      if (row === null) throw new Fault('not_found', `no sandbox ${name}`);
+      if (row === null) throw new Fault('not_found', `no sandbox ${name}`, { hint: 'See: carrel ls' });
       return row.id;
     },
     memoryOf: (via, reach) => callerMemory(parts, user, { writer: person(user), reach, via }),
@@ -176,7 +176,7 @@ function hubReach(caller: Caller, projects: () => readonly Project[]): Reach {
     // A request to forget a note names the scope itself.
     const isScope = place === 'user' || place.includes(':');
     if (isScope && (scopes === null || scopes.includes(place as MemoryScope))) return place as MemoryScope;
-    throw new Fault('not_found', `no project ${place}`);
+    throw new Fault('not_found', `no project ${place}`, { hint: 'See: carrel project ls' });
   };
   return {
     readable: (place) => (place === undefined ? scopes : [find(place)]),

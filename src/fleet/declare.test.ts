@@ -115,7 +115,7 @@ describe('a wrong declaration is refused with the path of the field', () => {
     [one({ mode: 'bind' }), 'sandboxes.a.mode: mode bind needs a project'],
     [
       one({ project: 'app', mode: 'clone', base: 'frozen' }),
-      'sandboxes.a.base: a base is chosen in mode overlay only, not in mode clone',
+      'sandboxes.a.base: only mode overlay has a base, and this is mode clone',
     ],
     [one({ command: 'npm test' }), 'sandboxes.a.command: expected array, received string'],
     [one({ command: ['sleep', 5] }), 'sandboxes.a.command.1: expected string, received number'],
@@ -156,11 +156,8 @@ describe('a wrong declaration is refused with the path of the field', () => {
   it('one fault has all problems, with their hints', () => {
     const content = one({ comand: ['x'], limits: { cpus: -1 } }, { nmae: 'x' });
     expect(refused(content)).toHaveLength(3);
-    try {
-      declare(content, '/work');
-    } catch (error) {
-      expect((error as Fault).hint).toContain('Fields of sandboxes.a: project, mode,');
-    }
+    const hint = expect.stringContaining('Fields of sandboxes.a: project, mode,');
+    expect(() => declare(content, '/work')).toThrow(expect.objectContaining({ hint }));
   });
 
   it('more than 500 sandboxes', () => {

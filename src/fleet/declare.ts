@@ -82,7 +82,7 @@ function sandboxOf(
   if (mode !== 'none' && entry.project === undefined)
     found.push(problem('invalid', at('mode'), `mode ${mode} needs a project`, 'Add project: ID.'));
   if (entry.base !== undefined && mode !== 'overlay')
-    found.push(problem('invalid', at('base'), `a base is chosen in mode overlay only, not in mode ${mode}`));
+    found.push(problem('invalid', at('base'), `only mode overlay has a base, and this is mode ${mode}`));
   const engine = entry.engine ?? defaults.engine ?? 'local';
   return {
     name,

@@ -108,7 +108,7 @@ const sandbox = z.strictObject({
     .enum(['live', 'frozen'])
     .optional()
     .meta({
-      description: 'What a working copy is made on: the project as it is now, or a copy that does not change.',
+      description: 'What a working copy is based on: the project as it is now, or a copy that does not change.',
       default: 'live',
       examples: ['live'],
     }),

@@ -75,7 +75,7 @@ export class ClientTable<C extends HubClient = HubClient> {
 
   close(): void {
     clearInterval(this.#sweeping);
-    for (const client of this.#clients) this.#close(client, new Fault('unavailable', 'the daemon ends'));
+    for (const client of this.#clients) this.#close(client, new Fault('unavailable', 'the daemon is stopping'));
   }
 
   #makeRoom(clients: readonly C[], why: string): void {

@@ -44,7 +44,7 @@ export class EventLog implements EventStore {
     { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
   ): Promise<string> {
     const from = this.#events.get(last);
-    if (!from) throw new Fault('not_found', `no event ${last}`);
+    if (!from) throw new Fault('not_found', `there is no event ${last} to continue after`);
     const missed = [...this.#events].filter(([id, { stream }]) => Number(id) > Number(last) && stream === from.stream);
     for (const [id, { message }] of missed) if (message !== null) await send(id, message);
     return from.stream;

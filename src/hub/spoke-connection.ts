@@ -79,7 +79,11 @@ export class SpokeConnection {
     { signal, onOutput }: CallOptions = {},
   ): Promise<SpokeMethods[M][1]> {
     if (this.#isClosed) throw this.#lost(this.#end);
-    if (this.#waiting.size >= maxCalls) throw new Fault('exhausted', `${this.#where} has ${maxCalls} calls to answer`);
+    if (this.#waiting.size >= maxCalls) {
+      throw new Fault('exhausted', `${this.#where} has ${maxCalls} calls that are not answered yet`, {
+        hint: 'Try again when some of them have ended.',
+      });
+    }
     const id = ++this.#last;
     const cancel = () => this.#send({ cancel: id });
     signal?.addEventListener('abort', cancel, { once: true });

@@ -64,7 +64,7 @@ describe('a name', () => {
     expect(await code('scratch')).toBe('ok');
   });
 
-  it('stands for the content it first stood for, and is refused when that changes', async () => {
+  it('means the content that it meant at its first use, and is refused when that changes', async () => {
     list = ['debian'];
     const id = both('debian', '1');
     expect(await allowed.resolve('debian', false)).toMatchObject({ name: 'debian', id });
@@ -88,7 +88,7 @@ describe('a name', () => {
     expect(await code('debian')).toBe('ok');
   });
 
-  it('with a digest stands for no other content', async () => {
+  it('with a digest means no other content', async () => {
     const id = both('debian', '1');
     list = [`debian@${id}`];
     both('debian', '2');

@@ -139,7 +139,7 @@ describe('an image', () => {
     expect(await build()).toMatchObject({ built: true });
   });
 
-  it('is built from checked input: the base by id, our user and labels last, and none of our files in what is copied', async () => {
+  it('is built from checked input: the base by id, the user and labels of Carrel last, and no files of Carrel in what is copied', async () => {
     const { image } = await build();
     const { dockerfile, files, order } = engine.builds.at(-1)!;
     const baseId = saved.get(baseImageName)!.id;

@@ -140,7 +140,8 @@ export class Images {
     await say({ kind: 'phase', text: 'collecting the packages of this machine' });
     const order = { archive: archive(), tag, labels: { [labels.home]: installation, [labels.checksum]: checksum } };
     for await (const message of engine.import(order, signal)) {
-      if (message.kind === 'failure') throw new Fault('unavailable', `the engine refuses them: ${message.message}`);
+      if (message.kind === 'failure')
+        throw new Fault('unavailable', `the engine refuses the packages of this machine: ${message.message}`);
     }
     const found = await engine.find(tag);
     if (found !== null && this.#isOwnBuild(found, checksum)) return found;
@@ -151,7 +152,7 @@ export class Images {
     const { engine } = this.#parts;
     await say({ kind: 'phase', text: `fetching ${parent}` });
     try {
-      if (!network) throw new Fault('unavailable', 'nothing is fetched without the network');
+      if (!network) throw new Fault('unavailable', 'the build has no network');
       for await (const message of engine.pull(withTag(parent), signal)) {
         if (message.kind === 'failure') throw new Fault('unavailable', message.message);
         if (message.kind === 'output') await say({ kind: 'output', text: message.text.trimEnd() });

@@ -24,7 +24,7 @@ export async function sourceOf(root: Anchor, project: string, detect: Detect): P
   for (const file of dockerfilePlaces) {
     const bytes = readSmall(root, file, maxDockerfileBytes);
     if (bytes === null) continue;
-    const hint = `Mend ${file}, and build again.`;
+    const hint = `Correct ${file}, and build again.`;
     return { dockerfile: parseDockerfile(file, bytes), ignore: ignoreOf(root, file), notes: [], hint };
   }
   const found = await detect(project, baseImageName);

@@ -65,7 +65,7 @@ async function unpack(archive: string, target: string): Promise<void> {
 /** Uses the first line of tar's output: it names the problem, while the last line only says that there was one. */
 export function unpackFault(archive: string, stderr: string): Fault {
   if (/No space left/.test(stderr)) {
-    return new Fault('exhausted', `there is no room to unpack ${archive}`, { hint: 'Free some space: carrel rm NAME' });
+    return new Fault('exhausted', `no space left to unpack ${archive}`, { hint: 'Free some space: carrel rm NAME' });
   }
   const [first = ''] = stderr.trim().split('\n');
   const isOther = /does not look like a tar|not recogni|not in \w+ format/i.test(stderr);

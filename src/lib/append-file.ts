@@ -23,7 +23,7 @@ export function openOwn(path: string, flags = 0): { readonly fd: number; readonl
   const stat = fstatSync(fd);
   if (!stat.isFile() || stat.nlink !== 1) {
     closeSync(fd);
-    throw new Fault('denied', `${path} is not a file of its own`, { hint: 'Move it away.' });
+    throw new Fault('denied', `${path} is not a regular file without other hard links`, { hint: 'Move it away.' });
   }
   if ((stat.mode & 0o077) !== 0) chmodSync(`/proc/self/fd/${fd}`, 0o600);
   return { fd, size: stat.size };

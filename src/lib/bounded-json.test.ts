@@ -66,7 +66,7 @@ function slowCount(text: string, what: 'text' | 'lines'): number {
 
 const units = ['"', '"', '\\', '\\', ',', '[', '{', 'a', '\n', 'a'.repeat(40), '['.repeat(40)];
 
-it.each(['text', 'lines'] as const)('random %s counts as if it were looked at byte by byte', (what) => {
+it.each(['text', 'lines'] as const)('random %s has the same count as in a parser that reads byte by byte', (what) => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;

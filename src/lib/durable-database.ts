@@ -21,7 +21,11 @@ export function openDurable(path: string, options: DurableOptions): Database.Dat
   const db = openSqlite(path, busyMs === undefined ? {} : { timeout: busyMs });
   try {
     const mode = db.pragma('journal_mode = WAL', { simple: true });
-    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    if (mode !== 'wal') {
+      throw new Fault('unsupported', `${path}: its filesystem does not support a write-ahead log of SQLite`, {
+        hint: 'Set CARREL_HOME to a folder on a local filesystem, such as ext4.',
+      });
+    }
     db.exec('PRAGMA synchronous = FULL');
     if (check) requireSound(db);
     prepareSchema(db, path, options);

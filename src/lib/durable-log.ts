@@ -81,7 +81,9 @@ export class DurableLog<T> {
     const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_DSYNC, 0o600);
     try {
       const stat = await file.stat();
-      if (!stat.isFile() || stat.nlink !== 1) throw new Fault('denied', `${path} is not a file of its own`);
+      if (!stat.isFile() || stat.nlink !== 1) {
+        throw new Fault('denied', `${path} is not a regular file without other hard links`, { hint: 'Move it away.' });
+      }
       const log = new DurableLog(path, file, options);
       await log.#load(stat.size);
       syncFolder(dirname(path));

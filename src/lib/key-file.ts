@@ -13,7 +13,7 @@ export function readKeyFile(path: string, hint: string): Buffer | null {
   if (file === null) return null;
   const { uid, mode } = file.stat;
   if (uid === process.getuid?.() && (mode & 0o077) === 0) return file.bytes;
-  throw new Fault('denied', `${path} is open to others`, { hint });
+  throw new Fault('denied', `${path} belongs to another account, or other accounts have permissions on it`, { hint });
 }
 
 function read(path: string, hint: string): BoundedFile | null {

@@ -12,7 +12,7 @@ describe('a value is found', () => {
   it.each([
     ['as it is', value],
     ['as a part', `https://me:${value}@host`],
-    ['with a newline more', `${value}\n`],
+    ['followed by a newline', `${value}\n`],
     ['in base64', Buffer.from(value).toString('base64')],
     ['in base64 without padding, for URLs', Buffer.from(value).toString('base64url')],
     ['in base64 of a header', `Basic ${Buffer.from(`me:${value}`).toString('base64')}`],
@@ -21,8 +21,8 @@ describe('a value is found', () => {
     ['in hex', `0x${Buffer.from(value).toString('hex')}`],
     ['in hex in capitals', Buffer.from(value).toString('hex').toUpperCase()],
     ['percent-encoded', `https://me:${encodeURIComponent(value)}@host`],
-    ['percent-encoded in small letters', encodeURIComponent(value).toLowerCase()],
-    ['percent-encoded altogether', Buffer.from(value).toString('hex').replace(/../g, '%$&')],
+    ['percent-encoded in lower case', encodeURIComponent(value).toLowerCase()],
+    ['with every byte percent-encoded', Buffer.from(value).toString('hex').replace(/../g, '%$&')],
     ['in JSON', JSON.stringify({ password: value })],
   ])('%s', (_, text) => {
     expect(has(value, text)).toBe(true);
@@ -39,7 +39,7 @@ describe('a value is found', () => {
     expect(has('Sesame', 'sesame')).toBe(true);
   });
 
-  it('though it is not text', () => {
+  it('even if its bytes are not text', () => {
     const bytes = Buffer.from('ff00fe01fd02fc03', 'hex');
     expect(has(bytes, bytes.toString('base64'))).toBe(true);
     expect(has(bytes, bytes.toString('hex'))).toBe(true);
@@ -55,12 +55,12 @@ describe('a value is found', () => {
 
 describe('a value is not found', () => {
   it.each([
-    ['a short one as a part', '1234567', '12345678'],
-    ['a short one encoded', 'a', '61'],
-    ['half of it', value, value.slice(0, 9)],
-    ['one more byte in it', value, value.replace('/', '//')],
-    ['in nothing', value, ''],
-    ['a newline in nothing', '\n', ''],
+    ['a short value as a part of the text', '1234567', '12345678'],
+    ['a short value in hex', 'a', '61'],
+    ['half of the value', value, value.slice(0, 9)],
+    ['the value with one more byte in it', value, value.replace('/', '//')],
+    ['any value in an empty text', value, ''],
+    ['a newline in an empty text', '\n', ''],
     ['a newline in a text', '\r\n', 'any text'],
   ])('%s', (_, secret, text) => {
     expect(has(secret, text)).toBe(false);

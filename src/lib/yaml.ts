@@ -40,7 +40,7 @@ export function readYaml(text: string, file: string): YamlDocument {
     const { line, col } = lines.linePos(offset);
     return { offset, text: `${file}:${line}:${col}` };
   };
-  const refuse = (offset: number, message: string, hint = 'Mend the file.') =>
+  const refuse = (offset: number, message: string, hint = 'Correct the file.') =>
     new Fault('invalid', `${positionOf(offset).text}: ${message}`, { hint });
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const tooDeep = deeperThan(tokens, deepest);

@@ -92,7 +92,9 @@ export class Pool {
     const running = this.all();
     if (running.length < this.#limits.servers) return;
     const idle = running.find(({ busy }) => busy === 0);
-    if (idle === undefined) throw new Fault('exhausted', `${running.length} language servers are busy`);
+    if (idle === undefined) {
+      throw new Fault('exhausted', `all ${running.length} language servers are busy`, { hint: 'Try again later.' });
+    }
     void this.stop(idle);
   }
 

@@ -11,7 +11,7 @@ afterEach(() => {
 const begin = { token: 1, value: { kind: 'begin' } };
 const end = { token: 1, value: { kind: 'end' } };
 
-it('work runs from its begin to its end', async () => {
+it('work counts as running from its begin message to its end message', async () => {
   const work = new Work();
   expect(work.isRunning).toBe(false);
   work.progress(begin);

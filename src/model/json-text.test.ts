@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyEdits, JsonError, lineOf, nearestNode, nodeAt, parseJsonText, setMember } from './json-text.ts';
 
-describe('text is parsed like JSON.parse does', () => {
+describe('text is accepted or refused as by JSON.parse', () => {
   test.each([
     '0',
     '-1.5e+3',
@@ -12,7 +12,7 @@ describe('text is parsed like JSON.parse does', () => {
     '[ 1 , [ ] , {} ]',
     '{"a":{"b":[1,"x",null]},"":2,"__proto__":{"c":1}}',
     '{ "\\u0061" : 1.0 }',
-  ])('%s', (text) => {
+  ])('accepted: %s', (text) => {
     expect(parseJsonText(text).value).toEqual(JSON.parse(text));
   });
 
@@ -44,7 +44,7 @@ describe('text is parsed like JSON.parse does', () => {
     '1 2',
     '// a\n1',
     '\u00a01',
-  ])('or refused like JSON.parse does: %j', (text) => {
+  ])('refused: %j', (text) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(() => parseJsonText(text)).toThrow(JsonError);
   });

@@ -206,7 +206,7 @@ describe('a rule that would have no effect is refused', () => {
     ['127.0.0.1', ['*.a.example']],
     ['10.0.0.1:5432', []],
     ['all.example', []],
-  ])('and %s beside %j is not', (rule, others) => {
+  ])('but %s beside %j is accepted', (rule, others) => {
     expect(usableRule(rule, [rule, ...others])).toBe(rule);
   });
 });

@@ -129,7 +129,7 @@ function noNetworkWord(word: string): Fault {
 }
 
 function isInside({ text }: Rule): Fault {
-  return new Fault('invalid', `${text} would be the sandbox itself: inside, loopback is its own`, {
+  return new Fault('invalid', `${text} would be the sandbox itself: each sandbox has a loopback interface of its own`, {
     hint: 'For a server on this machine declare it under `services:` in config.yaml and give it with --service NAME.',
   });
 }

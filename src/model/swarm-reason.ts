@@ -11,7 +11,7 @@ const hints: Readonly<Record<string, Hint>> = {
     `See what it tried with: carrel net log ${name} — go on with: carrel swarm resume ${name}`,
   MISSING_ENV_VAR: (name, agent) =>
     `Keep its key with: carrel secret set ${agent?.key?.secret ?? agent?.anyKey?.[0] ?? 'ANTHROPIC_API_KEY'} < FILE; then: carrel swarm resume ${name}`,
-  CONTAINER_OOM: (name) => `Give it more: carrel swarm resume ${name} --memory 8g`,
+  CONTAINER_OOM: (name) => `Give it more memory: carrel swarm resume ${name} --memory 8g`,
   CONTAINER_TIMEOUT: (name) => `Longer limits go into \`swarm\` of config.yaml; then: carrel swarm resume ${name}`,
 };
 
@@ -23,15 +23,15 @@ export function hintOf(container: SwarmContainer): string | null {
   const found = Object.hasOwn(hints, code) ? hints[code] : undefined;
   return (
     found?.(name, agentIn(work)) ??
-    `Read what it said: carrel swarm logs ${name} — try again: carrel swarm resume ${name}`
+    `Read its messages: carrel swarm logs ${name} — try again: carrel swarm resume ${name}`
   );
 }
 
 function installation(agent: AgentSpec | null): string {
   const [program = ''] = agent?.command ?? [];
   const known = Object.hasOwn(agentPackages, program) ? agentPackages[program] : null;
-  if (known === null) return 'Install it in what the sandbox is made of';
-  return `Install it in what the sandbox is made of, in .carrel/Dockerfile.sandbox or here: npm install -g --prefix /usr/local ${known}`;
+  if (known === null) return 'Install it in the image or root filesystem of the sandbox';
+  return `Install it in the image, with .carrel/Dockerfile.sandbox, or on this machine: npm install -g --prefix /usr/local ${known}`;
 }
 
 function agentIn({ request }: ContainerWork): AgentSpec | null {

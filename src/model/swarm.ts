@@ -111,7 +111,10 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
   if (to !== from && !legal[from].includes(to)) {
     const next = legal[from].length > 0 ? `it can become ${legal[from].join(' or ')}` : 'it never changes';
     throw new Fault('conflict', `${containerName} is ${from} and cannot become ${to}`, {
-      hint: from === 'failed' || from === 'stopped' ? 'Only a resume begins it again.' : `From ${from}, ${next}.`,
+      hint:
+        from === 'failed' || from === 'stopped'
+          ? `Start it again: carrel swarm resume ${containerName}`
+          : `From ${from}, ${next}.`,
     });
   }
   return { ...container, ...change, updatedAt: at };

@@ -59,7 +59,7 @@ test('line ends, a byte order mark and a missing last newline stay', () => {
   expect(changed).toBe(odd.replace('"pending"', '"skipped"'));
 });
 
-test('a story that is not there cannot be changed', () => {
+test('a change of a story that does not exist is refused', () => {
   expect(() => withStories(read(text), [{ id: 'US-003', status: 'failed' }])).toThrow('there is no story US-003');
 });
 

@@ -64,9 +64,12 @@ describe('a recorded and an observed state', () => {
     expect(plan(sandbox({ state: 'pending' }), alive)).toMatchObject({ action: 'adopt' });
   });
 
-  it.each(['completed', 'failed', 'stopped'] as const)('recorded as %s: stays so, whatever is observed', (state) => {
-    for (const observed of [absent, exited({ exitCode: 9 })]) expect(plan(sandbox({ state }), observed)).toBeNull();
-  });
+  it.each(['completed', 'failed', 'stopped'] as const)(
+    'recorded as %s, observed absent or exited: stays unchanged',
+    (state) => {
+      for (const observed of [absent, exited({ exitCode: 9 })]) expect(plan(sandbox({ state }), observed)).toBeNull();
+    },
+  );
 
   it('recorded as ended, observed running: the process is stopped, and the record stays unchanged', () => {
     for (const observed of [alive, created, paused]) {
@@ -75,7 +78,7 @@ describe('a recorded and an observed state', () => {
   });
 });
 
-describe('the spec', () => {
+describe('the plan', () => {
   it('starts a sandbox that was never launched, also if a crash left it created', () => {
     for (const observed of [absent, created]) expect(plan(sandbox({}), observed)).toEqual({ action: 'start' });
   });
@@ -84,7 +87,7 @@ describe('the spec', () => {
     expect(plan(sandbox({}), exited({ exitCode: 4 }))).toMatchObject({ action: 'conclude', state: 'failed' });
   });
 
-  it('needs no step when the sandbox runs as asked', () => {
+  it('has no step when the sandbox runs as requested', () => {
     expect(plan(sandbox(running), alive)).toBeNull();
   });
 

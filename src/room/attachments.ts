@@ -31,7 +31,7 @@ export class Attachments {
   /** Returns names and sizes, or throws the reason for a refusal. */
   check(files: readonly NewAttachment[], limits: RoomLimits): Attachment[] {
     if (files.length > limits.attachments) {
-      throw new Fault('invalid', `${files.length} attachments; ${limits.attachments} is the limit`);
+      throw new Fault('invalid', `the message has ${files.length} attachments; the limit is ${limits.attachments}`);
     }
     const names = files.map(({ name }) => checkName(name));
     if (new Set(names).size < names.length) throw new Fault('invalid', 'two attachments have the same name');
@@ -40,7 +40,7 @@ export class Attachments {
     if (bytes <= limits.attachmentBytes) return found;
     throw new Fault(
       'exhausted',
-      `attachments of ${formatSize(bytes)}; ${formatSize(limits.attachmentBytes)} is the limit`,
+      `the attachments have ${formatSize(bytes)}; the limit is ${formatSize(limits.attachmentBytes)}`,
     );
   }
 

@@ -114,7 +114,7 @@ export class Posts {
 function checkBody(body: string, limits: RoomLimits): string[] {
   const bytes = Buffer.byteLength(body);
   if (bytes > limits.bodyBytes) {
-    throw new Fault('exhausted', `a message of ${formatSize(bytes)}; ${formatSize(limits.bodyBytes)} is the limit`, {
+    throw new Fault('exhausted', `the message has ${formatSize(bytes)}; the limit is ${formatSize(limits.bodyBytes)}`, {
       hint: 'Attach a file instead.',
     });
   }
@@ -122,5 +122,5 @@ function checkBody(body: string, limits: RoomLimits): string[] {
   if (/\p{Surrogate}/u.test(body)) throw new Fault('invalid', 'the message is not UTF-8');
   const mentions = mentionsIn(body);
   if (mentions.length <= limits.mentions) return mentions;
-  throw new Fault('invalid', `${mentions.length} mentions; ${limits.mentions} is the limit`);
+  throw new Fault('invalid', `the message has ${mentions.length} mentions; the limit is ${limits.mentions}`);
 }

@@ -23,7 +23,7 @@ test('a wait ends with a commit, an abort or the close, and leaves no listener b
   }
 });
 
-test('waits that are aborted in a quiet room do not add up', async () => {
+test('aborted waits in a quiet room do not accumulate', async () => {
   const recent = new Recent(null);
   for (let round = 0; round < 3; round += 1) {
     const abort = new AbortController();

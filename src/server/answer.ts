@@ -48,7 +48,7 @@ function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live):
   return stream(context, async (out) => {
     out.onAbort(() => gone.abort());
     const write = async (frame: Buffer) => {
-      if (out.aborted) throw new Fault('cancelled', 'the client went away');
+      if (out.aborted) throw new Fault('cancelled', 'the client disconnected');
       await out.write(frame);
     };
     try {

@@ -29,7 +29,8 @@ function checkSocket(path: string): void {
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
     throw refused(`there is no folder ${dirname(path)} to make a socket in`);
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && !found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
+  if (found && !found.isSocket())
+    throw refused(`${path} is not a socket, and the shared socket is to be created there`);
 }
 
 /** Binds in the same tick in which space was freed. False: the disk has no room for a socket. */

@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
 test('a file in the place of the socket is an error and is not removed', async () => {
   const path = join(home, 'notes');
   writeFileSync(path, 'mine');
-  await expect(listen({ home } as Listening, path)).rejects.toThrow(`${path} is no socket`);
+  await expect(listen({ home } as Listening, path)).rejects.toThrow(`${path} is not a socket`);
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 

@@ -55,8 +55,8 @@ test('S6 the copy has the same lines as the log, and reads them again', async ()
 test.each<[string, number, string]>([
   ['a gap', 2, line(4, 'session.note', { text: 'x' })],
   ['a repeated event', 2, line(2, 'session.note', { text: 'x' })],
-  ['a second beginning', 2, line(3, 'session.created', created)],
-  ['a beginning that is none', 0, line(1, 'session.note', { text: 'x' })],
+  ['a second session.created', 2, line(3, 'session.created', created)],
+  ['a first event other than session.created', 0, line(1, 'session.note', { text: 'x' })],
   ['a prompt without a turn', 1, line(2, 'prompt', { content: [] })],
   ['a second prompt of a turn', 2, line(3, 'prompt', { content: [] }, 't1')],
   ['a start of a turn that is unknown', 1, line(2, 'turn.started', {}, 't9')],
@@ -69,7 +69,7 @@ test.each<[string, number, string]>([
   ],
   ['an event of another session', 1, line(2, 'session.note', { text: 'x' }, undefined, id.replace('0', '1'))],
   ['an unknown type', 1, line(2, 'nonsense' as 'update', {})],
-  ['no JSON', 1, '{'],
+  ['text that is not JSON', 1, '{'],
   ['too many values', 1, `{"seq":2,"data":[${'1,'.repeat(200_000)}1]}`],
 ])('S8 %s is refused, and nothing of it is kept', async (_what, after, bad) => {
   const good = conversation.slice(0, after);

@@ -89,8 +89,8 @@ export class FolderCopies implements SessionCopies {
     const known = this.#copies.get(id);
     if (known !== undefined) return known;
     if (this.#copies.size >= sessionLimits.sessions)
-      throw new Fault('exhausted', `a sandbox may have ${sessionLimits.sessions} sessions`, {
-        hint: 'Remove one: carrel session rm',
+      throw new Fault('exhausted', `the sandbox has ${sessionLimits.sessions} sessions already`, {
+        hint: 'Remove one: carrel session rm SANDBOX --session ID',
       });
     if (!existsSync(this.#folder)) mkdirSync(this.#folder, { mode: 0o700 });
     const opening = SessionCopy.open(this.#path(id, logEnd), id);

@@ -41,7 +41,9 @@ export class SessionTokens {
   create(createdAt: string): SessionToken & { readonly token: string } {
     const known = this.#read();
     if (known.length >= maxTokens)
-      throw new Fault('exhausted', `there are ${maxTokens} tokens already`, { hint: 'Revoke some of them.' });
+      throw new Fault('exhausted', `the sandbox has ${maxTokens} tokens already`, {
+        hint: 'Revoke some of them: carrel session token SANDBOX rm ID',
+      });
     const token = randomBytes(32).toString('base64url');
     const record = { id: randomBytes(4).toString('hex'), createdAt, hash: hashOf(token) };
     this.#write([...known, record]);

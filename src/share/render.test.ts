@@ -75,7 +75,7 @@ describe.each([
   ['/srv/it\'s $HOME `x` \\ "q"', '/a$b'],
   ['/srv/colon:ro', '/c:d'],
   ['/srv/äöü # !x', '/é'],
-])('%s at %s', (folder, path) => {
+])('the output for the folder %s at %s', (folder, path) => {
   const share = (...consumers: string[]) => shareOf(folder, ...consumers);
 
   it.each([false, true])('is what pct reads: set VMID -mpN VOLUME,mp=PATH[,ro=1], read-only: %s', (readonly) => {
@@ -123,6 +123,6 @@ function interpolated(volume: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(volume).map(([key, value]) => [key, text(value)]));
 }
 
-it('refuses a share without a consumer of that kind, and says how to add one', () => {
+it('render refuses a share without a consumer of that kind, and says how to add one', () => {
   expect(() => render(shareOf('/srv/in', 'box=/in'), 'compose', () => [])).toThrow('has no consumer docker:NAME');
 });

@@ -51,7 +51,7 @@ export const refusal = {
     new Fault('conflict', `${row.kind} ${printable(row.name)} was changed by another request meanwhile`, {
       hint: 'Read it again and repeat the change.',
     }),
-  gone: (row: Identity) => new Fault('not_found', `${row.kind} ${printable(row.name)} is gone`),
+  gone: (row: Identity) => new Fault('not_found', `${row.kind} ${printable(row.name)} does not exist any more`),
   closed: () => new Fault('unavailable', 'the store is closed'),
 };
 

@@ -23,7 +23,7 @@ const translations: readonly Translation[] = [
   {
     codes: /^(SQLITE_FULL|SQLITE_NOMEM|SQLITE_TOOBIG|ENOSPC|EDQUOT)/,
     code: 'exhausted',
-    says: 'has no room for more',
+    says: 'has no space left',
     hint: spaceHint,
   },
   {
@@ -41,7 +41,7 @@ const translations: readonly Translation[] = [
   {
     codes: /^(ENOENT|ENOTDIR)/,
     code: 'not_found',
-    says: 'has no folder to be in',
+    says: 'cannot be created: its folder does not exist',
     hint: 'Create the folder first.',
   },
   {

@@ -104,7 +104,11 @@ function connect(path: string): Database.Database {
     db.exec('PRAGMA synchronous = FULL');
     migrate(db);
     const mode = db.pragma('journal_mode = WAL', { simple: true });
-    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    if (mode !== 'wal') {
+      throw new Fault('unsupported', `${path}: its filesystem does not support a write-ahead log of SQLite`, {
+        hint: 'Set CARREL_HOME to a folder on a local filesystem, such as ext4.',
+      });
+    }
     // The first read creates the files of the log.
     db.exec('SELECT seq FROM rows LIMIT 1');
     return db;

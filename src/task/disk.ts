@@ -137,7 +137,7 @@ function write(folder: Anchor, name: string, { uid, gid, mode }: Stats, bytes: B
 }
 
 function otherOwner(error: unknown): Fault {
-  return new Fault('denied', 'the task file belongs to another account, which it would lose', {
+  return new Fault('denied', 'the task file belongs to another account, and writing it would change its owner', {
     cause: error,
     hint: 'Let the account that runs the daemon own the file.',
   });

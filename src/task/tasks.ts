@@ -117,7 +117,8 @@ function flawedLine(bytes: Buffer): number {
 
 function open(place: TaskPlace): Anchor {
   const folder = openFolder(place.project, place.folder);
-  if (folder === null) throw new Fault('not_found', `there is no task file ${taskPath(place)}`);
+  if (folder === null)
+    throw new Fault('not_found', `there is no task file ${taskPath(place)}`, { hint: 'See: carrel task ls' });
   return folder;
 }
 

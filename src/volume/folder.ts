@@ -48,7 +48,8 @@ function makeFolder(path: string): void {
 export async function ownTree(path: string, ownerId: number | null): Promise<void> {
   const [uid, gid] = ownerId === null ? [process.geteuid!(), process.getegid!()] : [ownerId, ownerId];
   const { exitCode, stderr } = await run(['chown', '-R', '-P', '-h', `${uid}:${gid}`, '--', path], longMs);
-  if (exitCode !== 0) throw new Fault('internal', `cannot give away ${path}: ${stderr.trim().split('\n')[0]}`);
+  if (exitCode !== 0)
+    throw new Fault('internal', `cannot change the owner of ${path}: ${stderr.trim().split('\n')[0]}`);
 }
 
 export function isEmptyFolder(path: string): boolean {
@@ -79,7 +80,7 @@ export async function withStaged<T>(volumes: string, name: string, work: (staged
 export async function removeDevices(path: string): Promise<void> {
   const devices = ['(', '-type', 'b', '-o', '-type', 'c', ')'] as const;
   const { exitCode, stderr } = await run(['find', path, '-xdev', ...devices, '-delete'], longMs);
-  if (exitCode !== 0) throw new Fault('internal', `cannot look through ${path}: ${stderr.trim().split('\n')[0]}`);
+  if (exitCode !== 0) throw new Fault('internal', `cannot read ${path}: ${stderr.trim().split('\n')[0]}`);
 }
 
 /** Exchanges the staged folder and the volume. Durable on return. */

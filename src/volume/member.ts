@@ -49,7 +49,7 @@ function text(block: Buffer, start: number, length: number): string {
 
 function octal(block: Buffer, start: number, length: number): number {
   const digits = text(block, start, length).trim();
-  if (!/^[0-7]*$/.test(digits)) throw damaged('an entry has a number that is none');
+  if (!/^[0-7]*$/.test(digits)) throw damaged('an entry has a field that is not a number');
   return Number.parseInt(digits, 8);
 }
 

@@ -121,7 +121,7 @@ function isWhole({ id, blocks, edits }: Pick): boolean {
 }
 
 function gone(): Fault {
-  return new Fault('conflict', 'what was shown is not what is there now', { hint: 'Look at the changes again.' });
+  return new Fault('conflict', 'the changes are not those that were shown', { hint: 'Look at the changes again.' });
 }
 
 type Place = { readonly root: string; readonly path: string };

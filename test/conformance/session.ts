@@ -57,7 +57,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
       expect(await client().get(`/sessions/${id}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     });
 
-    it('have the id that the client made, once', async () => {
+    it('have the id that the client chose, also if the request is repeated', async () => {
       const sessionId = '01JD8Q4Z7W3V5T1N9R2B6C8D0F';
       expect([await created({ sessionId }), await created({ sessionId })]).toEqual([sessionId, sessionId]);
       await client().call('DELETE', `/sessions/${sessionId}`);
@@ -106,7 +106,7 @@ export function sessionSuite(harness: () => SessionHarness): void {
       expect(events.map(({ data }) => data).join()).toContain('"optionId":"yes"');
     });
 
-    it('S11 replay after a position, by header before query, and then follow', async () => {
+    it('S11 replay after a position, that of the header rather than of the query, and then follow', async () => {
       const id = await created();
       const { events } = await turnOf(id, harness().words.say('hello'));
       const path = `/sessions/${id}/events`;

@@ -156,7 +156,7 @@ describe('durability', () => {
     expect(said).toEqual(['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL']);
   });
 
-  it('is such that kill -9 loses no acknowledged write', async () => {
+  it('protects every acknowledged write from kill -9', async () => {
     const path = freshPath();
     const expected = new Map<string, boolean>();
     for (const [round, count] of [1, 50, 400].entries()) {
@@ -285,7 +285,7 @@ describe('migrations', () => {
     });
   });
 
-  it('stop at the step that fails, with the steps before it done and none of its own', () => {
+  it('stop at the step that fails: earlier steps are done, and nothing of the failed one is', () => {
     raw(':memory:', (db) => {
       expect(() => migrate(db, [steps[0]!, 'CREATE TABLE half (n); CREATE TABLE one (n)', steps[2]!])).toThrow('one');
       expect(tables(db)).toEqual(['one']);

@@ -35,6 +35,6 @@ function open(agent: string): Terminal {
 
 describeAgentPrograms(() => ({ carrel, authority, open }));
 
-it('the daemon that ran them has no privileges', () => {
+it('the daemon that ran the agents belongs to the ordinary user', () => {
   expect(statSync(join(carrel.home, 'daemon.lock')).uid).toBe(rootlessUid);
 });

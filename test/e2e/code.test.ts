@@ -30,8 +30,8 @@ async function call(tool: string, input: object): Promise<Record<string, unknown
   return JSON.parse(await carrel.ok('--json', 'hub', 'call', tool, JSON.stringify(input))) as Record<string, unknown>;
 }
 
-describe('the tools for TypeScript', () => {
-  it('finds a definition by position and by symbol', async () => {
+describe('the hub', () => {
+  it('finds a definition of TypeScript by position and by symbol', async () => {
     const definition = {
       path: '/workspaces/ts/src/cart.ts',
       line: 2,
@@ -47,7 +47,7 @@ describe('the tools for TypeScript', () => {
   });
 });
 
-it('finds definitions of Python, and answers with the error of a server that is not installed', async () => {
+it('the hub finds definitions of Python, and reports a language server that is not installed', async () => {
   await add('other', {
     'cart.py': 'class Cart:\n    pass\n',
     'main.py': 'from cart import Cart\n\nCart()\n',

@@ -62,7 +62,7 @@ it('run of a command that ends while the engine is away does not end with 0', as
   });
   expect([await run.exited, run.stderr()]).toEqual([
     75,
-    expect.stringMatching(/box ended with 0, but .* some of its output may be missing\n.*carrel logs box/),
+    expect.stringMatching(/box ended with exit code 0, but .* some of its output may be missing\n.*carrel logs box/),
   ]);
 });
 

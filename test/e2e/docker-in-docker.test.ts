@@ -137,7 +137,7 @@ describe('in a container with a dockerd of its own', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('both engines work as on a machine', async () => {
+  it('both engines are usable and run commands, and an apply writes to the project', async () => {
     const engines = JSON.parse((await carrel('--json', 'engine', 'ls')).stdout) as EngineView[];
     expect(engines.map(({ usable, reason }) => [usable, reason])).toEqual([
       [true, null],

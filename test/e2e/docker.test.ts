@@ -22,7 +22,7 @@ import { problemsOf, Talk } from '../harness/session.ts';
 
 const owner = 12_345;
 
-describe('on docker', () => {
+describe('carrel on docker', () => {
   let dockerd: Dockerd;
   let carrel: Installation;
   let project: string;

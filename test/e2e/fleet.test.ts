@@ -151,7 +151,7 @@ describe('a fleet that differs from its file', () => {
     const no = await atTerminal('\n');
     expect([no.exitCode, no.stdout]).toEqual([
       130,
-      expect.stringContaining('May it replace api, with home and data? [y/N]'),
+      expect.stringContaining('This will replace api, with home and data. Go on? [y/N]'),
     ]);
     expect(await ids()).toEqual(before);
     expect((await atTerminal('y\n')).stdout).toContain('replaced api');
@@ -219,7 +219,7 @@ describe('up refuses before it does anything', () => {
     [
       4,
       'projects: {x: .}\nsandboxes: {a: {}, b: {project: x, mode: bind}}',
-      'sandboxes.b.mode: b could change this very file',
+      'sandboxes.b.mode: the sandbox b could change this file',
     ],
   ])('%i: %j', async (code, text, expected) => {
     put(`name: shop\n${text}\n`);

@@ -211,7 +211,7 @@ it('commits that are small inside and large in transfer cost the host at most th
   );
   const { exitCode, warnings } = await apply(carrel, 'large', '--leave');
   expect(exitCode).toBe(0);
-  expect(warnings).toEqual([expect.stringMatching(/^the commits of large were not fetched: .* more than 16M/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^the commits of large were not fetched: .* disk space, 16M/)]);
   expect(project.git('for-each-ref', 'refs/carrel')).toBe('');
   await carrel.ok('rm', '--force', 'large');
 });

@@ -26,7 +26,7 @@ describe('the output of a sandbox', () => {
     return [...inodes.values()].reduce((sum, path) => sum + statSync(path).size, 0);
   };
 
-  it('is bounded however much it is, the newest lines are there without a gap, and a follower misses nothing', async () => {
+  it('is bounded, its newest lines are kept without a gap, and a follower gets every line', async () => {
     await carrel.ok('create', '--name', 'flood', '--', 'sh', '-c', writer);
     const { id } = await carrel.show('flood');
     const follower = carrel.spawn(['logs', '-f', 'flood']);

@@ -34,7 +34,7 @@ const inBoth = (name: string, input: (environment: string) => object): Turn =>
   ['shop-one', 'shop-two'].flatMap((environment) => tool(name, { environment, ...input(environment) }));
 const sh = (script: string) => ['sh', '-c', script];
 
-it('the real claude reads, edits and runs, then orchestrates two environments and merges them', async () => {
+it('the real claude reads and edits files, runs a command, orchestrates two environments and merges them', async () => {
   const model = await ScriptedModel.open([
     tool('read_file', { path: 'README' }),
     tool('write_file', { path: 'README', edits: [{ old_text: 'about', new_text: 'all about' }] }),
@@ -57,24 +57,27 @@ it('the real claude reads, edits and runs, then orchestrates two environments an
   expect(readFileSync(join(shop, 'shop-two.txt'), 'utf8')).toBe('work of shop-two\n');
 });
 
-it.each(['http', 'ws'])('the real claude reads, edits and runs over %s with a token', async (type) => {
-  const { mcp } = await carrel.json<{ mcp: string }>('status');
-  const token = (await carrel.ok('hub', 'token', '--project', 'shop', '--tools', 'files,run')).trim();
-  const server = { type, url: mcp.replace(/^http/, type), headers: { Authorization: `Bearer ${token}` } };
-  const path = `by-${type}`;
-  const model = await ScriptedModel.open([
-    tool('create_file', { path, content: `made over ${type}\n` }),
-    tool('run_command', { command: ['sed', '-i', 's/made/edited/', path] }),
-    tool('read_file', { path }),
-    [{ text: 'all read' }],
-  ]);
-  try {
-    expect(await claude(model.port, server)).toMatch(/all read/);
-    expect(JSON.stringify(model.questions.at(-1)?.messages)).toContain(`edited over ${type}`);
-  } finally {
-    await model.dispose();
-  }
-});
+it.each(['http', 'ws'])(
+  'the real claude reads and edits files and runs a command over %s with a token',
+  async (type) => {
+    const { mcp } = await carrel.json<{ mcp: string }>('status');
+    const token = (await carrel.ok('hub', 'token', '--project', 'shop', '--tools', 'files,run')).trim();
+    const server = { type, url: mcp.replace(/^http/, type), headers: { Authorization: `Bearer ${token}` } };
+    const path = `by-${type}`;
+    const model = await ScriptedModel.open([
+      tool('create_file', { path, content: `made over ${type}\n` }),
+      tool('run_command', { command: ['sed', '-i', 's/made/edited/', path] }),
+      tool('read_file', { path }),
+      [{ text: 'all read' }],
+    ]);
+    try {
+      expect(await claude(model.port, server)).toMatch(/all read/);
+      expect(JSON.stringify(model.questions.at(-1)?.messages)).toContain(`edited over ${type}`);
+    } finally {
+      await model.dispose();
+    }
+  },
+);
 
 it('the Inspector lists the tools, creates an environment, runs in it and sees the difference', async () => {
   const { tools } = await inspect<{ tools: { name: string }[] }>('tools/list');

@@ -118,7 +118,7 @@ it('a revoked token ends the connection of its project, until the token file has
   expect(await read(client, 'app')).toMatch(/not connected/);
   await expect
     .poll(() => logsOf('app'), { timeout: 10_000 })
-    .toMatch(/the hub refuses: the token is refused: it was revoked/);
+    .toMatch(/the hub refuses the connection: the token is refused: it was revoked/);
   const file = '/run/carrel/spokes/app/token';
   await inHub('hub', 'token', '--project', 'app', '--tools', 'spoke', '--expires', '366d', '--file', file);
   await isAnswering(client, 'app');

@@ -103,12 +103,20 @@ it('a spoke connects again after the daemon was killed', async () => {
 });
 
 it('the hub refuses a token of clients, one of another project, a revoked one, and a project with a spoke here', async () => {
-  await dial('away', await token('away', 'files,code,run'), /refuses: this token is not for spokes\n.*--tools spoke/);
-  await dial('away', await token('here'), /refuses: no such project/);
-  await dial('here', await token('here'), /refuses: the spoke of project here is a sandbox of this machine/);
+  await dial(
+    'away',
+    await token('away', 'files,code,run'),
+    /refuses the connection: this token is not for spokes\n.*--tools spoke/,
+  );
+  await dial('away', await token('here'), /refuses the connection: no such project/);
+  await dial(
+    'here',
+    await token('here'),
+    /refuses the connection: the spoke of project here is a sandbox of this machine/,
+  );
   const secret = await token('*');
   await carrel.ok('hub', 'token', 'rm', '--all');
-  await dial('away', secret, /refuses: the token is refused: .*\n {2}hint: Make another one/);
+  await dial('away', secret, /refuses the connection: the token is refused: .*\n {2}hint: Make another one/);
   expect(await state()).not.toBe('healthy');
 });
 
@@ -120,7 +128,7 @@ it('revoking a token ends the connection at once, and a new token in the file op
   const started = begin({ PROJECT_ID: 'away', CODEBUDDY_TOKEN_FILE: file });
   await said(started, /connected/);
   await expect.poll(state).toBe('healthy');
-  const ended = said(started, /closed the connection \(1008 .*revoked\)[\s\S]*refuses: .*revoked/);
+  const ended = said(started, /closed the connection \(1008 .*revoked\)[\s\S]*refuses the connection: .*revoked/);
   await carrel.ok('hub', 'token', 'rm', id);
   expect((await call('read_file', { path: 'a.ts' })).stderr).toMatch(/not connected/);
   await ended;

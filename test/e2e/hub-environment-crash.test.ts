@@ -41,7 +41,7 @@ it.each([
   ['environment_create', 'start:created', { project: 'shop', name: 'crash' }],
   ['environment_apply', 'apply:recorded', { project: 'shop', environment: 'shop-half' }],
   ['environment_merge', 'apply:recorded', { project: 'shop', environments: ['shop-half', 'shop-other'] }],
-])('leaves nothing half-done when the daemon dies during %s', async (tool, point, input) => {
+])('nothing is half done after the daemon dies during %s', async (tool, point, input) => {
   const client = await connect();
   const pid = await carrel.dieAt(point);
   await expect(call(client, tool, input)).rejects.toThrow();

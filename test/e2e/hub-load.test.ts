@@ -116,7 +116,7 @@ it('20 projects and 10 clients: every answer is right, and no process, socket or
 });
 
 it.each(isRepeated ? [true, false] : [true])(
-  'answers 1,000 read_file at the same time over HTTP, newest revision: %s',
+  'the hub answers 1,000 read_file at the same time over HTTP, newest revision: %s',
   async (modern) => {
     const token = (await carrel.ok('hub', 'token', '--project', 'p0')).trim();
     const client = await connectHub(carrel, { modern, port: { kind: 'HTTP', url, token } });

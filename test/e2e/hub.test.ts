@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-it('runs the tests of several projects and says which failed', async () => {
+it('run_tests runs the tests of several projects and says which failed', async () => {
   const client = await connect();
   expect(await call(client, 'run_tests', { projects: ['shop', 'store'] })).toMatchObject({
     passed: false,
@@ -137,7 +137,7 @@ it('a time-out ends everything that a command started', async () => {
   expect(left).toMatchObject({ exit_code: 1, stdout: '' });
 });
 
-it('keeps edits of an overlay project in the working copy until they are applied', async () => {
+it('edits of an overlay project stay in the working copy until they are applied', async () => {
   const client = await connect();
   await call(client, 'write_file', { project: 'store', path: 'README', content: 'another store\n' });
   expect(readFileSync(join(store, 'README'), 'utf8')).toBe('a store\n');
@@ -146,7 +146,7 @@ it('keeps edits of an overlay project in the working copy until they are applied
   expect(readFileSync(join(store, 'README'), 'utf8')).toBe('another store\n');
 });
 
-it('refuses what leaves the project, another project and input of another shape, and names the field', async () => {
+it('a tool refuses a path that leaves the project, an unknown project and invalid input, and names the field', async () => {
   const client = await connect();
   symlinkSync('../store/README', join(shop, 'other'));
   for (const path of ['../store/README', 'other', '/etc/passwd', '/workspaces/store/README']) {

@@ -224,7 +224,7 @@ describe('a project', () => {
     expect(stderr).toBe(
       'carrel: .carrel/Dockerfile.sandbox, line 3: step 2 of 4 failed (exit code 7): ' +
         'RUN (echo one;   printf "two\\033[2J\\n") >&2; exit 7\n  one\n  two\\u001b[2J\n' +
-        '  hint: Mend .carrel/Dockerfile.sandbox, and build again.\n',
+        '  hint: Correct .carrel/Dockerfile.sandbox, and build again.\n',
     );
     expect(await containers()).toBe(0);
   });

@@ -24,7 +24,7 @@ everyWay('copying', (testbed) => {
 });
 
 function plantedLinks(testbed: () => Testbed, target: () => string): void {
-  describe('links that the sandbox planted', () => {
+  describe('links that the sandbox made', () => {
     beforeAll(async () => {
       const { canary, folder } = testbed();
       const script = [
@@ -67,7 +67,7 @@ function plantedLinks(testbed: () => Testbed, target: () => string): void {
 }
 
 function hostileArchives(testbed: () => Testbed, target: () => string): void {
-  describe('an archive that the sandbox made up', () => {
+  describe('a hostile archive from the sandbox', () => {
     let host: string;
     beforeAll(async () => {
       host = testbed().carrel.folder('host');

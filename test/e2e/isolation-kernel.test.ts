@@ -121,11 +121,11 @@ function systemCalls(testbed: () => Testbed): void {
       answers = await testbed().attack<Outcomes>('calls', {}, entrance);
     });
 
-    it.each(Object.entries(themes))('refuses %s', (_, { calls, answer }) => {
+    it.each(Object.entries(themes))('for %s are refused', (_, { calls, answer }) => {
       expect(pick(answers, calls)).toEqual(Object.fromEntries(calls.map((call) => [call, answer])));
     });
 
-    it('has a result for every call', () => {
+    it('were all tried', () => {
       expect(Object.keys(answers).sort()).toEqual(
         Object.values(themes)
           .flatMap(({ calls }) => calls)
@@ -141,7 +141,7 @@ function systemCalls(testbed: () => Testbed): void {
 }
 
 function privileges(testbed: () => Testbed, way: Way): void {
-  describe.each(entrances)('privileges, of its %s', (entrance) => {
+  describe.each(entrances)('a process of the sandbox, from its %s,', (entrance) => {
     let found: Privileges;
     beforeAll(async () => {
       found = await testbed().attack<Privileges>('privileges', {}, entrance);
@@ -194,7 +194,7 @@ function setUserId(testbed: () => Testbed, way: Way): void {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    it("gains nothing, though root's inside", async () => {
+    it('gains no privileges if root inside owns it', async () => {
       const rootfs = join(folder, 'rootfs');
       const program = join(rootfs, 'whoami');
       mkdirSync(join(rootfs, 'bin'), { recursive: true });
@@ -212,7 +212,7 @@ function setUserId(testbed: () => Testbed, way: Way): void {
       expect(stdout).toBe(`${id} ${id} 0 0\n`);
     });
 
-    it("gains nothing, though of the host's own", async () => {
+    it('gains no privileges if it belongs to the host', async () => {
       const programs = readdirSync('/usr/bin').filter((name) => isSetUserId(join('/usr/bin', name)));
       const found = await testbed().carrel.ok('exec', attacker, '--', 'find', '/usr/bin', '-perm', '-4000');
       expect(found.trim().split('\n').length).toBe(programs.length);

@@ -90,7 +90,7 @@ function refusals(testbed: () => Testbed): void {
   it.each([
     ['--memory', '64m'],
     ['--cpus', '0.5'],
-  ])('refuses %s, which cannot be enforced, with --strict', async (option, value) => {
+  ])('create --strict refuses %s, which cannot be enforced', async (option, value) => {
     const { carrel } = testbed();
     const asked = ['--strict', option, value, '--', 'true'];
     const { exitCode, stderr } = await carrel.run(['create', '--name', 'refused', ...asked]);
@@ -104,7 +104,7 @@ function processCount(testbed: () => Testbed): void {
     it.each([
       ['command', ['run', '--rm', '--pids', '64']],
       ['exec', ['exec', '-i', 'crowd']],
-    ])('refuses its %s a process too many', async (entrance, args) => {
+    ])('refuses its %s a process above the limit', async (entrance, args) => {
       const { carrel } = testbed();
       if (entrance === 'exec') await carrel.ok('create', '--name', 'crowd', '--pids', '64');
       const { stdout, exitCode } = await carrel.run([...args, '--', ...attackCommand('fork', { most: 5000 })]);

@@ -43,7 +43,7 @@ describe.each(ways)('%s', (way) => {
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining('cannot mount /home/agent/d/mb: a link')]);
   }
 
-  it('a volume in the home is there again after each start, and what was written is in it', async () => {
+  it('a volume in the home is mounted again at each start, with its content', async () => {
     await carrel.ok('create', '--name', 'plain', ...volume);
     for (const word of ['one', 'two']) {
       expect((await inside('plain', `echo ${word} >> ~/d/mb/note`)).stderr).toBe('');

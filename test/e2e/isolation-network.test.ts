@@ -54,7 +54,7 @@ everyWay('network', (testbed) => {
   });
   afterAll(() => servers.forEach((server) => void server.close()));
 
-  describe.each(['command', 'exec'] as const)('by its %s', (entrance) => {
+  describe.each(['command', 'exec'] as const)('a sandbox, by its %s,', (entrance) => {
     let found: Network;
     beforeAll(async () => {
       const { token, carrel } = testbed();
@@ -87,7 +87,7 @@ everyWay('network', (testbed) => {
       });
     });
 
-    it('does not reach the world', () => {
+    it('reaches no address of other networks over UDP or IPv6', () => {
       expect([found.udp, found.tcp6]).toEqual(['ENETUNREACH', 'ENETUNREACH']);
     });
 
@@ -113,13 +113,13 @@ everyWay('network', (testbed) => {
     });
   });
 
-  it('another sandbox reaches its own server, so the refusals above mean something', async () => {
+  it('another sandbox reaches its own servers, at the addresses that were refused above', async () => {
     const args = { tcp: [['127.0.0.1', neighbourPort]], paths: [], abstract: [`${testbed().token}-neighbour`] };
     const found = await testbed().attack<Network>('sockets', args, 'exec', neighbour);
     expect([...Object.values(found.tcp), ...Object.values(found.abstract)]).toEqual(['ok', 'ok']);
   });
 
-  it('does not see the files and processes of another sandbox', async () => {
+  it('a sandbox does not see the files and processes of another sandbox', async () => {
     const { carrel, token } = testbed();
     const search = `cat /home/*/secret /tmp/secret /proc/*/cmdline; ls /home /home/agent /tmp`;
     expect(await carrel.ok('exec', neighbour, '--', 'sh', '-c', `${search}; true`)).toContain(token);

@@ -18,7 +18,7 @@ function hostileNames(testbed: () => Testbed): void {
   describe('a hostile name', () => {
     const names = ['\u001b[31mred', 'two\nlines', '\u202eabc', '../up', '-x', '', 'x'.repeat(64), 'a\u0085'];
 
-    it.each(names)('%j is refused and shown harmlessly', async (name) => {
+    it.each(names)('%j is refused and shown without control characters', async (name) => {
       const { exitCode, stdout, stderr } = await testbed().carrel.run(['create', `--name=${name}`, '--', 'true']);
       expect(exitCode).toBe(2);
       expect(stdout).toBe('');
@@ -61,7 +61,7 @@ function hostileSandbox(testbed: () => Testbed): void {
     });
 
     it.each([['ls'], ['show', name], ['show', 'missing'], ['events'], ['stats'], ['status']])(
-      'prints %s harmlessly',
+      'is printed without control characters by %s',
       async (...args) => {
         const stdout = await testbed().carrel.ok(...args);
         expect(stdout).not.toMatch(terminalCodes);

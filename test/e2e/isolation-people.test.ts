@@ -91,6 +91,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     const attack = attackCommand('processes', { pids, namespaces: [] });
     for (const act of ways) {
       const { hosts } = JSON.parse(await act(...attack)) as { hosts: Record<string, string>[] };
+      expect(hosts).toHaveLength(pids.length);
       for (const { kill, attach, memory } of hosts) expect([kill, attach, memory]).toEqual(Array(3).fill('ESRCH'));
     }
   });

@@ -52,7 +52,7 @@ async function more(count: number): Promise<void> {
   await until(async () => (await acknowledged('files')).length >= before + count, 'more writes');
 }
 
-it('no acknowledged note and no acknowledged version of a file is lost, and none is there twice', async () => {
+it('no acknowledged note and no acknowledged version of a file is lost, and none exists twice', async () => {
   for (const name of sandboxes)
     await inside(name, `node /workspace/writer.mjs ${name} >/dev/null 2>&1 & echo $! > /tmp/writer`);
   for (let kill = 0; kill < 4; kill++) {

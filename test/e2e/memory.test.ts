@@ -161,7 +161,7 @@ it('the hub has the tools, and a note that it saves for a project is found in a 
   expect(await callTool(hub, 'memory_forget', { id })).toEqual({ id });
 });
 
-it('M8, M9: an agent saves on while the daemon is killed, and each acknowledged note is there once', async () => {
+it('M8, M9: an agent continues to save while the daemon is killed, and each acknowledged note exists once', async () => {
   const lines =
     'for i in $(seq 40); do printf \'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_save",';
   const rest = '"arguments":{"collection":"killed","text":"note %d"}}}\\n\' $i $i; sleep 0.05; done';

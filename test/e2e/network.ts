@@ -352,11 +352,11 @@ export function network(way: Way): void {
     await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
     // Read from outside: a command that needs a daemon would start one.
     const tried = () => processesNaming(mark).map((one) => readOr(`/proc/${one}/root/tmp/tries`, ''));
-    await until(() => tried().some((text) => text.includes('0\n')), 'an answer');
+    await until(() => tried().some((text) => text.split('\n').includes('0')), 'an answer');
     await carrel().killDaemon();
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid), 'the proxy to be gone');
-    await until(() => tried().some((text) => text.includes('7\n')), 'a refusal');
+    await until(() => tried().some((text) => text.split('\n').includes('7')), 'a refusal');
     await until(
       async () => (await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode === 0,
       'the network to come back',
@@ -382,7 +382,7 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     const kill = setInterval(() => killProxy(carrel().home), 300);
     await taken;
     clearInterval(kill);
-    const trouble = 'port 17000 is taken inside the sandbox';
+    const trouble = 'port 17000 is in use inside the sandbox';
     await until(async () => (await carrel().show(box)).network.trouble === trouble, 'the trouble to be shown');
     expect(await carrel().ok('show', box)).toContain(trouble);
     expect(await carrel().ok('net', 'explain', box, web.place)).toContain(`${trouble}, so the port is not open`);

@@ -143,7 +143,7 @@ describe.each(kinds)('on %s', (type, options) => {
     return readFileSync(join(carrel.home, 'sandboxes', id, 'state/data', file), 'utf8');
   }
 
-  it('an apply that was cut in the middle is there as a whole or not at all', async () => {
+  it('an apply that was cut in the middle is complete or not begun', async () => {
     const names = Array.from({ length: 500 }, (_, index) => `file-${index}`);
     const texts = () => [...new Set(names.map((name) => readFileSync(join(project(), name), 'utf8')))];
     for (const name of names) writeFileSync(join(project(), name), 'before');

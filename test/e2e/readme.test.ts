@@ -54,7 +54,7 @@ describe.each(isRealRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
   });
 });
 
-it('the README has at most 150 lines, and its commands in this order', () => {
+it('the README has at most 150 lines, and shows its commands in the expected order', () => {
   expect(readFileSync('README.md', 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   const shown = readme.filter(({ language }) => language === 'sh').map(({ text }) => text.split('\n')[0]!);
   const [demo, claude, test] = elsewhere.map((text) => text.trimEnd());

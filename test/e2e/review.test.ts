@@ -332,7 +332,7 @@ describe('attempts', () => {
     expect(await carrel.run(['compare', 'nothing'])).toMatchObject({ exitCode: 5 });
   });
 
-  it('continue after Ctrl-C, and no attempt is made if one of them cannot be', async () => {
+  it('continue after Ctrl-C, and none is made if the name of one of them is taken', async () => {
     const group = `long-${count}`;
     const terminal = carrelOn(carrel.home, ['try', '2', '--name', group, project.path, '--', 'sleep', '600']);
     await terminal.has(/2 attempts: /);

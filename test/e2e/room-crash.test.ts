@@ -26,7 +26,7 @@ const bodies = (messages: readonly MessageView[]) => messages.map(({ body }) => 
 const show = (name: string) => carrel.json<RoomDetailView>('room', 'show', name, '--repair');
 
 it.each(['room.attached', 'room.committed', 'room.file-written', 'room.order-written'])(
-  'R3, R4: a post during which the daemon dies at %s is there once after a retry',
+  'R3, R4: a post during which the daemon dies at %s exists once after a retry',
   async (point) => {
     const name = point.replace('.', '-');
     await carrel.ok('room', 'create', name);

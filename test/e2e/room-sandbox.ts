@@ -293,7 +293,7 @@ export const roomsInSandboxes = (way: (typeof ways)[number]) => {
       const refused = await inside('head -c 300000 /dev/zero | tr "\\0" x | carrel-room post team -');
       expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining('longer than 262144 bytes')]);
       const readOnly = await inside('carrel-room post team x', 'reader');
-      expect([readOnly.exitCode, readOnly.stderr]).toEqual([4, expect.stringContaining('for reading only')]);
+      expect([readOnly.exitCode, readOnly.stderr]).toEqual([4, expect.stringContaining('but not post to it')]);
       const followed = inside('carrel-room follow team --json | head -n 1', 'reader');
       const stop = setInterval(() => void carrel.run(['room', 'post', 'team', 'followed']), 300);
       expect(JSON.parse((await followed).stdout)).toMatchObject({ body: 'followed\n' });

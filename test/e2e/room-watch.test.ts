@@ -78,7 +78,7 @@ it.each(['watch.begun', 'watch.acted', 'watch.answered'])(
   },
 );
 
-it('pauses agents that mention each other, and posts that in the room', async () => {
+it('a watcher of agents that mention each other is paused, and the room gets a message about it', async () => {
   await room('loop');
   await carrel.ok('create', '--name', 'other', '--', 'sleep', '1d');
   await carrel.ok('room', 'watch', 'loop', 'bot', '--wake', '--', 'echo', '@other your turn');
@@ -141,7 +141,7 @@ it('an invalid watcher is refused with the reason', async () => {
   await room('wrong');
   for (const [args, message] of [
     [['nobody', '--wake'], 'nobody'],
-    [['bot', '--wake', '--agent', 'vim'], 'cannot be woken'],
+    [['bot', '--wake', '--agent', 'vim'], 'no command is known that wakes the agent vim'],
     [['x', '--run'], 'needs a command'],
     [['x', '--webhook', 'ftp://host/'], 'webhook'],
     [['x', '--webhook', 'http://host/', '--secret', 'missing'], 'no secret missing'],

@@ -7,7 +7,7 @@ import { Project } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 import { processesMentioning } from '../harness/traces.ts';
 
-describe('rootless', () => {
+describe('carrel without root', () => {
   let account: RootlessAccount;
   let carrel: Installation;
 

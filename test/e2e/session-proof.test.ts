@@ -153,7 +153,7 @@ describe('a hostile agent', () => {
   }
 });
 
-describe('many', () => {
+describe('many sandboxes and clients', () => {
   const [sandboxes, clients] = isRepeated ? [10, 300] : [3, 100];
 
   it(`${sandboxes} sandboxes with sessions work at the same time`, async () => {

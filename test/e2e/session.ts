@@ -78,7 +78,7 @@ function conversation(): void {
     await expectWhole();
   });
 
-  it('S12 is a conflict while it is busy, waits in a queue, and is cancelled', async () => {
+  it('S12 refuses a prompt with conflict while it is busy, queues a prompt on request, and cancels its turn', async () => {
     await talk.prompt('wait 30');
     const input = { path: talk.path, body: { text: 'say queued' } };
     const route = 'POST /v1/sandboxes/{name}/sessions/{id}/prompt';
@@ -102,7 +102,7 @@ function conversation(): void {
     await expect(fork.inside()).rejects.toThrow();
   });
 
-  it('is one of ten in a sandbox that work at the same time', async () => {
+  it('works at the same time as nine other sessions of its sandbox', async () => {
     const talks = await Promise.all(Array.from({ length: 9 }, () => Talk.in(carrel, 'box')));
     await Promise.all(talks.map((one, at) => one.say(`say I am ${at}`)));
     for (const [at, one] of talks.entries())
@@ -244,7 +244,7 @@ function tokens(): void {
 }
 
 function anySandbox(kind: 'root' | 'rootless'): void {
-  it('has sessions beside its command', async () => {
+  it('has sessions while its command runs', async () => {
     await carrel.ok('run', '-d', '--name', 'plain', '--', 'sleep', '1000');
     const beside = await Talk.in(carrel, 'plain');
     await beside.say('say beside');

@@ -33,7 +33,7 @@ function ran(argv: readonly string[], path = process.env.PATH!) {
 
 const setup = (...args: string[]) => ran([join(checkout, 'setup'), ...args]);
 
-it('makes a link in ~/.local/bin by which carrel is found, and says what the PATH lacks', () => {
+it('./setup --link makes a link to carrel in ~/.local/bin, and says if that is not on the PATH', () => {
   const { status, stdout, stderr } = setup('--link');
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toContain(`link: ${link} → ${join(checkout, 'bin/carrel')}\n`);
@@ -43,7 +43,7 @@ it('makes a link in ~/.local/bin by which carrel is found, and says what the PAT
   expect(ran([join(checkout, 'setup'), '--link'], path).stdout).toContain(`link: ${link} is there\nsetup: ready`);
 });
 
-it('replaces a link to another checkout and says which, but no file', () => {
+it('./setup --link replaces a link to another checkout and names it, but does not replace a file', () => {
   rmSync(link);
   symlinkSync('/elsewhere/bin/carrel', link);
   expect(setup('--link').stdout).toContain('(it pointed to /elsewhere/bin/carrel)');
@@ -54,11 +54,11 @@ it('replaces a link to another checkout and says which, but no file', () => {
   expect(lstatSync(link).isFile()).toBe(true);
 });
 
-it('refuses an argument it does not know', () => {
+it('./setup refuses an unknown argument', () => {
   expect(setup('--lnik')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ./setup [--link]') });
 });
 
-it('shows on a terminal which step it works on, and why a step failed', async () => {
+it('./setup shows on a terminal which step runs, and why a step failed', async () => {
   const sources = carrel.folder('sources');
   copyFileSync('setup', join(sources, 'setup'));
   mkdirSync(join(sources, 'src'));

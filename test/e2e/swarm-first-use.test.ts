@@ -131,7 +131,7 @@ describe('the commands of the README', () => {
     ]);
   });
 
-  it('swarm logs reads like a conversation', async () => {
+  it('swarm logs shows texts, tools and results of stories in order, without JSON', async () => {
     const said = await ok('swarm', 'logs', 'words');
     expect(said).toMatch(
       /US-001.*in progress[\s\S]*On it\.[\s\S]*\[Bash\] echo words[\s\S]*I did it\.[\s\S]*completed/,
@@ -187,7 +187,7 @@ describe('another attempt', () => {
     expect((await carrel.show('again')).network.allow).toEqual(['example.net']);
     expect(await attempt('run', '--file', file, '--engine', 'docker', '--rootfs', '/usr')).toEqual([
       6,
-      expect.stringMatching(/was made with --engine local, which cannot change\n.*carrel swarm rm again/),
+      expect.stringMatching(/was created with --engine local, and that cannot change\n.*carrel swarm rm again/),
     ]);
     await carrel.run(['secret', 'set', 'TOKEN'], { input: 'hidden' });
     const options = ['--env', 'MODE=good', '--secret', 'TOKEN'];

@@ -64,7 +64,7 @@ describe.concurrent.each(testbeds)('on %s', (engine, testbed) => {
   }
 
   it.each([
-    ['an agent that says nothing', 'stallSeconds', 'wait /tmp/never', 'said nothing for 1 s'],
+    ['an agent that says nothing', 'stallSeconds', 'wait /tmp/never', 'printed nothing for 1 s'],
     ['a story that takes too long', 'storySeconds', 'talk 600000', 'worked for more than 1 s'],
   ])('%s is ended after %s, and the story has failed', (_, limit, does, reason) =>
     limited(`append x 1\n${does}`, async (box) => {

@@ -147,7 +147,7 @@ describe.each([
   });
 });
 
-it('an agent works in a container, and its screen is there after a detach', async () => {
+it('an agent works in a container, and its screen is shown again after a detach', async () => {
   const project = carrel.folder('project');
   const model = await ScriptedModel.open([[{ text: 'It is well.' }]], {
     wants: { header: 'x-api-key', value: 'real' },
@@ -176,14 +176,14 @@ it('an agent works in a container, and its screen is there after a detach', asyn
   await model.dispose();
 }, 90_000);
 
-it('a terminal whose daemon is killed is usable again, and the hint comes back to the same screen', async () => {
+it('a terminal is reset when the daemon is killed, and the command in the hint shows the screen again', async () => {
   await on(['create', '--name', 'a', '--engine', 'local', '--', 'sh', '-c', mouse]).ended;
   const terminal = on(['attach', 'a']);
   await terminal.shows(/ready/);
   await carrel.killDaemon();
   expect(await terminal.ended).toBe(75);
   expect(leftOn(terminal)).toEqual([]);
-  expect(terminal.shown).toMatch(/^carrel: the daemon went away.*\n +hint: .*: carrel attach a$/m);
+  expect(terminal.shown).toMatch(/^carrel: the connection to the daemon was lost.*\n +hint: .*: carrel attach a$/m);
   const again = on(['attach', 'a']);
   await again.shows(/ready/);
   again.kill();
@@ -195,7 +195,7 @@ it.each([
   [['-t'], 'terminal'],
   [['-it'], 'terminal'],
   [['-i', '-t'], 'terminal'],
-])('%j says whether there is a terminal, whatever this one is', async (flags, expected) => {
+])('%j gives the command a %s, whether or not carrel itself has a terminal', async (flags, expected) => {
   const tell = ['sh', '-c', 'if [ -t 0 ] && [ -t 1 ]; then echo terminal; else echo pipe; fi'];
   await carrel.ok('create', '--name', 'b');
   expect(await carrel.ok('run', ...flags, '--', ...tell)).toMatch(expected);

@@ -123,7 +123,7 @@ async function answering(answer: string, ...args: string[]): Promise<string> {
 }
 
 describe('at a terminal', () => {
-  it('a no changes nothing, and a yes trusts and continues', async () => {
+  it('the answer no changes nothing, and the answer yes trusts the file and continues', async () => {
     declare('network: [fourth.example]\n');
     expect(await answering('n\n', 'create', '--name', 'fay', project)).toContain('+ network fourth.example');
     expect((await carrel.list()).map(({ name }) => name)).not.toContain('fay');

@@ -12,7 +12,7 @@ import { fences } from '../shown-commands.ts';
 const carrel = new Installation();
 afterAll(() => carrel.dispose());
 
-it('the commands keep what the user wants to keep, and leave no process and no file', async () => {
+it('the documented commands uninstall Carrel: applied files are kept, and no process and no home is left', async () => {
   const section = /^## Uninstall\n.*?^## /ms.exec(readFileSync('docs/troubleshooting.md', 'utf8'))![0];
   const lines = fences(section)[0]!.text.trim().split('\n');
   // Commands of npm and Docker are left out: they need other programs.

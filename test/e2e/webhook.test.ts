@@ -85,12 +85,12 @@ it('a webhook takes requests with the bearer token, and a repeated delivery once
 });
 
 it.each([
-  ['an unknown name', '/hooks/none', 404, {}, 'x'],
-  ['a path above', '/hooks/../mcp', 401, {}, 'x'],
-  ['no signature', '/hooks/ci', 401, {}, 'x'],
-  ['a room that is missing', '/hooks/open', 503, { authorization: 'Bearer ci-key-value' }, 'x'],
-  ['a body that is too large', '/hooks/sms', 413, {}, 'x'.repeat(300_000)],
-])('refuses %s', async (_, path, status, headers, body) => {
+  ['a request with an unknown name', '/hooks/none', 404, {}, 'x'],
+  ['a request with a path above /hooks', '/hooks/../mcp', 401, {}, 'x'],
+  ['a request without a signature', '/hooks/ci', 401, {}, 'x'],
+  ['a request for a room that does not exist', '/hooks/open', 503, { authorization: 'Bearer ci-key-value' }, 'x'],
+  ['a request whose body is too large', '/hooks/sms', 413, {}, 'x'.repeat(300_000)],
+])('a webhook refuses %s', async (_, path, status, headers, body) => {
   expect((await fetch(`${origin}${path}`, { method: 'POST', headers, body })).status).toBe(status);
 });
 

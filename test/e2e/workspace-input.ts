@@ -64,7 +64,7 @@ export function oddInput(way: Way): void {
         await refused(secret, 4, 'it may not be read');
         const partly = new Project(carrel.folder('partly'), { f: 'f\n' });
         writeFileSync(partly.at('carrel.yaml'), 'network: none\n', { mode: 0o600 });
-        await refused(partly.path, 4, 'carrel.yaml may not be read');
+        await refused(partly.path, 4, 'the daemon may not read');
       });
 
     it.each([
@@ -144,7 +144,7 @@ export function oddInput(way: Way): void {
         [['discard', 'box'], 2, '--yes'],
         [['diff', 'box', '--stat', '--name-status'], 2, 'exclude each other'],
         [['apply', 'box', '--theirs', '--ours'], 2, 'exclude each other'],
-        [['apply', 'box', '--allow', 'everything'], 2, 'nothing that can be allowed'],
+        [['apply', 'box', '--allow', 'everything'], 2, 'not a kind of change'],
         [['apply', 'box', '-m', 'x'], 2, '--branch'],
         [['apply', 'nosuch'], 5, 'no sandbox nosuch'],
         [['snapshot', 'box', '../x'], 2, 'cannot be the name of a snapshot'],

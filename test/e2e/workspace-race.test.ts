@@ -100,8 +100,8 @@ describe('an agent that keeps git waiting', () => {
   });
 });
 
-describe('an owner who goes on while an agent works', () => {
-  it('keeps files added where the agent deleted: apply reports no conflict, and --theirs deletes none', async () => {
+describe('an owner who edits the project while an agent works', () => {
+  it('keeps files added where the agent deleted or replaced a folder: --theirs is blocked, and --ours deletes none of them', async () => {
     for (const path of ['made-again/x', 'gone/x']) project.put(path, 'x\n');
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'touch f; rm -rf made-again; mkdir made-again; echo n > made-again/f; rm -r gone');
@@ -170,14 +170,14 @@ describe('an apply that was cut short while its project was away', () => {
     expect(existsSync(journal)).toBe(true);
     writeFileSync(journal, 'no journal');
     const { exitCode, stderr } = await carrel.run(['apply', 'box']);
-    expect(stderr).toContain('was cut short, and cannot be finished');
+    expect(stderr).toContain('an interrupted apply to');
     expect(exitCode).toBe(6);
     rmSync(join(carrel.home, 'applies', applies()[0]!), { recursive: true });
   });
 });
 
 describe('changes and commits that were not taken over', () => {
-  it('commits that no file shows are not removed until they are fetched', async () => {
+  it('a sandbox with a commit that no file shows can be removed only after the commit is fetched', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', hiddenCommit);
     await stop('box');
@@ -223,7 +223,7 @@ describe('changes and commits that were not taken over', () => {
     await stop('box');
     rmSync(project.path, { recursive: true });
     const { exitCode, stderr } = await carrel.run(['rm', 'box']);
-    expect(stderr).toContain('is gone');
+    expect(stderr).toContain('does not exist any more');
     expect(stderr).toContain('carrel rm --force box');
     expect(exitCode).toBe(6);
     await carrel.ok('rm', '--force', 'box');

@@ -340,7 +340,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(await look()).toBe(lines('two', 'two', 'two', 'f', 'src'));
   });
 
-  it('forks a running sandbox; the forks go their own ways', async () => {
+  it('forks a running sandbox, and a change in one fork does not appear in the others', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo one > f; rm keep.txt; echo h > ~/h');
     expect(await carrel.ok('fork', 'box', 'left', 'right')).toBe('left\nright\n');
@@ -378,14 +378,14 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect((await agent('box', 'cat new')).stdout).toBe('x\n');
     for (const verb of ['diff', 'apply']) {
       const { exitCode, stderr } = await carrel.run([verb, 'box']);
-      expect(stderr).toContain('is gone');
+      expect(stderr).toContain('does not exist any more');
       expect(exitCode).toBe(5);
     }
     await carrel.ok('stop', '--grace', '0', 'box');
     expect((await carrel.run(['start', 'box'])).exitCode).toBe(2);
   });
 
-  it('is refused for sandboxes and modes that have none', async () => {
+  it('is needed for diff, which is refused for other sandboxes, and create refuses an impossible mode', async () => {
     await carrel.ok('create', '--name', 'none');
     await carrel.ok('create', '--name', 'bound', '--mode', 'bind', project);
     for (const name of ['none', 'bound']) {

@@ -30,16 +30,16 @@ it('a request for permission is answered by the rule for that kind of tool', asy
 
 it.each([
   ['a key', {}, 'some-api-key'],
-  ['the way that was chosen', { authenticate: 'login' }, 'login'],
+  ['the method that was chosen', { authenticate: 'login' }, 'login'],
 ])('the adapter authenticates the agent by %s', async (_, choice, way) => {
   const run = await order('ask', { WAYS: 'login,some-api-key' }, { ...agent, ...choice });
   expect([run.completion?.status, bench.show('answers').split('\n')[0]]).toEqual(['completed', `by ${way}`]);
 });
 
 it.each([
-  [',', 'offers no way to'],
-  ['login,browser', 'offers login, browser'],
-])('an agent that offers only the ways "%s" fails, since the adapter has no key for it', async (ways, said) => {
+  [',', 'offers no method'],
+  ['login,browser', 'offers only login, browser'],
+])('an agent that offers only the methods "%s" fails, since the adapter has no key for it', async (ways, said) => {
   const run = await order('ask', { WAYS: ways });
   expect(run.errors).toEqual([expect.stringMatching(`^MISSING_ENV_VAR US-001: .*${said}`)]);
 });
@@ -51,8 +51,8 @@ it('unknown messages of an agent are ignored', async () => {
 });
 
 it.each([
-  ['crash', 'AGENT_CRASH', 'ended with 9 in the middle of its work'],
-  ['flood', 'ACP_CONNECTION_LOST', 'the agent broke the conversation off'],
+  ['crash', 'AGENT_CRASH', 'ended with 9 before it finished its work'],
+  ['flood', 'ACP_CONNECTION_LOST', 'the connection to the agent was lost'],
 ])('the story of an agent that ends in a %s has failed with %s', async (name, code, reason) => {
   const run = await order(name);
   expect(run.errors).toEqual([expect.stringContaining(`${code} US-001: `)]);

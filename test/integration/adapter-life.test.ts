@@ -344,12 +344,12 @@ describe('an agent that', () => {
   it('says nothing for too long is ended', async () => {
     bench.plan([{ does: `say one\nwait ${file('never')}` }]);
     const run = await bench.complete({ stallSeconds: 1 });
-    expect(run.errors).toEqual(['CONTAINER_TIMEOUT US-001: the agent said nothing for 1 s']);
+    expect(run.errors).toEqual(['CONTAINER_TIMEOUT US-001: the agent printed nothing for 1 s']);
   });
 });
 
 describe('a full disk', () => {
-  it('is reported, and no story is completed that is not recorded', async () => {
+  it('is reported, and a story that cannot be recorded is not completed', async () => {
     bench.plan([{ does: `write ${file('there')} x\nwait ${file('go')}\nwrite b x` }]);
     const tmpfs = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
     const mount = `mount -t tmpfs -o size=16k,mode=700 none ${file('data')} && exec "$@"`;

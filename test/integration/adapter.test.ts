@@ -55,7 +55,7 @@ describe('a finished story', () => {
     expect(bench.repository.git('log', '-1', '--format=%s', 'main')).toBe('first');
   });
 
-  it('that changed nothing has a commit, too, and task files are in none', async () => {
+  it('that changed nothing has a commit, too, and no commit contains task files', async () => {
     bench.plan([{ does: `write ${taskFilePath} spoiled\nwrite ignored x\nwrite .aimi/tasks/x y` }]);
     await bench.complete();
     expect(bench.outcome.completion?.status).toBe('completed');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-it('reports in one line which settings could not be written, and lets the agent start', () => {
+it('the program that writes settings names those that it could not write in one line, and lets the agent start', () => {
   const home = mkdtempSync(join(tmpdir(), 'carrel-home-'));
   try {
     mkdirSync(join(home, 'taken'));

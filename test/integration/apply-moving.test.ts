@@ -144,7 +144,7 @@ it('an undo moves the kept entries of the journal into the given folder', () => 
   expect(recover(join(root, 'journal'))).toEqual({ outcome: 'undone', left: [] });
 });
 
-describe('an owner who saves between the look and the exchange', () => {
+describe('an owner who saves between the plan and the exchange of files', () => {
   it.each<[string, (path: string, text: string) => void]>([
     ['in place', (path, text) => appendFileSync(path, text)],
     [

@@ -168,7 +168,7 @@ it(`picks of ${cases} random edits give the same files as git apply with the cho
   expect(compared).toBeGreaterThan(cases / 2);
 }, 900_000);
 
-it('takes modes, renames, additions and deletions, and an undo reverts them', async () => {
+it('an apply of picked changes takes modes, renames, additions and deletions, and an undo reverts them', async () => {
   const trial = new Trial('kinds');
   const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('');
   trial.write({ mode: lines, old: lines.replaceAll('line', 'row'), gone: 'x\n', left: lines });
@@ -204,7 +204,7 @@ it('takes modes, renames, additions and deletions, and an undo reverts them', as
   expect((await trial.offered()).map(({ id }) => id)).toEqual(offered.map(({ id }) => id));
 });
 
-it('refuses a file that changed after it was shown, and blocks of a file that is taken as a whole', async () => {
+it('a pick is refused for a file that changed after it was shown, and for blocks of a file that is taken as a whole', async () => {
   const trial = new Trial('moved');
   trial.write({ a: 'one\n' });
   writeFileSync(join(trial.tree, 'a'), 'two\n');

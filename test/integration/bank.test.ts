@@ -68,7 +68,7 @@ it.each([
 it.each([
   ['bank:recorded', false],
   ['bank:placed', true],
-])('B10: a new file that dies at %s is there: %s', async (point, isThere) => {
+])('B10: after a write of a new file that dies at %s, the file exists: %s', async (point, isThere) => {
   expect(await writeAndDie('new', point)).toBe('');
   expect(existsSync(at('shop/a.md'))).toBe(isThere);
   const bank = await open();
@@ -76,7 +76,7 @@ it.each([
   expect(await versions(bank)).toEqual(isThere ? ['1 write box-dying'] : []);
 });
 
-it('B3: of 50 writers at once that expect the same version one wins, and no counted step is lost', async () => {
+it('B3: of 50 writers at once that expect the same version one wins, and no increment is lost', async () => {
   const bank = await open();
   await write(bank, 'shop/count', '0');
   const step = async (writer: number): Promise<void> => {
@@ -147,7 +147,7 @@ function leaveFree(bytes: number): void {
   writeFileSync(ballast(), Buffer.alloc(bavail * bsize - bytes));
 }
 
-it('B9: a full disk refuses no reading: of files, plain changes, versions and locks', async () => {
+it('B9: files, plain changes, versions and locks can be read on a full disk', async () => {
   let now = new Date();
   banks = openBanks((receiver) => startBankHere(receiver, { now: () => now }));
   const bank = await open();
@@ -168,7 +168,7 @@ it('B9: a full disk refuses no reading: of files, plain changes, versions and lo
   expect((await bank.read('shop/b.md', unknown)).version).toMatchObject({ version: 2, act: 'plain' });
 });
 
-it('B9: a write that runs out of space at any step is done and recorded, or refused and neither', async () => {
+it('B9: a write that runs out of space at any step is done and recorded, or refused without an effect', async () => {
   banks = openBanks((receiver) => startBankHere(receiver));
   for (let pages = 0; pages < 25; pages += 1) {
     const path = `shop/${pages}.md`;

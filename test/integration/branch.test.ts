@@ -171,7 +171,7 @@ describe('apply onto a branch refuses', () => {
 it.each([
   ['at once', undefined],
   ['in portions', 1],
-])('lists the entries of a branch, %s', async (_, atOnceBytes) => {
+])('the entries of a branch are listed with type, mode, target and content, read %s', async (_, atOnceBytes) => {
   const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', 'd/c': 'b\n', big: 'x'.repeat(100) });
   await commit(project, 'topic', [file('run', 'r', 0o755), link('l', 'to\nwhere'), file('a', 'on the branch\n')]);
   const toldOf = async (name: string, ...paths: string[]) => {

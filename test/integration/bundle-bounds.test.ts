@@ -86,7 +86,7 @@ it('a small bundle is refused if its pack would repeat many large files of the p
   const path = join(mkdtempSync(join(root, 'thin-')), 'bundle');
   writeFileSync(path, spawnSync(file!, args, { cwd: agent.path, maxBuffer: 64 * MiB }).stdout);
   expect(statSync(path).size).toBeLessThan(MiB / 4);
-  await refuses(project, path, /takes more than its sandbox may have/);
+  await refuses(project, path, /takes more space or time than its sandbox may have/);
   const enough = bundleBounds({ diskBytes: 8 * MiB, memoryBytes: MiB });
   expect(await importBundle({ project: project.path, name: 'n', bundle: path, bounds: enough })).toHaveLength(1);
 });
@@ -100,7 +100,10 @@ it('an object that is larger than the memory limit of its sandbox is refused', a
 it('a bundle that takes too much processor time is refused', async () => {
   const path = bundleOf([entry('blob', zeros), ...Array.from({ length: 5000 }, (_, n) => bomb(3, n))]);
   expect(statSync(path).size).toBeLessThan(MiB);
-  await refuses(new Repository(root), path, /takes more than its sandbox may have/, { ...small, cpuSeconds: 1 });
+  await refuses(new Repository(root), path, /takes more space or time than its sandbox may have/, {
+    ...small,
+    cpuSeconds: 1,
+  });
 });
 
 it('a long subject is cut', async () => {

@@ -54,7 +54,7 @@ describe('commits of an agent', () => {
     expect(statSync(join(project.path, '.git', taken[1]!.ref)).uid).toBe(otherUid);
   });
 
-  it('are reported as none when there are none', async () => {
+  it('are none if git refuses to make an empty bundle, and only then', async () => {
     const project = new Repository(root);
     const { status, said } = await bundle(project, agentOf(project));
     expect([status, isEmptyBundle(said)]).toEqual([128, true]);
@@ -119,7 +119,7 @@ describe('refused, without a trace in the repository:', () => {
   }
 
   it.each([
-    ['garbage', 'garbage\n\n', /it is none/],
+    ['garbage', 'garbage\n\n', /not a git bundle/],
     ['nothing', '', /no header/],
     ['no refs', '# v2 git bundle\n\n', /no branches/],
     ['a filter', '# v3 git bundle\n@filter=blob:none\nOID refs/heads/x\n\n', /cannot be read/],
@@ -128,11 +128,11 @@ describe('refused, without a trace in the repository:', () => {
     ['an option', '# v2 git bundle\nOID refs/heads/-x\n\n', /name of a branch/],
     ['a lock', '# v2 git bundle\nOID refs/heads/x.lock\n\n', /name of a branch/],
     ['a space', '# v2 git bundle\nOID refs/heads/x OID\n\n', /name of a branch/],
-    ['a tag', '# v2 git bundle\nOID refs/tags/x\n\n', /no branch/],
-    ['refs of others', '# v2 git bundle\nOID refs/carrel/other/heads/x\n\n', /no branch/],
+    ['a tag', '# v2 git bundle\nOID refs/tags/x\n\n', /not a branch/],
+    ['refs of others', '# v2 git bundle\nOID refs/carrel/other/heads/x\n\n', /not a branch/],
     ['a branch twice', '# v2 git bundle\nOID refs/heads/x\nOID refs/heads/x\n\n', /twice/],
-    ['a branch in a branch', '# v2 git bundle\nOID refs/heads/x/y\nOID refs/heads/x\n\n', /in the way/],
-    ['a commit that is not there', `# v2 git bundle\n${'1'.repeat(40)} refs/heads/x\n\n`, /no commit/],
+    ['a branch in a branch', '# v2 git bundle\nOID refs/heads/x/y\nOID refs/heads/x\n\n', /exclude each other/],
+    ['a commit that is not there', `# v2 git bundle\n${'1'.repeat(40)} refs/heads/x\n\n`, /not a commit/],
   ])('%s', async (_name, header, why) => {
     const { project, path, oid, pack } = await good();
     writeFileSync(path, Buffer.concat([Buffer.from(header.replaceAll('OID', oid)), pack]));
@@ -195,7 +195,7 @@ describe('refused, without a trace in the repository:', () => {
     const list = agent.git('rev-list', '--objects', '--no-object-names', oid, '--not', 'main~');
     const pack = spawnSync('git', ['pack-objects', '--stdout', '-q'], { cwd: agent.path, input: `${list}\n` }).stdout;
     writeFileSync(path, Buffer.concat([Buffer.from(`# v2 git bundle\n${oid} refs/heads/x\n\n`), pack]));
-    await refuses(project, path, /fsck error|no commit/);
+    await refuses(project, path, /fsck error|not a commit/);
   });
 
   function evilTree(agent: Repository, entry: string, content: string): string {

@@ -136,7 +136,7 @@ describe('a disk that cannot be made or mounted', () => {
     layers.prepare();
     expect(await ensureDisk(folder, sizeBytes)).toEqual({
       kind: 'advisory',
-      reason: 'it has files from before there was a limit',
+      reason: 'the sandbox has files from a start without a limit',
     });
     expect(hasDisk(folder)).toBe(false);
   });

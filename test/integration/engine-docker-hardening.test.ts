@@ -124,7 +124,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       map_shadow_stack mseal pkey_alloc pkey_free pkey_mprotect process_vm_readv process_vm_writev
     `;
 
-      it("allows nothing that Docker's own does not, for a container without capabilities", async () => {
+      it('allows only calls that the default filter of Docker allows in a container without capabilities', async () => {
         const id = await dockerd.docker('run', '--detach', '--network=none', '--cap-drop=ALL', image, 'sleep', '600');
         const bundle = join(dockerd.folder, 'exec/containerd/daemon/io.containerd.runtime.v2.task/moby', id);
         const { seccomp } = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8')).linux as { seccomp: Filter };
@@ -246,7 +246,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
 
     if (isPodman) return;
 
-    it('has its name in the Docker Engine as long as a sandbox has it, and keeps its content in our folder', async () => {
+    it('has its name in the Docker Engine as long as a sandbox has it, and keeps its content in the folder of Carrel', async () => {
       const mount = volume(agentOf(0));
       const [one, other] = [
         setup.launch({ mounts: [mount] }),

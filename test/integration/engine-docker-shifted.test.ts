@@ -138,7 +138,7 @@ describe('a dockerd with sysbox-runc', () => {
     });
   });
 
-  it('is not used for sandboxes that do not ask for it', async () => {
+  it('is used only for sandboxes that ask for it', async () => {
     expect(await script('cat /proc/self/uid_map', [])).toMatch(/^ +0 +0 +4294967295\n$/);
   });
 });

@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-it('answers GET /health to every client', async () => {
+it('the port answers GET /health to every client', async () => {
   const { status, body } = await send('GET', '/health', {});
   expect(status).toBe(200);
   expect(JSON.parse(body)).toEqual({ status: 'ok', version: expect.any(String), uptimeSeconds: expect.any(Number) });

@@ -133,7 +133,7 @@ it('a folder that was applied is walked, and its files do not count as deleted b
   expect(skipping.found).toEqual([]);
 });
 
-it('without a repository nothing is left out', async () => {
+it('without a repository no folder is skipped', async () => {
   const place = workspace({ '.gitignore': 'out/\n' }, many('out'));
   expect(await reviewed(place, new IgnoredFolders(place, limits))).toMatchObject({ files: 0, more: false });
 });
@@ -170,7 +170,7 @@ describe('a project of another account', () => {
     expect(skipping.found).toHaveLength(1);
   });
 
-  it('has an owner who cannot put a link where the daemon is going to write rules', async () => {
+  it('does not let its owner put a link into the folder in which the daemon writes rules', async () => {
     const target = join(root, 'of-root');
     const plant = (folder: string) =>
       spawnSync('ln', ['-s', target, join(folder, 'rules')], { ...owner, cwd: '/' }).status !== 0;

@@ -133,7 +133,7 @@ describe('the TypeScript language server', () => {
     });
   });
 
-  it('answers as the server alone does', async () => {
+  it('gives the answers of the server itself', async () => {
     const command = knownServers('/nowhere', modules)[0]!.commands[1]!;
     const at = { path: 'src/main.ts', line: 4, column: 22 };
     for (const kind of ['definition', 'references'] as const) {
@@ -143,7 +143,7 @@ describe('the TypeScript language server', () => {
     }
   });
 
-  it('answers as the server alone does, also with a list so long that only a page of it is parsed', async () => {
+  it('gives the answers of the server itself, also from a list so long that only a page of it is parsed', async () => {
     const names = Array.from({ length: 40 }, (_, number) => `src/use-${number}.ts`);
     const uses = "import { price } from './price';\nexport const both = [price(1), price(2)];\n";
     const long = new Project({
@@ -273,7 +273,7 @@ describe.each([
   ['pyright', '3: Type "int" is not assignable to declared type "str"'],
   ['pylsp', null],
 ])('Python with %s', (server, problem) => {
-  it('answers as the server alone does, and reports errors', async () => {
+  it('gives the answers of the server itself, and reports errors', async () => {
     const project = new Project(
       {
         'cart.py': 'class Cart:\n    def total(self, count: int) -> int:\n        return count\n',
@@ -373,7 +373,7 @@ describe.each(
       ]
     : [],
 )('$server', ({ server, languageId, files, at, places, problem }) => {
-  it('answers as the server alone does, reports errors, and sees a change', async () => {
+  it('gives the answers of the server itself, reports errors, and sees a change', async () => {
     const project = new Project(files, server);
     expect(await project.locate('references', at)).toEqual(places);
     const asked = [at.path, languageId, at.line, at.column, places.length] as const;

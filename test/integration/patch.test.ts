@@ -125,7 +125,7 @@ describe('a change that a patch cannot hold', () => {
     expect(await patch(changes)).toEqual({ mail: Buffer.alloc(0), leftOut: ['empty'] });
   });
 
-  it('may be one whose bytes are gone', async () => {
+  it('may be a change whose content was removed or replaced', async () => {
     const { tree, changes } = copy({}, (tree) => put(tree, { a: 'x\n', b: 'y\n' }));
     rmSync(join(tree, 'a'));
     writeFileSync(join(tree, 'b'), 'z\n');

@@ -133,7 +133,7 @@ const typescriptFiles = {
 const checkTypes = [tsc[0]!, '-p', '.'];
 
 describe('a TypeScript project', () => {
-  it('compiles after a rename, whose edits are those of the server alone', async () => {
+  it('compiles after a rename, whose edits are those of the server itself', async () => {
     const project = new Project(typescriptFiles);
     expect(project.compiled(checkTypes)).toBe('');
     const alone = await project.bare(tsc, 'src/price.ts', 'typescript', 3, 3, 'twice');
@@ -217,7 +217,7 @@ describe('a TypeScript project', () => {
   });
 });
 
-it('a Python project runs after a rename, whose edits are those of the server alone', async () => {
+it('a Python project runs after a rename, whose edits are those of the server itself', async () => {
   const project = new Project({
     'price.py': 'class Price:\n    def double(self) -> int:\n        return 2\n',
     'shop.py': 'from price import Price\n\nprint(Price().double())\n',
@@ -229,7 +229,7 @@ it('a Python project runs after a rename, whose edits are those of the server al
   expect(project.compiled(['python3', 'shop.py'])).toBe('');
 });
 
-it('a C project compiles after a rename, whose edits are those of the server alone', async () => {
+it('a C project compiles after a rename, whose edits are those of the server itself', async () => {
   const project = new Project({
     'price.h': 'int price(int amount);\n',
     'price.c':

@@ -29,7 +29,7 @@ async function search(limits: SearchLimits, limit: number, skip = 0, pattern = '
   return { found: items.map(({ path, line, column, text }) => `${path}:${line}:${column}: ${text}`), more };
 }
 
-it.each(Object.entries(ways))('finds every match once, file by file, %s', async (_, limits) => {
+it.each(Object.entries(ways))('a search finds every match once, file by file, %s', async (_, limits) => {
   const { found, more } = await search(limits, 1000);
   const sorted = names.toSorted((a, b) => Buffer.compare(orderOf(a), orderOf(b)));
   expect(found).toEqual(sorted.flatMap((name) => [`src/${name}:1:5: one needle`, `src/${name}:3:1: needle, needle`]));
@@ -40,7 +40,7 @@ function orderOf(path: string): Buffer {
   return Buffer.from(path.replaceAll('/', '\0'));
 }
 
-it('pages are consistent, whichever way each was searched', async () => {
+it('a page of results is the same in each way of searching', async () => {
   const all = (await search(ways['in order']!, 1000)).found;
   for (const limits of Object.values(ways)) {
     expect(await search(limits, 5)).toEqual({ found: all.slice(0, 5), more: true });
@@ -50,7 +50,7 @@ it('pages are consistent, whichever way each was searched', async () => {
 });
 
 it.each(Object.entries(ways))(
-  'refuses an invalid pattern, and finds nothing if there is no match, %s',
+  'a search refuses an invalid pattern, and finds nothing if there is no match, %s',
   async (_, limits) => {
     await expect(search(limits, 5, 0, '(')).rejects.toThrow(/^ripgrep: .*unclosed group/s);
     expect(await search(limits, 5, 0, 'haystack')).toEqual({ found: [], more: false });

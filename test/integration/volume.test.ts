@@ -112,7 +112,7 @@ describe('a user', () => {
     }
   });
 
-  it('cannot change volumes of others, nor shared ones unless it is the owner', async () => {
+  it('cannot change volumes of other users, and can change shared ones only as the owner', async () => {
     const { volumes, file, old } = bench;
     expect(await codeOf(act(() => volumes.backup(bob, homeA, file, at)))).toBe('not_found');
     expect(await codeOf(act(() => volumes.clean(bob, [homeA], false, at)))).toBe('not_found');

@@ -38,7 +38,7 @@ describe.each(testbeds)('$person', ({ account, folder }) => {
     expect(readFileSync(join(project, 'taken'), 'utf8')).toBe('taken as it was\n');
   });
 
-  it('changes, home and data are there, and the sandbox starts again over them', () => {
+  it('changes, home and data are kept, and the sandboxes can be forked and started', () => {
     expect(changed('worker')).toEqual([...changes].sort());
     expect(JSON.parse(carrel('--json', 'snapshots', 'worker'))).toMatchObject([{ label: 'first' }]);
     carrel('fork', 'worker', 'heir');
@@ -48,7 +48,7 @@ describe.each(testbeds)('$person', ({ account, folder }) => {
     expect(inside('twin', 'cat', '/.data/state', '/.data/note', '/home/agent/note')).toBe('second\ndata\nhome\n');
   });
 
-  it('a snapshot is whole', () => {
+  it('a snapshot is restored with its changes, home and data', () => {
     const [{ id }] = JSON.parse(carrel('--json', 'snapshots', 'worker')) as [{ id: string }];
     carrel('restore', 'worker', id);
     expect(changed('worker')).toEqual([...changes].sort());
@@ -68,7 +68,7 @@ describe('an apply that was cut in the middle', () => {
   const { project, home, names, before, after } = halfway;
   const texts = (): string[] => [...new Set(names.map((name) => readFileSync(join(project, name), 'utf8')))];
 
-  it('is complete, and can be repeated and undone', async () => {
+  it('is complete or not begun, and can be repeated and undone', async () => {
     const carrel = await carrelAt(home, null);
     const [text, ...others] = texts();
     expect(others).toEqual([]);

@@ -56,7 +56,7 @@ it.each(testbeds)('$person works until the power goes', async ({ account, folder
   carrel('apply', 'taker');
 });
 
-it('the power goes while they are applied', async () => {
+it('the power goes while these changes are applied', async () => {
   const { project, home, names, after } = halfway;
   spawn(process.execPath, ['/carrel/bin/carrel', '--home', home, 'apply', 'many'], { stdio: 'ignore' });
   const applied = () => names.filter((name) => readFileSync(join(project, name), 'utf8') === after).length;

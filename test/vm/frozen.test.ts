@@ -34,7 +34,7 @@ describe.each(places)('$folder, $person', ({ account, folder, shares }) => {
   });
   afterAll(() => carrel.dispose());
 
-  it(shares ? 'shares its blocks with the project' : 'is a copy', async () => {
+  it(shares ? 'a frozen base shares its blocks with the project' : 'a frozen base is a copy', async () => {
     const before = usedBytes(folder);
     await carrel.ok('create', '--base', 'frozen', '--name', 'still', project, '--', 'sleep', 'infinity');
     const grown = usedBytes(folder) - before;
@@ -50,7 +50,7 @@ describe.each(places)('$folder, $person', ({ account, folder, shares }) => {
     }
   });
 
-  it('stays as it was when the project changes', async () => {
+  it('a frozen base does not change with the project', async () => {
     writeFileSync(join(project, 'big'), 'small');
     expect(readdirSync(project)).toEqual(['big']);
     expect(await carrel.ok('exec', 'still', '--', 'stat', '-c', '%s', '/workspace/big')).toBe(`${sizeBytes}\n`);

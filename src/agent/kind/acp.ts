@@ -55,7 +55,7 @@ function lost(crashed: Promise<AgentResult>): (error: unknown) => Promise<AgentR
     if (error instanceof AdapterError) throw error;
     const failure = new AdapterError(
       'ACP_CONNECTION_LOST',
-      `the agent broke the conversation off: ${messageOf(error)}`,
+      `the connection to the agent was lost: ${messageOf(error)}`,
     );
     return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(failure))]);
   };
@@ -67,7 +67,7 @@ function messageOf(error: unknown): string {
 }
 
 function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResult {
-  const summary = `${command[0]} ended with ${exitCode} in the middle of its work${words && `: ${words}`}`;
+  const summary = `${command[0]} ended with ${exitCode} before it finished its work${words && `: ${words}`}`;
   return { status: 'failed', summary, code: 'AGENT_CRASH' };
 }
 

@@ -10,9 +10,9 @@ export function authMethodFor({ authenticate }: AcpSpec, offered: readonly { rea
   const ids = offered.map(({ id }) => id);
   const found = ids.find((id) => (authenticate === undefined ? /api.?key/i.test(id) : id === authenticate));
   if (found !== undefined) return found;
-  const offers = ids.length === 0 ? 'offers no way to' : `offers ${ids.join(', ')}`;
+  const offers = ids.length === 0 ? 'offers no method' : `offers only ${ids.join(', ')}`;
   throw new AdapterError(
     'MISSING_ENV_VAR',
-    `the agent wants to know who is there and ${offers}; name another way as \`authenticate\` of this agent in config.yaml`,
+    `the agent requires authentication and ${offers}; name the method as \`authenticate\` of this agent in config.yaml`,
   );
 }

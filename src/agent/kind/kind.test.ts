@@ -50,14 +50,14 @@ describe('the output of claude', () => {
   });
 
   test.each([
-    ['says so itself', 0, { ...result, is_error: true, result: 'Invalid API key' }, 'Invalid API key'],
-    ['ran out of turns', 0, { type: 'result', subtype: 'error_max_turns', is_error: false }, 'error_max_turns'],
-    ['exits otherwise', 1, result, 'All done.'],
-  ])('is a failure when it %s', (_, exitCode, last, summary) => {
+    ['reports an error', 0, { ...result, is_error: true, result: 'Invalid API key' }, 'Invalid API key'],
+    ['used up its turns', 0, { type: 'result', subtype: 'error_max_turns', is_error: false }, 'error_max_turns'],
+    ['exits with a code other than 0', 1, result, 'All done.'],
+  ])('means that the run failed if claude %s', (_, exitCode, last, summary) => {
     expect(read(exitCode, last)).toMatchObject({ status: 'failed', summary, code: null });
   });
 
-  test('is a crash without a result', () => {
+  test('means that claude crashed if it has no result', () => {
     expect(
       read(137, { type: 'system' }, 'Killed', '[]', 'null', '{"type":"assistant","message":{"content":7}}'),
     ).toEqual({

@@ -56,7 +56,9 @@ function answerIn(status: number, text: string): object {
     throw Fault.from(value as FaultBody);
   } catch (error) {
     if (isFault(error)) throw error;
-    throw new Fault('corrupt', `the memory answered with status ${status} and no JSON`, { cause: error });
+    throw new Fault('corrupt', `the memory answered with status ${status}, and the answer is not JSON`, {
+      cause: error,
+    });
   }
 }
 
@@ -64,7 +66,7 @@ function lost(cause: unknown, isSent: boolean): Fault {
   const message = `the memory cannot be reached: ${(cause as Error).message}`;
   return new Fault('unavailable', message, {
     cause,
-    hint: 'The daemon of this machine may be down.',
+    hint: 'The daemon may not be running. On the host: carrel up -d',
     data: { isSent },
   });
 }

@@ -75,7 +75,8 @@ function copySynced(from: string, to: string): void {
   try {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) throw new Fault('invalid', `two attachments have the name ${basename(from)}`);
+    if (isErrno(error, 'EEXIST'))
+      throw new Fault('invalid', `two attachments have the name ${basename(from)}`, { hint: 'Rename one of them.' });
     throw error;
   }
   const fd = openSync(to, 'r');
@@ -91,7 +92,7 @@ function writable<T>(room: RoomFiles, work: () => T): T {
     return work();
   } catch (error) {
     if (!isErrno(error, 'EROFS') && !isErrno(error, 'EACCES')) throw error;
-    throw new Fault('denied', `the room ${room.name} is for reading only here`, { cause: error });
+    throw new Fault('denied', `this sandbox may read the room ${room.name}, but not post to it`, { cause: error });
   }
 }
 
@@ -103,7 +104,7 @@ async function outcomeOf(fd: number, waitMs: number): Promise<string> {
   const until = performance.now() + waitMs;
   for (let pauseMs = 1; fstatSync(fd).nlink > 0; pauseMs = Math.min(pauseMs * 2, longestWaitMs)) {
     if (performance.now() > until)
-      throw new Fault('timeout', 'the message has not been taken yet', {
+      throw new Fault('timeout', 'the daemon has not accepted the message yet', {
         hint: 'It stays in the inbox, and is posted when the daemon runs again. Do not post it twice.',
       });
     await sleep(pauseMs);

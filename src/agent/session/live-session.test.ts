@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => all.remove());
 
-describe('S2', () => {
+describe('S2: an agent gets a prompt at most once', () => {
   test.each([10, 1024 ** 2 - 100])('a prompt of %i bytes for an idle agent starts one turn only', async (bytes) => {
     const session = await all.create();
     await turn(session, 'say one');
@@ -24,7 +24,7 @@ describe('S2', () => {
   });
 });
 
-describe('S3', () => {
+describe('S3: an agent that was killed is replaced', () => {
   test('a prompt for an agent that was killed while it was idle goes to the next one, once', async () => {
     const session = await all.create();
     await turn(session, 'say one');
@@ -42,7 +42,7 @@ describe('S3', () => {
   });
 });
 
-describe('S9', () => {
+describe('S9: the first answer to a question counts', () => {
   test('a question stays open until the first answer; the second one is a conflict', async () => {
     const session = await all.create();
     await ask(session, 'ask May I?');
@@ -59,7 +59,7 @@ describe('S9', () => {
   });
 });
 
-describe('S10', () => {
+describe('S10: a question outlives its agent', () => {
   test('a question whose agent is gone can still be answered: the agent gets question and answer', async () => {
     const session = await all.create();
     await ask(session, 'ask May I?');
@@ -121,7 +121,7 @@ describe('S10', () => {
   });
 });
 
-describe('S12', () => {
+describe('S12: prompts for a busy session, and cancel', () => {
   test('a prompt while the session is busy is refused as a conflict, or waits if it is queued', async () => {
     const session = await all.create();
     await ask(session, 'hang');
@@ -173,7 +173,7 @@ describe('S12', () => {
   });
 });
 
-describe('S14', () => {
+describe('S14: forks', () => {
   test('a fork has the earlier events of its source, and continues independently of it', async () => {
     const sessions = await all.open();
     const session = await all.create();
@@ -192,7 +192,7 @@ describe('S14', () => {
   });
 });
 
-describe('S15', () => {
+describe('S15: limits', () => {
   test('a prompt or a session beyond the limits is refused as exhausted', async () => {
     const sessions = await all.open();
     const session = await all.create();

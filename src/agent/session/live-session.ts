@@ -106,9 +106,17 @@ export class LiveSession implements Session {
       this.#requireOpen();
       const { length } = this.fold.turns;
       if (length > 0 && !queue) throw busy(this.id);
-      if (length > sessionLimits.queuedPrompts) throw full(`${length} prompts wait already`, 'Wait for some of them.');
+      if (length > sessionLimits.queuedPrompts)
+        throw full(
+          `session ${this.id} has ${length} prompts in its queue already`,
+          'Wait until some of them have ended.',
+        );
       const bytes = Buffer.byteLength(JSON.stringify(content));
-      if (bytes > sessionLimits.promptBytes) throw full(`the prompt has ${bytes} bytes`, 'Put it into a file.');
+      if (bytes > sessionLimits.promptBytes)
+        throw full(
+          `the prompt has ${bytes} bytes, and the limit is ${sessionLimits.promptBytes}`,
+          'Put it into a file.',
+        );
       this.#log.requireSpace();
       const prompted = this.#log.append('prompt', { content }, turnId);
       // If the agent is ready, both events share a flush. If only the prompt is written, the turn writes its start.
@@ -199,7 +207,9 @@ export class LiveSession implements Session {
 
   #requireOpen(): void {
     if (this.fold.isClosed)
-      throw new Fault('conflict', `session ${this.id} is closed`, { hint: 'Go on in a copy: carrel session fork.' });
+      throw new Fault('conflict', `session ${this.id} is closed`, {
+        hint: `Continue in a copy: carrel session fork SANDBOX --session ${this.id}`,
+      });
     if (this.#isDisposed) throw new Fault('unavailable', 'the agent API is stopping');
   }
 
@@ -227,7 +237,7 @@ export class LiveSession implements Session {
 
   #ask(question: Omit<Question, 'pendingId'>): Promise<QuestionAnswer> {
     const turnId = this.#turns.turnId;
-    if (turnId === undefined) throw new Fault('conflict', 'no turn is under way');
+    if (turnId === undefined) throw new Fault('conflict', 'an agent asks questions only during a turn');
     return this.#questions.ask(question, turnId);
   }
 

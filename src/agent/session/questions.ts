@@ -19,7 +19,8 @@ export class Questions {
   }
 
   async ask(question: Omit<Question, 'pendingId'>, turnId: string): Promise<QuestionAnswer> {
-    if (this.#waiting.size >= maxOpen) throw new Fault('exhausted', `${maxOpen} questions are open already`);
+    if (this.#waiting.size >= maxOpen)
+      throw new Fault('exhausted', `session ${this.#log.id} has ${maxOpen} open questions already`);
     const pendingId = randomUUID();
     const answered = new Promise<QuestionAnswer>((resolve) => this.#waiting.set(pendingId, resolve));
     try {

@@ -16,7 +16,7 @@ async function* each(texts: readonly string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-describe('S1', () => {
+describe('S1: events are numbered and durable', () => {
   test('events are numbered from 1 without gaps, and are on disk before a follower sees them', async () => {
     const session = await all.create();
     await until(session, ({ type }) => type === 'session.configured');
@@ -34,7 +34,7 @@ describe('S1', () => {
   });
 });
 
-describe('S2', () => {
+describe('S2: an agent gets a prompt at most once', () => {
   test('a repeated request gets the same answer and prompts once, also after a restart', async () => {
     const session = await all.create();
     const first = await session.prompt({ turnId: 't1', content: words('say hello') });
@@ -57,7 +57,7 @@ describe('S2', () => {
   });
 });
 
-describe('S3', () => {
+describe('S3: a lost agent or agent API interrupts the turn', () => {
   test('a turn whose agent is lost ends with interrupted, and the next prompt starts an agent that remembers', async () => {
     const session = await all.create();
     await ask(session, 'hang');
@@ -79,7 +79,7 @@ describe('S3', () => {
   });
 });
 
-describe('S5', () => {
+describe('S5: damaged files are made again from the log', () => {
   test('the files have the state after each turn, and the link `newest` leads to them', async () => {
     const session = await all.create();
     await turn(session, 'say Hello world');
@@ -131,7 +131,7 @@ describe('S5', () => {
   });
 });
 
-describe('S7', () => {
+describe('S7: a log that differs from the copy is replaced', () => {
   test('a log that the host replaces is set aside, and followers continue after their position', async () => {
     const sessions = await all.open();
     const session = await all.create();
@@ -152,7 +152,7 @@ describe('S7', () => {
     expect(readdirSync(join(all.folder, session.id)).some((name) => name.startsWith('damaged-events'))).toBe(true);
   });
 
-  test('a log that is not of this session is refused, and the present one stays', async () => {
+  test('a log of another session is refused, and the present log is kept', async () => {
     const sessions = await all.open();
     const session = await all.create();
     await turn(session, 'say one');

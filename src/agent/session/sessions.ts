@@ -159,7 +159,7 @@ export class Sessions implements AgentSessions {
 
   #newId(asked?: string): string {
     if (this.#sessions.size >= sessionLimits.sessions) {
-      const hint = 'Remove some of them: carrel session rm.';
+      const hint = 'Remove some of them: carrel session rm SANDBOX --session ID';
       throw new Fault('exhausted', `the sandbox has ${sessionLimits.sessions} sessions already`, { hint });
     }
     return asked ?? ulidAfter(null, Date.now());

@@ -122,7 +122,10 @@ function rangeOf(root: string, path: string, lines: CodeLines | null): Range {
   const starts = lineStarts(content);
   const first = (lines?.startLine ?? 1) - 1;
   const last = (lines?.endLine ?? starts.length) - 1;
-  if (last >= starts.length || last < first) throw new Fault('invalid', `${printable(path)} has no such lines`);
+  if (last >= starts.length || last < first) {
+    const asked = `${first + 1} to ${last + 1}`;
+    throw new Fault('invalid', `${printable(path)} has no lines ${asked}: it has ${starts.length}`);
+  }
   const character = content.slice(starts[last], starts[last + 1]).replace(/[\r\n]+$/, '').length;
   return { start: { line: first, character: 0 }, end: { line: last, character } };
 }

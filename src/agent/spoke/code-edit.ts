@@ -43,7 +43,7 @@ async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: Code
     if (now === before) return { ...answerOf(answer), changes: withMove(root, asked, changes) };
     before = now;
   }
-  throw new Fault('conflict', 'files change while the edit is computed', { hint: 'Try again.' });
+  throw new Fault('conflict', 'files of the project changed while the edit was computed', { hint: 'Try again.' });
 }
 
 function compute(root: string, asked: CodeEdit, servers: LanguageServers, options: CallOptions): Promise<Computed> {
@@ -118,7 +118,7 @@ async function askOne(files: readonly string[], ask: (file: string) => Promise<A
       if (!isFault(error, 'unsupported')) throw error;
     }
   }
-  throw new Fault('unsupported', 'no language server updates imports for it');
+  throw new Fault('unsupported', 'no language server updates imports when this file or folder moves');
 }
 
 /** The imports are edited before the move, while the file is at its old path. */

@@ -46,7 +46,10 @@ interface Found {
 /** Asks every server that has a file in the project. */
 export async function searchSymbols(root: string, asked: SearchSymbols, call: CodeCall): Promise<FoundSymbols> {
   const paths = asked.path === undefined ? await call.servers.examples() : [asked.path];
-  if (paths.length === 0) throw new Fault('unsupported', 'the project has no file that a language server is for');
+  if (paths.length === 0)
+    throw new Fault('unsupported', 'no language server is known for the files of the project', {
+      hint: 'Name one in config.yaml under hub.languageServers.',
+    });
   const found = await Promise.all(paths.map((path) => searched(root, path, asked, call)));
   const errors = found.flatMap(({ server, error }) => (error === undefined ? [] : [{ server, message: error }]));
   if (errors.length === found.length) throw new Fault('internal', errors.map(({ message }) => message).join('; '));

@@ -83,7 +83,7 @@ async function refusalIn(response: IncomingMessage): Promise<Fault> {
   const text = await firstBytes(response, maxRefusalBytes).then(String, () => '');
   try {
     const { code, message, hint } = JSON.parse(text) as FaultBody;
-    return Fault.from({ code, message: `the hub refuses: ${plain(message)}`, hint: plain(hint ?? '') });
+    return Fault.from({ code, message: `the hub refuses the connection: ${plain(message)}`, hint: plain(hint ?? '') });
   } catch {
     return new Fault('unavailable', `this is not a hub: it answers with status ${response.statusCode}`, {
       hint: 'CODEBUDDY_URL names the port of the hub, such as ws://HOST:3000.',
@@ -108,7 +108,7 @@ export function addressOf(env: Environment): { readonly url: string; readonly to
   const token = tokenOf(env);
   if (!hub || !project || !token) {
     const missing = !hub ? 'CODEBUDDY_URL' : !project ? 'PROJECT_ID' : 'CODEBUDDY_TOKEN_FILE';
-    throw new Fault('invalid', `${missing} is not set`);
+    throw new Fault('invalid', `the environment variable ${missing} is not set`);
   }
   const url = urlOf(hub);
   url.searchParams.set('project', project);

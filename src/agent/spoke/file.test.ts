@@ -36,7 +36,7 @@ function write(path: string, rest: Partial<WriteFile>) {
 const text = (content: string) => ({ encoding: 'utf-8', content }) as const;
 const inside = (path: string) => readFileSync(join(root, path), 'utf8');
 
-describe('names that only look like others', () => {
+describe('names that look like other names', () => {
   test.each([
     ['another case', 'SRC/A.TS'],
     ['backslashes', '..\\outside'],
@@ -153,7 +153,7 @@ describe('read', () => {
     expect(readFile(root, { path: 'src/a.ts', startLine: 9 })).toMatchObject({ content: '' });
   });
 
-  it('answers with base64 for what is not text', () => {
+  it('answers with base64 if the content is not text', () => {
     const bytes = Buffer.from([0xff, 0x00, 0x41]);
     writeFileSync(join(root, 'bin'), bytes);
     const expected = { encoding: 'base64', content: bytes.toString('base64'), lines: null };
@@ -173,7 +173,7 @@ describe('read', () => {
     expect(content.endsWith('x\n')).toBe(true);
   });
 
-  it('refuses what is not a file, too large or missing', () => {
+  it('refuses a folder, a file that is too large, and a path that does not exist', () => {
     writeFileSync(join(root, 'huge'), Buffer.alloc(maxFileBytes + 1));
     expect(() => readFile(root, { path: 'huge' })).toThrow(/larger than/);
     expect(() => readFile(root, { path: 'src' })).toThrow(/not a file/);
@@ -199,7 +199,7 @@ describe('write', () => {
     expect(inside('src/a.ts')).toBe('one\ntwo\nthree\n');
   });
 
-  it('keeps the mode, breaks no other name of the file, and leaves no temporary file', () => {
+  it('keeps the mode, does not change other hard links of the file, and leaves no temporary file', () => {
     chmodSync(join(root, 'src/a.ts'), 0o755);
     linkSync(join(root, 'src/a.ts'), join(base, 'other-name'));
     write('src/a.ts', { content: text('x') });
@@ -215,7 +215,7 @@ describe('write', () => {
     expect(inside('src/a.ts')).toBe('newer');
   });
 
-  it('with dryRun answers the same and changes nothing', () => {
+  it('with dryRun returns the result and changes nothing', () => {
     expect(write('src/a.ts', { content: text('x'), dryRun: true })).toMatchObject({ created: false, dryRun: true });
     expect(inside('src/a.ts')).toBe('one\ntwo\nthree\n');
   });
@@ -239,9 +239,9 @@ describe('write', () => {
   });
 
   it.each([
-    ['a text that is not there', [{ oldText: 'four', newText: '' }]],
-    ['a text that is there twice', [{ oldText: 'o', newText: '' }]],
-    ['lines that are not there', [{ startLine: 4, endLine: 5, newText: '' }]],
+    ['a text that the file does not contain', [{ oldText: 'four', newText: '' }]],
+    ['a text that occurs twice', [{ oldText: 'o', newText: '' }]],
+    ['lines after the end of the file', [{ startLine: 4, endLine: 5, newText: '' }]],
     [
       'lines that overlap',
       [

@@ -32,7 +32,10 @@ export class Ripgrep {
   async end(): Promise<string | null> {
     this.#child.kill();
     const code = await this.#ended.catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? new Fault('unsupported', 'there is no ripgrep (rg) in the sandbox') : error;
+      if (error.code !== 'ENOENT') throw error;
+      throw new Fault('unsupported', 'ripgrep (rg) is not installed in the sandbox', {
+        hint: 'Install it on the machine, or in the image of the sandbox: apt-get install ripgrep',
+      });
     });
     return code === 2 ? this.#said.trim() : null;
   }

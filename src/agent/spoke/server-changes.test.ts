@@ -63,19 +63,27 @@ it('an edit of a file that the same answer creates or renames is computed from t
 describe('changes of a language server are refused:', () => {
   test.each([
     ['a file outside of the project', () => ({ changes: { 'file:///etc/passwd': [edit(0, 0, 0, 'x')] } }), 'denied'],
-    ['a way out of the project', () => ({ changes: { [`${uri('a.ts')}/../../x`]: [edit(0, 0, 0, 'x')] } }), 'denied'],
-    ['what is no file', () => ({ changes: { 'http://example.org/a': [edit(0, 0, 0, 'x')] } }), 'denied'],
-    ['a document that is nowhere', () => ({ changes: { 'untitled:a': [edit(0, 0, 0, 'x')] } }), 'denied'],
-    ['the project', () => ({ documentChanges: [{ kind: 'delete', uri: uri('') }] }), 'denied'],
     [
-      'a new place outside of the project',
+      'a path that leads out of the project',
+      () => ({ changes: { [`${uri('a.ts')}/../../x`]: [edit(0, 0, 0, 'x')] } }),
+      'denied',
+    ],
+    [
+      'a URL that does not name a file',
+      () => ({ changes: { 'http://example.org/a': [edit(0, 0, 0, 'x')] } }),
+      'denied',
+    ],
+    ['a document that was never saved', () => ({ changes: { 'untitled:a': [edit(0, 0, 0, 'x')] } }), 'denied'],
+    ['the removal of the project itself', () => ({ documentChanges: [{ kind: 'delete', uri: uri('') }] }), 'denied'],
+    [
+      'a new path outside of the project',
       () => ({ documentChanges: [{ kind: 'rename', oldUri: uri('a.ts'), newUri: 'file:///tmp/x' }] }),
       'denied',
     ],
-    ['a list in the place of an edit', () => ({ changes: { [uri('a.ts')]: [[1]] } }), 'internal'],
+    ['a list instead of an edit', () => ({ changes: { [uri('a.ts')]: [[1]] } }), 'internal'],
     ['a negative line', () => ({ changes: { [uri('a.ts')]: [edit(-1, 0, 0, 'x')] } }), 'internal'],
     ['an unknown change', () => ({ documentChanges: [{ kind: 'format', uri: uri('a.ts') }] }), 'internal'],
-    ['text', () => ({ changes: 'all' }), 'internal'],
+    ['text instead of a list of changes', () => ({ changes: 'all' }), 'internal'],
   ])('%s', (_, result, code) => {
     expect(() => converted(result())).toThrow(expect.objectContaining({ code }));
   });

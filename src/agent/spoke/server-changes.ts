@@ -36,9 +36,13 @@ function renameOf(sources: Sources, path: string, to: string, { overwrite }: Fil
 function insideOf(root: string, server: string, uri: string): string {
   const path = pathOf(root, uri);
   if (path === uri || isAbsolute(path) || namesOf(path).length === 0) {
-    throw new Fault('denied', `the language server ${server} wants to change ${printable(path, 200)}`, {
-      hint: 'It is not in the project. Nothing was changed.',
-    });
+    throw new Fault(
+      'denied',
+      `the language server ${server} wants to change ${printable(path, 200)}, which is not in the project`,
+      {
+        hint: 'Nothing was changed.',
+      },
+    );
   }
   return path;
 }

@@ -157,7 +157,9 @@ export class SandboxBank implements SandboxTools {
     const sandbox = this.#parts.find(id);
     const grant = sandbox === null ? null : bankGrant(sandbox.spec);
     if (sandbox !== null && grant !== null) return { sandbox, grant };
-    throw new Fault('denied', 'this sandbox has no memory bank');
+    throw new Fault('denied', 'this sandbox has no memory bank', {
+      hint: 'Its user can create it with --memory-bank.',
+    });
   }
 
   async #writer(sandbox: Sandbox): Promise<BankWriter> {

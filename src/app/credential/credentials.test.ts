@@ -116,9 +116,9 @@ describe('grants', () => {
 describe('remove', () => {
   it('is refused while a sandbox has the credential, whose secret cannot be removed before it', () => {
     credentials.add(anthropic);
-    expect(() => userSecrets.remove('KEY')).toThrow(/the credential claude carries/);
+    expect(() => userSecrets.remove('KEY')).toThrow(/used by the credential claude/);
     const row = insert('0123456789abcdef', ['claude']);
-    expect(() => credentials.remove('claude')).toThrow(/given to box-0123456789abcdef/);
+    expect(() => credentials.remove('claude')).toThrow(/used by box-0123456789abcdef/);
     store.remove(row, { at: now(), type: 'x', subject: row.id, data: {} });
     expect(credentials.remove('claude').name).toBe('claude');
     expect(() => credentials.remove('claude')).toThrow(expect.objectContaining({ code: 'not_found' }));

@@ -51,7 +51,10 @@ export class UserCredentials {
     const services = servicesOf(request);
     if (!this.#actor.isOwner) services.forEach(checkPublic);
     for (const service of services) headerValue(service, request.secret, secrets.read(this.#user, request.secret));
-    if (this.list().length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} credentials already`);
+    if (this.list().length >= maxPerUser)
+      throw new Fault('exhausted', `there are ${maxPerUser} credentials already`, {
+        hint: 'Remove one with: carrel credential rm NAME',
+      });
     const at = now();
     const value: Credential = { name, preset: request.preset ?? null, secret: request.secret, services, createdAt: at };
     const event = { at, type: 'credential.added', subject: name, data: { name, user: this.#user } };
@@ -83,7 +86,9 @@ export class UserCredentials {
       .filter(({ owner, value }) => owner === this.#user && value.spec.credentials?.some((one) => one.name === name))
       .map((sandbox) => sandbox.name);
     if (holders.length > 0) {
-      throw new Fault('conflict', `${name} is given to ${holders.join(', ')}`, { hint: 'Remove those first.' });
+      throw new Fault('conflict', `the credential ${name} is used by ${holders.join(', ')}`, {
+        hint: `Remove these sandboxes first: carrel rm ${holders.join(' ')}`,
+      });
     }
     store.remove(row, { at: now(), type: 'credential.removed', subject: name, data: { name, user: this.#user } });
     return viewOf(row.value);

@@ -27,7 +27,7 @@ export const disk = noun({
   routes: [
     route('GET /v1/disk', {
       id: 'diskUse',
-      summary: 'Where the disk space of the installation goes; for the owner',
+      summary: 'The disk space of the installation, by what uses it; for the owner',
       answer: diskView,
       act: null,
       handle: async ({ scope, actor }) => {

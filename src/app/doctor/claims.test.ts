@@ -11,7 +11,7 @@ import { leftBehindRow } from '../sandbox/leftovers.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { copyVerdict, privacyRow, proveClaims } from './claims.ts';
 
-describe('without a sandbox', () => {
+describe('if no sandbox can be started,', () => {
   let folder: string;
   let home: Home;
   const tried: unknown[] = [];
@@ -54,7 +54,7 @@ describe('without a sandbox', () => {
     expect(claims.at(-1)).toMatchObject({ name: 'home', level: 'ok' });
   });
 
-  it('fewer limits are asked for only if more are not supported', async () => {
+  it('fewer limits are requested after each refusal as unsupported, but not after another error', async () => {
     tried.length = 0;
     await rowsWhere(new Fault('unsupported', 'x'));
     const memoryBytes = 128 * 1024 ** 2;
@@ -84,22 +84,22 @@ it('the removal succeeds if the remains of the sandbox end a moment after it', a
   rmSync(folder, { recursive: true });
 });
 
-describe('a copy', () => {
+describe('the verdict on copies', () => {
   const safe = { known: 'file', file: 'link', folder: 'link', pushed: 'absent' } as const;
 
   it.each([
-    [safe, 'ok', 'neither way'],
-    [{ ...safe, file: 'absent', folder: 'absent' } as const, 'ok', 'neither way'],
+    [safe, 'ok', 'not followed'],
+    [{ ...safe, file: 'absent', folder: 'absent' } as const, 'ok', 'not followed'],
     [{ ...safe, file: 'file' } as const, 'failure', 'out of'],
     [{ ...safe, folder: 'folder' } as const, 'failure', 'out of'],
     [{ ...safe, pushed: 'file' } as const, 'failure', 'into'],
     [{ ...safe, known: 'absent' } as const, 'failure', 'not proved'],
-  ])('%j: %s', (kinds, level, detail) => {
+  ])('for %j is %s', (kinds, level, detail) => {
     expect(copyVerdict(kinds)).toMatchObject({ level, detail: expect.stringContaining(detail) });
   });
 });
 
-describe('the home', () => {
+describe('the row for the privacy of the home', () => {
   const closed = { path: '/h', mode: 0o700, isOwn: true };
 
   it.each([
@@ -107,17 +107,17 @@ describe('the home', () => {
     [[{ ...closed, mode: 0o755 }], 'failure'],
     [[closed, { path: '/h/carrel.sock', mode: 0o666, isOwn: true }], 'failure'],
     [[{ ...closed, isOwn: false }], 'failure'],
-  ])('%j: %s', (guarded, level) => {
+  ])('for %j is %s', (guarded, level) => {
     expect(privacyRow(guarded).level).toBe(level);
   });
 });
 
-describe('leftovers', () => {
+describe('the row for leftovers', () => {
   it.each([
     [[], [], 'ok', 'none'],
     [['0123456789abcdef'], [], 'warning', 'of the engine: 0123456789abcdef'],
     [[], ['/h/sandboxes/x'], 'warning', 'folders: /h/sandboxes/x'],
-  ])('%j and %j: %s', (things, folders, level, detail) => {
+  ])('for the sandboxes %j and the folders %j is %s', (things, folders, level, detail) => {
     expect(leftBehindRow(things, folders)).toMatchObject({ level, detail: expect.stringContaining(detail) });
   });
 });

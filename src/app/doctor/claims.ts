@@ -66,7 +66,7 @@ async function trialRows(parts: ProofParts): Promise<ProbeRow[]> {
 }
 
 function noSandboxRow({ message, hint }: { readonly message: string; readonly hint: string | undefined }): ProbeRow {
-  return failure('sandbox', message, hint ?? 'Mend what the rows above say.');
+  return failure('sandbox', message, hint ?? 'Fix the problems that the rows above show.');
 }
 
 /** Sets limits that the trials exceed. Limits that this machine cannot enforce are refused, so fewer are tried. */
@@ -149,7 +149,7 @@ const leakHint = 'Do not use carrel cp with sandboxes that you do not trust, and
 export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folder' | 'pushed']: Kind }): ProbeRow {
   if (kinds.known !== 'file') return notProved('copy', 'carrel cp copied nothing');
   const read = kinds.file === 'file' || kinds.folder === 'folder';
-  if (!read && kinds.pushed === 'absent') return ok('copy', 'links to the host were followed neither way');
+  if (!read && kinds.pushed === 'absent') return ok('copy', 'links to the host were not followed, in either direction');
   return failure('copy', `a link was followed ${read ? 'out of' : 'into'} the sandbox`, leakHint);
 }
 
@@ -177,7 +177,7 @@ async function removalRow(parts: ProofParts, { id, name }: SandboxView): Promise
 async function leftOf({ engine, store, home }: ProofParts, id: string): Promise<string[]> {
   return [
     ...tracesOf(id),
-    ...((await engine.list()).includes(id) ? ['things of the engine'] : []),
+    ...((await engine.list()).includes(id) ? ['its state in the engine'] : []),
     ...(existsSync(home.sandbox(id)) ? [`folder ${home.sandbox(id)}`] : []),
     ...(store.get('sandbox', id) ? ['its record'] : []),
   ];

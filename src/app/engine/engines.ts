@@ -70,7 +70,7 @@ async function withTrial(about: EngineAbout, attempt: () => Promise<Fault | null
   return { ...about, refusal: { reason: `no sandbox starts: ${fault.message}`, hint } };
 }
 
-const elsewhere = 'That is what the engine itself says. Mend it there, or use the embedded engine: --engine local.';
+const elsewhere = 'The engine itself reports this error. Fix it there, or use the embedded engine: --engine local.';
 
 function trialRow({ refusal }: EngineAbout): ProbeRow {
   if (refusal === null) return ok('docker-sandbox', 'a sandbox was started, and ended well');

@@ -15,7 +15,7 @@ export const fleet = noun({
   routes: [
     route('POST /v1/fleet/compose', {
       id: 'composeFleet',
-      summary: 'A carrel.yaml as docker-compose.yml',
+      summary: 'Convert a carrel.yaml to a docker-compose.yml',
       body: shape.fleetRequest,
       answer: shape.composedFleet,
       usesSettings: true,

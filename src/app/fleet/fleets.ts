@@ -207,7 +207,7 @@ export class Fleets {
 }
 
 function selfChanging(name: string): Problem {
-  const message = `${name} could change this very file, and with it what is done next`;
+  const message = `the sandbox ${name} could change this file, and so what the next carrel up does`;
   const hint = 'Move the file out of the project, or choose mode overlay.';
   return problem('denied', ['sandboxes', name, 'mode'], message, hint);
 }

@@ -29,12 +29,13 @@ function readText(path: string): string | null {
   try {
     return readBoundedReal(path, maxFileBytes)?.bytes.toString('utf8') ?? null;
   } catch (error) {
-    if (isRefusal(error, 'link')) throw new Fault('invalid', `${path} is a link`, { hint: 'Make it a plain file.' });
+    if (isRefusal(error, 'link'))
+      throw new Fault('invalid', `${path} is a link, so it is not read`, { hint: 'Replace it by a plain file.' });
     if (error instanceof ReadRefusal) {
       throw new Fault('invalid', `${path} is not a plain file of at most ${maxFileBytes / 1024} KiB`);
     }
     if (!isErrno(error, 'EACCES')) throw error;
-    const hint = 'Make it readable, or say what may be reached: --network';
-    throw new Fault('denied', `${path} may not be read`, { hint, cause: error });
+    const hint = 'Make it readable for the daemon, or name the rules with --network.';
+    throw new Fault('denied', `the daemon may not read ${path}`, { hint, cause: error });
   }
 }

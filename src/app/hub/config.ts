@@ -49,7 +49,7 @@ const schema = z
         .min(0.01)
         .max(7 * 24 * 60)
         .meta({
-          description: 'The sandbox of a project stops when no tool used it for so long.',
+          description: 'Time without a tool call after which the sandbox of a project stops.',
           default: defaultIdleMinutes,
           examples: [120],
         }),

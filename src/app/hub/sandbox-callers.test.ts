@@ -19,11 +19,11 @@ function callers(change: Partial<SandboxSpec>, projects: Project[] = []) {
 const named = (id: string) => ({ authorization: undefined, url: '/mcp', caller: [JSON.stringify({ id })] });
 
 test.each([
-  ['its own project, and no other one', {}, [project('shop', '/p/shop'), project('bank', '/p/bank')], ['shop']],
-  ['no project whose spoke writes to the host, where it has a working copy', {}, [project('a', '/p/shop', 'bind')], []],
-  ['such a one where it writes there itself', { mode: 'bind' }, [project('a', '/p/shop', 'bind')], ['a']],
-  ['none that is elsewhere', { project: '' }, [project('a', '', 'elsewhere')], []],
-  ['none without a project of its own', { project: null }, [project('shop', '/p/shop')], []],
+  ['its own project and no other one', {}, [project('shop', '/p/shop'), project('bank', '/p/bank')], ['shop']],
+  ['no project in bind mode from a sandbox with a working copy', {}, [project('a', '/p/shop', 'bind')], []],
+  ['a project in bind mode from a sandbox in bind mode', { mode: 'bind' }, [project('a', '/p/shop', 'bind')], ['a']],
+  ['no project whose spoke is elsewhere', { project: '' }, [project('a', '', 'elsewhere')], []],
+  ['no project if it was created without one', { project: null }, [project('shop', '/p/shop')], []],
 ] as const)('a sandbox reaches %s', async (_, change, projects, ids) => {
   const { authentication } = callers({ ...granted, ...change }, [...projects]);
   const { user, caller } = await authentication.authenticate(named('1'));
@@ -31,7 +31,7 @@ test.each([
   expect(caller).toMatchObject({ sandbox: 'box', groups: ['files', 'code', 'run'] });
 });
 
-test('projects that are added or removed later count for a session that is open', async () => {
+test('a project that is added later can be reached in an open session', async () => {
   const projects: Project[] = [];
   const { authentication } = callers(granted, projects);
   const { caller } = await authentication.authenticate(named('1'));
@@ -41,10 +41,10 @@ test('projects that are added or removed later count for a session that is open'
 
 test.each([
   ['without the grant', {}, named('1')],
-  ['with a service of that name that the owner declared', { services: [{ name: 'hub', port: 17_010 }] }, named('1')],
+  ['with a service "hub" that the owner declared', { services: [{ name: 'hub', port: 17_010 }] }, named('1')],
   ['that does not exist', granted, named('2')],
-  ['that no proxy named', granted, { authorization: 'Bearer x', url: '/mcp' }],
-  ['that is named twice', granted, { ...named('1'), caller: [...named('1').caller, ...named('1').caller] }],
+  ['whose id was not sent by a proxy', granted, { authorization: 'Bearer x', url: '/mcp' }],
+  ['whose id was sent twice', granted, { ...named('1'), caller: [...named('1').caller, ...named('1').caller] }],
 ])('a sandbox %s is refused', async (_, change, request) => {
   await expect(callers(change).authentication.authenticate(request)).rejects.toMatchObject({ code: 'unauthenticated' });
 });

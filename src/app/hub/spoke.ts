@@ -192,9 +192,13 @@ export class Spoke {
     const toolchain = image ? { image, engine: 'docker' as const } : {};
     if (found === null) await sandboxes.create({ name, project: folder, mode, command: [idlePath], ...toolchain });
     else if (!this.#isOwn(found)) {
-      throw new Fault('conflict', `the sandbox ${name} is not the one of project ${id}`, {
-        hint: `carrel rm ${name}, or give the project another id`,
-      });
+      throw new Fault(
+        'conflict',
+        `the hub needs the name ${name} for the sandbox of project ${id}, but another sandbox has it`,
+        {
+          hint: `Remove that sandbox: carrel rm ${name} — or give the project another id: carrel project rm ${id}, then carrel project add --name ID`,
+        },
+      );
     } else if (hasEnded(found.status)) await sandboxes.start(name);
     else return found;
     const { value } = await sandboxes.current(name);

@@ -90,7 +90,11 @@ export class UserHub {
   /** The project of a spoke that runs elsewhere; refuses a project whose spoke runs here. */
   elsewhere(id: string): Project {
     const project = this.#parts.projects.get(id);
-    if (project === null) throw new Fault('not_found', `no project ${checkProjectId(id)}`);
+    if (project === null) {
+      throw new Fault('not_found', `no project ${checkProjectId(id)}`, {
+        hint: `Add it with: carrel project add --mode elsewhere --name ${id}`,
+      });
+    }
     if (project.mode === 'elsewhere') return project;
     throw new Fault('conflict', `the spoke of project ${id} is a sandbox of this machine`, {
       hint: `carrel project rm ${id}, then carrel project add --mode elsewhere --name ${id}`,

@@ -9,21 +9,29 @@ const row = (at: string | null, http: Partial<HttpSettings> | null, fault: Fault
   portRow(at, { asked: () => http && { ...defaultHttp, ...http }, refusal: async () => fault });
 
 it.each([
-  ['off', await row(null, null), { level: 'ok', detail: 'off; carrel up --port 3000 opens it' }],
+  ['the port is off', await row(null, null), { level: 'ok', detail: 'off; carrel up --port 3000 opens it' }],
   [
-    'off, and taken',
+    'the port is off and taken',
     await row(null, null, taken),
     { level: 'warning', detail: `off; ${taken.message}`, hint: taken.hint },
   ],
-  ['open by --port', await row(mcp, null, taken), { level: 'ok', detail: `listening at ${mcp}` }],
-  ['open by config.yaml', await row(mcp, {}, taken), { level: 'ok', detail: `listening at ${mcp}` }],
-  ['any free one', await row(mcp, { port: 0 }, taken), { level: 'ok', detail: `listening at ${mcp}` }],
+  ['the port was opened by --port', await row(mcp, null, taken), { level: 'ok', detail: `listening at ${mcp}` }],
+  ['the port was opened by config.yaml', await row(mcp, {}, taken), { level: 'ok', detail: `listening at ${mcp}` }],
   [
-    'another one next',
+    'config.yaml asks for any free port',
+    await row(mcp, { port: 0 }, taken),
+    { level: 'ok', detail: `listening at ${mcp}` },
+  ],
+  [
+    'config.yaml names another port for the next start',
     await row(mcp, { port: 4000 }),
     { level: 'ok', detail: expect.stringContaining('start at 4000') },
   ],
-  ['another one next, taken', await row(mcp, { port: 4000 }, taken), { level: 'warning', hint: taken.hint }],
-])('the row for the port: %s', async (_, found, expected) => {
+  [
+    'the port for the next start is taken',
+    await row(mcp, { port: 4000 }, taken),
+    { level: 'warning', hint: taken.hint },
+  ],
+])('the row for the port shows it if %s', async (_, found, expected) => {
   expect(found).toMatchObject({ name: 'mcp-port', ...expected });
 });

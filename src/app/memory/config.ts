@@ -124,7 +124,9 @@ function embeddingOf({ url, model, credential: named }: z.output<typeof embeddin
   const key = named ?? null;
   if (url === local) {
     if (model === undefined && key === null) return { kind: 'package', model: packageModel };
-    throw new Fault('invalid', 'memory.embedding: with "local" there is no model and no credential to name');
+    throw new Fault('invalid', 'memory.embedding: "local" takes neither a model nor a credential', {
+      hint: 'Remove `model` and `credential`, or name the address of an endpoint as `url`.',
+    });
   }
   if (!isAddress(url)) throw noAddress('memory.embedding.url', 'https://api.openai.com/v1');
   if (model !== undefined) return { kind: 'endpoint', url, model, credential: key };

@@ -24,7 +24,7 @@ test('a server that is not installed is named with the command that installs it'
   expect(row).toMatchObject({ level: 'warning', hint: expect.stringContaining('carrel memory install') });
 });
 
-test('a server that was compiled for a newer glibc is named as such', async () => {
+test('the row of a server that was compiled for a newer glibc names that version', async () => {
   const reason = "Error: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.39' not found (required by /x.node)";
   const [row] = await chroma({ reason });
   expect(row?.detail).toBe('the Chroma server was compiled for GLIBC_2.39, which this system does not have');

@@ -46,7 +46,9 @@ export class SandboxMemory implements SandboxTools {
   #require(id: string): Sandbox {
     const sandbox = this.#parts.find(id);
     if (sandbox !== null && grantsOf(sandbox).length > 0) return sandbox;
-    throw new Fault('denied', 'this sandbox has no scope of the memory');
+    throw new Fault('denied', 'this sandbox has no scope of the memory', {
+      hint: 'Its user can create it with --memory-scope.',
+    });
   }
 
   async #writer(sandbox: Sandbox): Promise<Writer> {
@@ -68,7 +70,11 @@ function reachOf(sandbox: Sandbox): Reach {
   };
   const named = (place: string) => {
     const found = grants.find(({ scope }) => scope === scopeKind(place as MemoryScope));
-    if (found === undefined) throw new Fault('denied', `this sandbox does not have the scope ${place}`);
+    if (found === undefined) {
+      throw new Fault('denied', `this sandbox does not have the scope ${place}`, {
+        hint: 'Its user can create it with --memory-scope.',
+      });
+    }
     return found;
   };
   return {

@@ -83,7 +83,9 @@ export class UserMemory {
   /** Erases what the sandboxes of the user have in a Chroma server. */
   async eraseChroma(): Promise<{ erased: true }> {
     if (this.#parts.chroma() === null) {
-      throw new Fault('not_found', 'config.yaml asks for no Chroma server', { hint: 'See docs/memory.md.' });
+      throw new Fault('not_found', 'config.yaml names no Chroma server', {
+        hint: 'Set memory.chroma in config.yaml; see docs/memory.md.',
+      });
     }
     await this.#parts.eraseChroma();
     return { erased: true };

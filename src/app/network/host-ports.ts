@@ -57,13 +57,15 @@ export class HostPorts {
 
   #checked(forward: PortForward): PortForward {
     if (forward.hostPort < firstOpenPort && !this.#actor.isOwner)
-      throw new Fault('denied', `only the owner of this installation may listen on port ${forward.hostPort}`);
+      throw new Fault('denied', `only the owner of this installation may listen on port ${forward.hostPort}`, {
+        hint: `Name a port from ${firstOpenPort} on.`,
+      });
     const holder = this.#store
       .list('sandbox')
       .find(({ value }) => (value.spec.network ?? noNetwork).ports.some((one) => isSame(one, forward)));
     if (!holder) return forward;
     const whose = holder.owner === this.#actor.name ? holder.name : 'a sandbox of another user';
-    throw new Fault('conflict', `${forward.hostAddress}:${forward.hostPort} leads to ${whose} already`, {
+    throw new Fault('conflict', `${forward.hostAddress}:${forward.hostPort} is forwarded to ${whose} already`, {
       hint: 'Name another port of this machine; see: carrel port ls',
     });
   }
@@ -71,9 +73,11 @@ export class HostPorts {
   #address(text: string): string {
     const host = parseHost(text);
     if (host.kind !== 'address')
-      throw new Fault('invalid', `${host.text} is not an address`, { hint: `Such as ${loopback}.` });
+      throw new Fault('invalid', `${host.text} is not an IP address`, { hint: `Such as ${loopback}.` });
     if (!this.#actor.isOwner && addressClass(host.text, host.family) !== 'loopback') {
-      throw new Fault('denied', 'only the owner of this installation may open ports to other machines');
+      throw new Fault('denied', 'only the owner of this installation may open ports to other machines', {
+        hint: `Leave out the address, which is then ${loopback}.`,
+      });
     }
     return host.text;
   }

@@ -60,7 +60,7 @@ it('attaching is not retried after an unsupported Fault', async () => {
   expect(attached).toBe(0);
 });
 
-it('a sandbox whose processes are not visible starts without services that are not required', async () => {
+it('a sandbox whose processes are not visible starts without its optional services', async () => {
   const service = { name: 'memory', port: 1, to: '/socket', identity: 'headers' } as const;
   const network = {
     attach: async () => void attached++,

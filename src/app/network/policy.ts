@@ -42,12 +42,13 @@ export function checkedRules(rules: readonly string[], isOwner: boolean, others:
   if (near !== undefined) {
     throw new Fault(
       'denied',
-      `${near} is a ${ruleClass(near)} address, which only the owner of this installation may open`,
+      `${near} is a ${ruleClass(near)} address, which only the owner of this installation may allow`,
       {
-        hint: 'With: carrel run --network, or `network` in config.yaml',
+        hint: 'The owner allows it with carrel run --network, or under `network` in config.yaml.',
       },
     );
   }
-  if (canonical.length > maxRules) throw new Fault('invalid', `more than ${maxRules} rules`);
+  if (canonical.length > maxRules)
+    throw new Fault('invalid', `there are ${canonical.length} rules, and a sandbox may have ${maxRules}`);
   return canonical;
 }

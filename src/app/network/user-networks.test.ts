@@ -71,7 +71,7 @@ it('the ports for a sandbox that does not exist yet are free and distinct', asyn
   ]);
   expect(named).toEqual({ port: 80, hostPort: 47_805, hostAddress: '127.0.0.1' });
   expect(new Set([47_804, other!.hostPort, third!.hostPort]).size).toBe(3);
-  await expect(ports.choose([{ port: 80, hostPort: 47_804 }])).rejects.toThrow('leads to one already');
+  await expect(ports.choose([{ port: 80, hostPort: 47_804 }])).rejects.toThrow('is forwarded to one already');
   const twice = { port: 80, hostPort: 47_806 };
   await expect(ports.choose([twice, twice])).rejects.toThrow('named twice');
   const bob = new HostPorts({ name: 'bob', isOwner: false }, store);

@@ -110,7 +110,7 @@ export class UserNetworks {
       return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
     }
     if (this.#isSpent(id)) {
-      const reason = 'the sandbox has used up what it may send and receive in all';
+      const reason = 'the sandbox has reached its limit of bytes sent and received';
       return { ...answer(asked), allowed: false, rule: null, refusal: 'limit', reason };
     }
     const service = value.spec.services?.find(({ port }) => port === asked.port);
@@ -152,7 +152,11 @@ export class UserNetworks {
   async addPort(name: string, asked: PortRequest): Promise<PortView> {
     const row = await this.#parts.sandboxes.current(name);
     const network = networkOf(row);
-    if (network.ports.length >= maxPorts) throw new Fault('exhausted', `${name} has ${maxPorts} ports already`);
+    if (network.ports.length >= maxPorts) {
+      throw new Fault('exhausted', `${name} has ${maxPorts} ports already`, {
+        hint: `Remove one with: carrel port rm ${name} PORT`,
+      });
+    }
     return this.#parts.hostPorts.use(asked, async (added) => {
       await this.#write(row, { ...network, ports: [...network.ports, added] });
       return added;

@@ -64,7 +64,11 @@ export class Projects {
     const folder = mode === 'elsewhere' ? elsewhere(asked, askedId, image) : sandboxes.project(required(asked));
     const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
     const known = store.list('project', user);
-    if (known.length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} projects already`);
+    if (known.length >= maxPerUser) {
+      throw new Fault('exhausted', `there are ${maxPerUser} projects already`, {
+        hint: 'Remove one with: carrel project rm ID',
+      });
+    }
     const taken = known.find(({ value }) => spokeName(value.id) === spokeName(id));
     if (taken) throw isTaken(taken.name);
     const at = now();

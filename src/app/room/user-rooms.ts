@@ -62,10 +62,18 @@ export class UserRooms {
     checkRoomName(name);
     if (at !== undefined) requireOwner(this.#actor);
     if (store.find('room', owner, name) !== null) throw isTaken(name);
-    if (store.count('room', owner) >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} rooms already`);
+    if (store.count('room', owner) >= maxPerUser) {
+      throw new Fault('exhausted', `there are ${maxPerUser} rooms already`, {
+        hint: 'Remove one with: carrel room rm NAME',
+      });
+    }
     const folder = at === undefined ? this.#newFolder(name) : ownFolder(at, home);
     const taken = store.list('room').find(({ value }) => value.folder === folder);
-    if (taken) throw new Fault('conflict', `${folder} is the room ${taken.name} already`);
+    if (taken) {
+      throw new Fault('conflict', `${folder} is the folder of the room ${taken.name} already`, {
+        hint: 'Use that room, or name another folder.',
+      });
+    }
     const createdAt = now();
     const retention = retentionOf(keepDays, keepMessages);
     const value: RoomRecord = { name, owner, folder, isElsewhere: at !== undefined, createdAt, retention };

@@ -64,7 +64,11 @@ export class UserWatches {
 
   async #insert(room: Row<'room'>, opened: Room, said: Said): Promise<WatchView> {
     const { store, now, watchers } = this.#parts;
-    if (this.#rows(room).length >= maxPerRoom) throw new Fault('exhausted', `the room has ${maxPerRoom} watchers`);
+    if (this.#rows(room).length >= maxPerRoom) {
+      throw new Fault('exhausted', `the room ${room.name} has ${maxPerRoom} watchers already`, {
+        hint: `Remove one with: carrel room watch ${room.name} WHO --rm`,
+      });
+    }
     const value: RoomWatch = {
       ...{ ...said, room: room.id, createdAt: now(), paused: null },
       ...{ position: (await opened.status()).lastId, delivery: null, handled: 0, failed: 0, wakes: [] },
@@ -139,7 +143,7 @@ export class UserWatches {
 function commandOf(agent = 'claude'): readonly string[] {
   const command = wakeCommands[agent];
   if (command) return command;
-  throw new Fault('invalid', `${agent} cannot be woken by its name`, {
+  throw new Fault('invalid', `no command is known that wakes the agent ${agent}`, {
     hint: `Known: ${Object.keys(wakeCommands).join(', ')}. For others name the command after --wake --.`,
   });
 }

@@ -133,7 +133,7 @@ test('a failure is tried again, and a message that keeps failing goes to dead/ w
   await scene.end();
 });
 
-test('after a restart attempts are counted further, and messages that came meanwhile are handled once', async () => {
+test('after a restart the count of attempts continues, and messages that were posted during the restart are handled once', async () => {
   const scene = new Scene();
   await scene.say('@bot old');
   await scene.say('@bot failing');

@@ -58,9 +58,9 @@ function record(store: Store, value: Sandbox): void {
   store.insert({ kind: 'sandbox', id, owner: 'ann', name: value.name, value }, event);
 }
 
-describe('an end', () => {
+describe('the end of a sandbox', () => {
   it.each([true, false])(
-    'is concluded although the changes cannot be listed, and keeps a sandbox with autoRemove (%j)',
+    'is recorded although the changes cannot be listed, which keeps a sandbox with autoRemove (%j)',
     async (autoRemove) => {
       const { conclude, home } = data();
       mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
@@ -69,7 +69,7 @@ describe('an end', () => {
     },
   );
 
-  it('is concluded although the folder of the sandbox cannot be read', async () => {
+  it('is recorded although the folder of the sandbox cannot be read', async () => {
     const { conclude, home } = data();
     mkdirSync(join(home.state(id), 'workspace'), { recursive: true });
     writeFileSync(join(home.state(id), 'workspace/upper'), 'no folder');
@@ -77,7 +77,7 @@ describe('an end', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('does not look at the changes of a sandbox that is being removed', async () => {
+  it('is recorded without a list of changes if the sandbox is being removed', async () => {
     const { conclude, home } = data();
     mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
     expect(await conclude(sandbox({ autoRemove: true, desired: 'removed' }))).toBe(false);
@@ -93,7 +93,7 @@ it('changes that cannot be compared because the project is gone are refused with
   rmSync(box.spec.project!, { recursive: true });
   await expect(unapplied(box)).rejects.toMatchObject({
     code: 'conflict',
-    message: expect.stringContaining('is gone'),
+    message: expect.stringContaining('does not exist any more'),
     hint: expect.stringContaining('carrel rm --force box'),
   });
 });

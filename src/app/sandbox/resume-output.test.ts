@@ -71,15 +71,15 @@ test('output in the log that the client has not received is passed on', async ()
   expect((await resume({ observations: [away, running], log, got: 'one\n' })).said).toBe('two\n');
 });
 
-test('a line that was unfinished at the break is not taken for a part of the next', async () => {
+test('a line that was unfinished when the connection broke is not joined with the next line', async () => {
   const log = [logged('one\n', -9000), logged('end\n', 9000)];
   expect((await resume({ observations: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
 });
 
 test.each<[string, Story]>([
-  ['it ended while the engine was away', { observations: [away, ended] }],
-  ['it wrote just before the break', { observations: [away, running], got: 'x', quiet: false }],
-  ['the log has dropped its beginning', { observations: [away, running], got: 'x'.repeat(1e6) }],
+  ['the command ended while the engine was away', { observations: [away, ended] }],
+  ['the command wrote just before the connection broke', { observations: [away, running], got: 'x', quiet: false }],
+  ['the log has dropped its first lines', { observations: [away, running], got: 'x'.repeat(1e6) }],
   ['the engine goes away again', { observations: [away, running, running], log: [logged('x\n', 9000), away] }],
 ])('output may be missing when %s', async (_, story) => {
   expect((await resume({ ...story, observations: [...story.observations, ended] })).whole).toBe(false);

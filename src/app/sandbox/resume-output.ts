@@ -72,7 +72,7 @@ export async function resumeOutput(broken: BrokenConnection): Promise<boolean> {
 export function outputMissing(name: string): Fault {
   return new Fault(
     'unavailable',
-    `${name} ended with 0, but its engine was away meanwhile: some of its output may be missing`,
+    `${name} ended with exit code 0, but its engine did not answer for some time, so some of its output may be missing`,
     {
       hint: `See what was kept: carrel logs ${name}`,
     },
@@ -91,7 +91,7 @@ async function troubleOf(broken: BrokenConnection): Promise<Fault | null> {
     for (;;) {
       const found = await engine.inspect(sandbox.id, sandbox.status.handle);
       if (!isLive(found) || signal.aborted) return null;
-      if (Date.now() > deadline) return new Fault('unavailable', `the connection to ${sandbox.name} broke off`);
+      if (Date.now() > deadline) return new Fault('unavailable', `the connection to ${sandbox.name} was lost`);
       await pause(firstPollMs, signal);
     }
   } catch (error) {

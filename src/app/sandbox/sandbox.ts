@@ -90,7 +90,7 @@ export const sandbox = noun({
     }),
     route('POST /v1/sandboxes/{name}/stop', {
       id: 'stopSandbox',
-      summary: 'SIGTERM, then SIGKILL after the grace time',
+      summary: 'Stop a sandbox: SIGTERM, then SIGKILL after the grace time',
       body: z.strictObject({
         graceMs: z.int().min(0).max(86_400_000, 'more than a day').optional(),
         id: shape.sandboxId.optional(),
@@ -104,7 +104,7 @@ export const sandbox = noun({
     }),
     route('GET /v1/sandboxes/{name}/wait', {
       id: 'waitSandbox',
-      summary: 'Answers when the sandbox has ended',
+      summary: 'Wait until the sandbox has ended',
       answer: shape.sandboxView,
       act: null,
       handle: ({ scope, name, signal: gone }) => scope.work.wait(gone, (signal) => scope.sandboxes.wait(name, signal)),

@@ -255,7 +255,8 @@ export class Sandboxes {
   /** Changes the spec for the next start: what surrounds the sandbox, not what it is made of. */
   change(name: string, id: string, change: Partial<SandboxSpec>): void {
     const row = this.#find(name, id);
-    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state}`);
+    if (!hasEnded(row.value.status))
+      throw new Fault('conflict', `the settings of ${name} cannot change while it is ${row.value.status.state}`);
     this.#ask(row, change, 'sandbox.changed');
   }
 

@@ -123,10 +123,14 @@ type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'
 function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceSpec {
   const mode = request.mode ?? (request.project === undefined ? 'none' : 'overlay');
   if (request.base !== undefined && mode !== 'overlay') {
-    throw new Fault('invalid', `a base is chosen in mode overlay only, not in mode ${mode}`);
+    throw new Fault('invalid', `only mode overlay has a base, and this is mode ${mode}`);
   }
   if (mode === 'none') return { project: null, mode, workspace: null, base: null };
-  if (request.project === undefined) throw new Fault('invalid', `mode ${mode} needs a project`);
+  if (request.project === undefined) {
+    throw new Fault('invalid', `mode ${mode} needs a project`, {
+      hint: 'Name its folder, such as: carrel create .',
+    });
+  }
   const project = seenProject(request, parts);
   if (mode === 'bind') return { project, mode, workspace: null, base: null };
   const workspace = workspaceKind(mode === 'clone' ? parts.home : project, parts);

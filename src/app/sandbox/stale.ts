@@ -6,10 +6,11 @@ import type { Removal } from './record.ts';
 /** Refuses a sandbox that runs, that ended less than `staleMs` ago, or whose end is not known. */
 export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {
   const { name, status } = sandbox;
-  if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state}`);
+  if (!hasEnded(status)) throw new Fault('conflict', `${name} is not stale: it is ${status.state}`);
   const ended = endMs(sandbox);
-  if (ended === null) throw new Fault('conflict', `when ${name} ended cannot be told`);
-  if (nowMs - ended < staleMs) throw new Fault('conflict', `${name} ended less than that ago`);
+  if (ended === null) throw new Fault('conflict', `${name} may not be stale: the time of its end is not known`);
+  if (nowMs - ended < staleMs)
+    throw new Fault('conflict', `${name} is not stale: it ended ${Math.floor((nowMs - ended) / 1000)} s ago`);
 }
 
 /** If the clock was set back, a sandbox may end before it began; so the latest time in its record counts. */

@@ -59,12 +59,14 @@ export class UserSecrets {
     const view = this.#find(name);
     const holders = this.#holders(name).map((row) => row.name);
     if (holders.length > 0) {
-      throw new Fault('conflict', `${name} is granted to ${holders.join(', ')}`, { hint: 'Remove those first.' });
+      throw new Fault('conflict', `the secret ${name} is granted to ${holders.join(', ')}`, {
+        hint: `Remove these sandboxes first: carrel rm ${holders.join(' ')}`,
+      });
     }
     const used = this.#credentials(name).map((credential) => credential.name);
     if (used.length > 0) {
-      throw new Fault('conflict', `${name} is what the credential ${used.join(', ')} carries`, {
-        hint: `Remove that first: carrel credential rm ${used[0]}`,
+      throw new Fault('conflict', `the secret ${name} is used by the credential ${used.join(', ')}`, {
+        hint: `Remove it first: carrel credential rm ${used[0]}`,
       });
     }
     this.#parts.secrets.remove(this.#user, name);

@@ -137,9 +137,9 @@ test.each([
   ['an unknown agent', 'POST', at, { agent: 'nosuch' }, 404, 'There are claude, codex, gemini, opencode, demo'],
   ['an agent whose key the sandbox lacks', 'POST', at, { agent: 'claude' }, 404, 'carrel secret set ANTHROPIC_API_KEY'],
   ['an unknown field', 'POST', at, { agent: 'demo', nosuch: 1 }, 400, ''],
-  ['an id that is no id', 'GET', `${at}/x`, undefined, 404, 'carrel session ls'],
+  ['a malformed session id', 'GET', `${at}/x`, undefined, 404, 'carrel session ls'],
   [
-    'a session that is not there',
+    'a session that does not exist',
     'POST',
     `${at}/01ARZ3NDEKTSV4RRFFQ69G5FAV/prompt`,
     { text },

@@ -49,7 +49,7 @@ export const session = noun({
     }),
     route('POST /v1/sandboxes/{name}/sessions', {
       id: 'createSession',
-      summary: 'Create a session in a sandbox; its command goes on beside',
+      summary: 'Create a session in a sandbox; the command of the sandbox keeps running',
       body: shape.sessionRequest,
       answer: view,
       usesSettings: true,
@@ -80,7 +80,7 @@ export const session = noun({
     // The audit log does not have the text, which is in the log of the session.
     route('POST /v1/sandboxes/{name}/sessions/{id}/prompt', {
       id: 'promptSession',
-      summary: 'Give the agent something to do; a repeated request with the same `turnId` is the same prompt',
+      summary: 'Send a prompt to the agent; a repeated request with the same `turnId` is the same prompt',
       body: shape.promptRequest,
       answer: shape.turnView,
       status: 202,
@@ -100,7 +100,7 @@ export const session = noun({
     }),
     route('GET /v1/sandboxes/{name}/sessions/{id}/messages', {
       id: 'listSessionMessages',
-      summary: 'What the events of a session add up to, as messages',
+      summary: 'The messages of a session, built from its events',
       answer: z.array(shape.messageView),
       act: null,
       handle: async ({ scope, name, path }) => encodedList(await scope.sessions.messages(name, checkId(path.id))),
@@ -114,7 +114,7 @@ export const session = noun({
     }),
     route('GET /v1/sandboxes/{name}/sessions/{id}/pending', {
       id: 'listPending',
-      summary: 'Questions that wait for an answer',
+      summary: 'Questions of the agent that are not answered yet',
       answer: z.array(shape.questionView).readonly(),
       act: null,
       handle: ({ scope, name, path }) => scope.sessions.pending(name, checkId(path.id)),

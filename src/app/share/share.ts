@@ -21,7 +21,7 @@ export const share = noun({
   routes: [
     route('GET /v1/shares', {
       id: 'listShares',
-      summary: 'Shares: which consumer sees which folder where, and whether that is so now',
+      summary: 'Shares: which consumer sees which folder at which path, and whether it sees it now',
       answer: z.array(shape.shareView),
       act: null,
       handle: ({ scope }) => scope.shares.list(),
@@ -41,7 +41,7 @@ export const share = noun({
     }),
     route('POST /v1/shares/{name}/revoke', {
       id: 'revokeShare',
-      summary: 'Take a share from a consumer, or from all of them; the folder stays',
+      summary: 'Revoke a share from one consumer, or from all and remove it; the folder stays',
       body: shape.revokeRequest,
       answer: shape.revokeView,
       act: ({ name, body: { consumer, force = false } }) => ({

@@ -96,7 +96,10 @@ export class Shares {
 
   #insert(request: AddShareRequest, consumers: readonly Consumer[]): ShareRow {
     const { store, now } = this.#parts;
-    if (this.#rows().length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} shares already`);
+    if (this.#rows().length >= maxPerUser)
+      throw new Fault('exhausted', `there are ${maxPerUser} shares already`, {
+        hint: 'Remove one with: carrel share revoke NAME',
+      });
     const { name } = request;
     const found = this.#folder(request);
     const at = now();

@@ -92,16 +92,16 @@ function specChange(
 
 function beganOtherwise(containerName: string, field: string, before: string | null): Fault {
   const was = before === null ? `without --${field}` : `with --${field} ${before}`;
-  return new Fault('conflict', `the sandbox of ${containerName} was made ${was}, which cannot change`, {
-    hint: `Begin it anew: carrel swarm rm ${containerName}; stories that are finished stay finished.`,
+  return new Fault('conflict', `the sandbox of ${containerName} was created ${was}, and that cannot change`, {
+    hint: `Create it again: carrel swarm rm ${containerName}, then carrel swarm run; finished stories stay finished.`,
   });
 }
 
 /** Refuses a container that a script manages or that is at work. */
 export function refuseAgain({ containerName, taskFilePath, work, status }: SwarmContainer): void {
   if (work === null) {
-    throw new Fault('conflict', `a script looks after ${containerName}, which has ${taskFilePath}`, {
-      hint: `Forget it first: carrel swarm rm ${containerName}`,
+    throw new Fault('conflict', `a script manages ${containerName}, which works on ${taskFilePath}`, {
+      hint: `Remove its record first: carrel swarm rm ${containerName}`,
     });
   }
   if (!isActive({ status })) return;

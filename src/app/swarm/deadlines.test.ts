@@ -32,8 +32,8 @@ async function passing<T>(work: Promise<T>): Promise<T> {
 const worked = (...given: Parameters<WorkerSetup['worked']>) => passing(setup.worked(...given));
 const finishes = (adapter: FakeAdapter) => setup.finishes(adapter);
 
-describe('a container has failed', () => {
-  test('and is stopped when its adapter is silent or takes too long', async () => {
+describe('a container', () => {
+  test('fails and is stopped when its adapter is silent or takes too long', async () => {
     const silent = await worked((adapter) => adapter.progress('US-001', 'in_progress'), setup.added(), {
       ...calm,
       silenceMs: 30,
@@ -51,7 +51,7 @@ describe('a container has failed', () => {
     expect(late.work?.reason).toBe('CONTAINER_TIMEOUT: not done after 0.06 s');
   });
 
-  test('and is stopped when the time is up during a connect', async () => {
+  test('fails and is stopped when its time is up during a connect', async () => {
     const connect = actions.connect.bind(actions);
     actions.connect = async (container) => {
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -103,5 +103,7 @@ export function canResume({ status, work }: SwarmContainer): boolean {
 }
 
 export function nothingToResume(): Fault {
-  return new Fault('conflict', 'nothing of the swarm has failed or was stopped', { hint: 'carrel swarm status' });
+  return new Fault('conflict', 'no container of the swarm has failed or was stopped', {
+    hint: 'See: carrel swarm status',
+  });
 }

@@ -28,8 +28,8 @@ const mine = { kind: 'command', command: ['mine'], key: { variable: 'MY_KEY', se
 const parts = partsWith(['GEMINI_API_KEY'], { anthropic: ['mine', 'theirs'] });
 const asked = (agent: string, sandbox: object = {}, given = parts) => requestFor('/p', { agent, sandbox }, given);
 
-describe('an agent gets its key in addition to the requested grants:', () => {
-  test('as a credential that exists', () => {
+describe('the key of an agent', () => {
+  test('is granted as an existing credential, in addition to the requested ones', () => {
     expect(asked('claude')).toMatchObject({ credentials: ['mine'], project: '/p', mode: 'overlay', stdin: true });
     expect(asked('claude', { credentials: ['github'] })).toMatchObject({ credentials: ['github', 'mine'] });
     expect(asked('claude', { credentials: ['theirs'] })).toMatchObject({ credentials: ['theirs'] });
@@ -41,21 +41,21 @@ describe('an agent gets its key in addition to the requested grants:', () => {
     ['codex', 'OPENAI_API_KEY', 'openai'],
     ['gemini', 'GEMINI_API_KEY', 'gemini'],
     ['opencode', 'OPENAI_API_KEY', 'openai'],
-  ])('for %s the secret %s becomes a credential for %s', (agent, secret, preset) => {
+  ])('of %s in the secret %s is granted as a credential for %s', (agent, secret, preset) => {
     const request = asked(agent, { secrets: ['OTHER'] }, partsWith([secret]));
     expect(request).toMatchObject({ secrets: ['OTHER'], credentials: [`${preset} of ${secret}`] });
   });
 
-  test('as credentials for all services that the agent can use', () => {
+  test('is granted for each service that the agent can use', () => {
     const request = asked('opencode', {}, partsWith(['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'], { openai: ['work'] }));
     expect(request.credentials).toEqual(['anthropic of ANTHROPIC_API_KEY', 'work', 'gemini of GEMINI_API_KEY']);
   });
 
-  test('as the secret itself if no preset knows the service', () => {
+  test('is granted as the secret itself if no preset knows the service', () => {
     expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
   });
 
-  test('the token of an account, if there is no key or the request has the token already', () => {
+  test('is the token of an account if there is no key, or if the request has the token', () => {
     const token = 'CLAUDE_CODE_OAUTH_TOKEN';
     const keyOf = (request: ReturnType<typeof asked>) =>
       checkAdapterSettings(JSON.parse(request.command![1]!)).agent.key;
@@ -74,7 +74,7 @@ describe('an agent gets its key in addition to the requested grants:', () => {
       expect(() => asked(agent, {}, partsWith(['CHATGPT_ACCESS_TOKEN', 'GEMINI_ACCESS_TOKEN']))).toThrow('needs a key');
   });
 
-  test('or is refused with the command that stores the key', () => {
+  test('that is missing causes a refusal with the command that stores it', () => {
     const nothing = partsWith([]);
     for (const [agent, secret] of [
       ['claude', 'ANTHROPIC_API_KEY'],
@@ -89,7 +89,7 @@ describe('an agent gets its key in addition to the requested grants:', () => {
     }
   });
 
-  test('unless the environment has a key or settings without one, or the agent needs none', () => {
+  test('is not granted if the environment has a key or settings, or if the agent needs no key', () => {
     const nothing = partsWith([]);
     expect(asked('codex', { env: { OPENAI_API_KEY: 'placeholder' } }, nothing)).not.toHaveProperty('credentials');
     expect(asked('opencode', { env: { OPENCODE_CONFIG_CONTENT: '{}' } }, nothing)).not.toHaveProperty('credentials');
@@ -165,7 +165,7 @@ test('the adapter gets the agent, the author of commits, and the service that th
   expect(settings('claude').service).toEqual({ place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' });
 });
 
-test('another attempt keeps the options of the attempt before, except those that are given again', () => {
+test('another attempt keeps the options of the previous attempt, except those in the new request', () => {
   const author = { name: 'Ada', email: 'ada@example.org' };
   const sandbox = { env: { A: '1' }, services: ['notes'], network: ['a.org'], limits: { cpus: 1 } };
   const request = requestFor('/p', { agent: 'claude', author, sandbox }, parts);
@@ -183,7 +183,7 @@ test('another attempt keeps the options of the attempt before, except those that
   });
 });
 
-describe('another attempt looks for the key of the agent again:', () => {
+describe('another attempt chooses the key of the agent again:', () => {
   const token = 'CLAUDE_CODE_OAUTH_TOKEN';
   const again = (before: OrderParts, now: OrderParts, choice: object = {}, order: object = {}) => {
     const request = requestFor('/p', choice, before);
@@ -192,7 +192,7 @@ describe('another attempt looks for the key of the agent again:', () => {
     return requestFor('/p', choiceAgain(work, order), now).credentials;
   };
 
-  test('a key that the user has by now counts before the login', () => {
+  test('a key that was stored since the last attempt is preferred to the login', () => {
     const both = partsWith(['ANTHROPIC_API_KEY', token], { 'claude-login': ['account'] });
     expect(again(partsWith([token]), both)).toEqual(['anthropic of ANTHROPIC_API_KEY']);
   });
@@ -203,7 +203,7 @@ describe('another attempt looks for the key of the agent again:', () => {
     expect(() => again(partsWith([token]), partsWith([token]), {}, { agent: 'opencode' })).toThrow('needs a key');
   });
 
-  test('but keeps what the user asked for', () => {
+  test('a credential that the user requested is kept', () => {
     const known = partsWith(['ANTHROPIC_API_KEY', token], { 'claude-login': ['account'], anthropic: ['mine'] });
     expect(again(known, known, { sandbox: { credentials: ['account'] } })).toEqual(['account']);
   });

@@ -35,7 +35,7 @@ describe('init', () => {
   test('refuses while anything is pending or running, unless forced', () => {
     const first = state.init('/p', false);
     state.add(first, entry('a'));
-    expect(() => state.init('/p', false)).toThrow('the swarm has 1 pending or running');
+    expect(() => state.init('/p', false)).toThrow('the swarm has pending or running containers: a');
     const second = state.init('/p', true);
     expect(second.swarmId).not.toBe(first.swarmId);
     expect([state.containers(first), state.containers(second)]).toEqual([[], []]);
@@ -43,14 +43,17 @@ describe('init', () => {
 
   test('refuses even with force while Carrel runs a container', () => {
     state.add(state.init('/p', false), entry('a'), { work, storyProgress: noProgress });
-    expect(() => state.init('/p', true)).toThrow('the swarm has 1 pending or running');
+    expect(() => state.init('/p', true)).toThrow('the swarm has pending or running containers: a');
   });
 
   test('replaces a swarm whose containers have ended', () => {
     const first = state.init('/p', false);
     state.add(first, entry('a'));
     state.update(first, 'a', { status: 'failed' });
-    state.init('/p', false);
+    const second = state.init('/p', false);
+    expect(second.swarmId).not.toBe(first.swarmId);
+    expect(state.current('/p')).toEqual(second);
+    expect(state.containers(first)).toEqual([]);
   });
 });
 
@@ -80,8 +83,10 @@ describe('a container', () => {
   test('that Carrel runs cannot be changed by a script', () => {
     const swarm = state.init('/p', false);
     state.add(swarm, entry('a'), { work, storyProgress: noProgress });
-    expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow('a is looked after by Carrel');
-    expect(() => state.remove(swarm, 'a')).toThrow('a is looked after by Carrel');
+    expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow(
+      'Carrel manages a, so a script cannot change it',
+    );
+    expect(() => state.remove(swarm, 'a')).toThrow('Carrel manages a, so a script cannot change it');
   });
 
   test('that has ended is dropped by a cleanup', () => {

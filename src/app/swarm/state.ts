@@ -94,8 +94,9 @@ export class SwarmState {
     const active = this.containers(swarm).filter(isActive);
     const hasWork = active.some(({ work }) => work !== null);
     if (active.length === 0 || (force && !hasWork)) return;
-    throw new Fault('conflict', `the swarm has ${active.length} pending or running`, {
-      hint: hasWork ? 'Stop it first: carrel swarm stop' : 'Give it up with --force.',
+    const names = active.map(({ containerName }) => containerName).join(', ');
+    throw new Fault('conflict', `the swarm has pending or running containers: ${names}`, {
+      hint: hasWork ? 'Stop it first: carrel swarm stop' : 'Replace it anyway: carrel swarm init --force',
     });
   }
 
@@ -115,7 +116,9 @@ export class SwarmState {
       });
     }
     if (this.#store.count('container', swarmId) >= maxContainers) {
-      throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm clean' });
+      throw new Fault('exhausted', `the swarm has ${maxContainers} containers already`, {
+        hint: 'Remove those that have ended: carrel swarm clean',
+      });
     }
     const container: SwarmContainer = {
       ...{ swarmId, ...entry, status: 'pending', prUrl: null, storyProgress: known.storyProgress },
@@ -223,7 +226,7 @@ function correctsObserved({ work, status, reason }: SwarmContainer, change: Cont
 
 function refuseCarrels({ work, containerName }: SwarmContainer): void {
   if (work === null) return;
-  throw new Fault('conflict', `${containerName} is looked after by Carrel`, {
+  throw new Fault('conflict', `Carrel manages ${containerName}, so a script cannot change it`, {
     hint: `Stop it with: carrel swarm stop ${containerName}`,
   });
 }

@@ -155,7 +155,8 @@ export class UserSwarms {
       return completed + skipped < total;
     });
     const idle = works.find((work) => !open.includes(work));
-    if (named && idle) throw new Fault('conflict', `every story of ${taskPath(idle.place)} is done`);
+    if (named && idle)
+      throw new Fault('conflict', `every story of ${taskPath(idle.place)} is done`, { hint: 'See: carrel task ls' });
     if (open.length > 0) return open;
     throw new Fault('not_found', 'there is no task file with anything to do', {
       hint: 'See: carrel task ls',
@@ -338,5 +339,6 @@ function viewOf(container: SwarmContainer): SwarmContainerView {
 }
 
 function notResumable({ containerName, status, work }: SwarmContainer): Fault {
-  return new Fault('conflict', work ? `${containerName} is ${status}` : `${containerName} is looked after by a script`);
+  const managed = `a script manages ${containerName}, so Carrel cannot resume it`;
+  return new Fault('conflict', work ? `${containerName} cannot be resumed: it is ${status}` : managed);
 }

@@ -17,7 +17,7 @@ export const user = noun({
   routes: [
     route('GET /v1/users', {
       id: 'listUsers',
-      summary: 'The users: all of them for the owner, for other users themselves',
+      summary: 'The users: the owner sees all, other users see only themselves',
       answer: z.array(shape.userView),
       act: null,
       handle: async ({ actor, scope }) => scope.users.list(actor),

@@ -70,7 +70,11 @@ export class Users {
     }
     const { token, hash } = newToken();
     const before = store.find('user', '', name);
-    if (!before && store.count('user') >= maxUsers) throw new Fault('exhausted', `there are ${maxUsers} users already`);
+    if (!before && store.count('user') >= maxUsers) {
+      throw new Fault('exhausted', `there are ${maxUsers} users already`, {
+        hint: 'Remove one with: carrel user rm NAME',
+      });
+    }
     const slot = before?.value.slot ?? nextSlot(this.#all());
     const value: User = { name, slot, createdAt: now(), uid, tokenHash: hash, removedAt: null };
     const event = { at: now(), type: 'user.added', subject: name, data: { name, user: name } };
@@ -99,7 +103,7 @@ export class Users {
   async remove(name: string): Promise<UserView> {
     const { store, owner, now, release } = this.#parts;
     const row = this.#row(name);
-    if (name === owner) throw new Fault('conflict', `${name} owns this installation`);
+    if (name === owner) throw new Fault('conflict', `${name} owns this installation, so it cannot be removed`);
     const left = this.#sandboxesOf(name);
     if (left > 0) {
       throw new Fault('conflict', `${name} still has ${left} sandbox${left === 1 ? '' : 'es'}`, {

@@ -26,7 +26,7 @@ export const volume = noun({
     }),
     route('GET /v1/volumes/status', {
       id: 'volumeStatus',
-      summary: 'The same volumes with their sizes and the sandboxes that mount them',
+      summary: 'The volumes with their sizes and the sandboxes that mount them',
       query: z.strictObject({ allUsers: flag.optional() }),
       answer: z.array(shape.volumeStatusView),
       act: null,
@@ -42,7 +42,7 @@ export const volume = noun({
     }),
     route('GET /v1/volumes/work', {
       id: 'volumeWork',
-      summary: 'Backups and restores that go on, and how far each is; for the owner those of all users',
+      summary: 'Backups and restores in progress, and how far each is; for the owner those of all users',
       answer: z.array(shape.volumeWorkView),
       act: null,
       handle: async ({ scope }) => scope.volumes.work(),

@@ -196,7 +196,7 @@ export class UserVolumes {
     return {
       migrated: done.map(({ from, to, outcome }) => ({ from: from.name, to, already: outcome === 'already' })),
       left: [
-        ...left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be brought over' })),
+        ...left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be copied' })),
         ...unclaimed.map(({ name }) => ({ from: name, reason: unclaimedReason })),
         ...findUnknown(source, prefix).map(({ name, reason }) => ({ from: name, reason })),
       ],
@@ -222,7 +222,9 @@ export class UserVolumes {
 
   requireMountable(): void {
     if (!this.#parts.home.rootless || this.#actor.isOwner) return;
-    throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
+    throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted', {
+      hint: 'Run the daemon as root.',
+    });
   }
 
   /** Refuses what can be refused before any volume is made. */

@@ -13,6 +13,7 @@ import type { Apply } from '../../model/apply.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import type { Row } from '../../store/store.ts';
 import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-list.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
@@ -90,13 +91,14 @@ export class Applies {
   }
 
   async #open(names: readonly string[]): Promise<Opened[]> {
-    if (new Set(names).size < names.length) throw new Fault('invalid', 'a sandbox is named twice');
+    const twice = names.find((name, index) => names.indexOf(name) < index);
+    if (twice !== undefined) throw new Fault('invalid', `the sandbox ${printable(twice)} is named twice`);
     const opened: Opened[] = [];
     for (const name of names) opened.push(await openWorkspace(this.#parts, name));
     for (const { place, sandbox } of opened) requireFolder(place.project, sandbox);
     const projects = new Set(opened.map(({ place }) => place.project));
     if (projects.size > 1) {
-      throw new Fault('invalid', `they work on different projects: ${[...projects].join(', ')}`);
+      throw new Fault('invalid', `the sandboxes work on different projects: ${[...projects].join(', ')}`);
     }
     return opened;
   }
@@ -145,7 +147,7 @@ export class Applies {
     const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
     if (!first) return task();
     const row = this.#parts.store.get('sandbox', first.sandbox.id);
-    if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}`);
+    if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}: it was removed meanwhile`);
     return withPausedSandbox(this.#parts, row, () => this.#withPausedSandboxes(rest, task));
   }
 
@@ -285,10 +287,14 @@ export class Applies {
   async #finishEarlier(project: string): Promise<void> {
     for (const row of this.#unfinished().filter(({ value }) => value.project === project)) {
       await this.#finishOne(row).catch((error: unknown) => {
-        throw new Fault('conflict', `an apply to ${project} was cut short, and cannot be finished`, {
-          hint: `Put right what stands in the way, then try again: ${asFault(error).message}`,
-          cause: error,
-        });
+        throw new Fault(
+          'conflict',
+          `an interrupted apply to ${project} cannot be finished: ${asFault(error).message}`,
+          {
+            hint: 'Correct this, then try again.',
+            cause: error,
+          },
+        );
       });
     }
   }

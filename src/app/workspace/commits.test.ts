@@ -85,8 +85,8 @@ describe('a bundle', () => {
   });
 
   it.each([
-    [['false'], 'git could not bundle its commits: it ended with 1'],
-    [['no-git'], 'git could not bundle its commits: no-git: command not found'],
+    [['false'], 'git in the sandbox could not bundle its commits: it ended with 1'],
+    [['no-git'], 'git in the sandbox could not bundle its commits: no-git: command not found'],
   ])('that %j cannot make is refused with a reason', async (command, message) => {
     await expect(saveBundle(await git(...command), path, { maxBytes: 100 })).rejects.toMatchObject({
       code: 'invalid',
@@ -95,7 +95,7 @@ describe('a bundle', () => {
   });
 });
 
-describe('a task inside', () => {
+describe('a task inside a sandbox', () => {
   const { id } = launch;
   const at = '2026-01-01T00:00:00.000Z';
 
@@ -114,7 +114,7 @@ describe('a task inside', () => {
     return { engine, parts: { store, reconciler }, sandbox: store.get('sandbox', id)!.value };
   }
 
-  it('of a sandbox that ends meanwhile runs in one like it', async () => {
+  it('runs in a temporary sandbox with the same state if its sandbox has ended', async () => {
     const { engine, parts, sandbox } = await running();
     engine.end(id, { exitCode: 0 });
     const place = await inside(parts, sandbox, async (one, handle) => {
@@ -125,7 +125,7 @@ describe('a task inside', () => {
     expect(await engine.list()).not.toContain(place);
   });
 
-  it('that fails in a running sandbox is rejected with its Fault', async () => {
+  it('that fails while the sandbox runs is rejected with its Fault', async () => {
     const { parts, sandbox } = await running();
     const task = inside(parts, sandbox, () => Promise.reject(new Fault('invalid', 'no git')));
     await expect(task).rejects.toThrow('no git');

@@ -61,7 +61,7 @@ export async function inside<T>(
   }
   return parts.reconciler.alone(id, async () => {
     const current = requireCurrentSandbox(parts, sandbox);
-    if (!hasEnded(current.status)) throw new Fault('conflict', 'it was started meanwhile');
+    if (!hasEnded(current.status)) throw new Fault('conflict', 'the sandbox was started meanwhile');
     return parts.reconciler.visit(current, task);
   });
 }
@@ -79,7 +79,7 @@ export async function saveBundle(
 ): Promise<boolean> {
   try {
     return await withTimeout(withinMs, written(git, path, maxBytes), () => {
-      throw new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
+      throw new Fault('timeout', `git in the sandbox did not end within ${withinMs / 1000} seconds`);
     });
   } catch (error) {
     await end(git);
@@ -102,7 +102,7 @@ async function written(git: Process, path: string, maxBytes: number): Promise<bo
   if (exitCode === 0) return true;
   if (isEmptyBundle(said)) return false;
   const reason = said.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
-  throw new Fault('invalid', `git could not bundle its commits: ${reason}`);
+  throw new Fault('invalid', `git in the sandbox could not bundle its commits: ${reason}`);
 }
 
 async function lastErrors(stderr: Readable): Promise<string> {
@@ -118,7 +118,12 @@ function atMost(maxBytes: number): Transform {
     transform: (chunk: Buffer, _encoding, done) => {
       bytes += chunk.length;
       if (bytes > maxBytes)
-        done(new Fault('exhausted', `its commits take more than ${formatSize(maxBytes)}, which is what it may have`));
+        done(
+          new Fault(
+            'exhausted',
+            `the commits of the sandbox take more than its limit of disk space, ${formatSize(maxBytes)}`,
+          ),
+        );
       else done(null, chunk);
     },
   });

@@ -121,7 +121,8 @@ export class Snapshots {
     const row = await sandboxes.current(name);
     if (command !== undefined) sandboxes.checkCommand({}, command);
     const names = asked.length === 0 ? [sandboxes.records.freeName()] : asked.map(checkSandboxName);
-    if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
+    const twice = names.find((one, index) => names.indexOf(one) < index);
+    if (twice !== undefined) throw new Fault('invalid', `the fork ${twice} is named twice`);
     for (const one of names) sandboxes.records.refuseTaken(one);
     await this.#parts.keepBases(row.value);
     // The forks are recorded before the base that they share with the original can be removed.

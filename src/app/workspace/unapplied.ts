@@ -28,7 +28,11 @@ export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sa
 }
 
 function cannotCompare({ name }: Sandbox, { project }: WorkspacePlace): Fault {
-  return new Fault('conflict', `${project} is gone, so what ${name} has changed cannot be told`, {
-    hint: `Put it back, copy what ${name} has: carrel cp ${name}:/workspace DIR — or give it up: carrel rm --force ${name}`,
-  });
+  return new Fault(
+    'conflict',
+    `the project ${project} does not exist any more, so the changes of ${name} are not known`,
+    {
+      hint: `Put it back, copy what ${name} has: carrel cp ${name}:/workspace DIR — or give it up: carrel rm --force ${name}`,
+    },
+  );
 }

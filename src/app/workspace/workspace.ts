@@ -42,7 +42,7 @@ export const workspace = noun({
     }),
     route('POST /v1/sandboxes/{name}/diff', {
       id: 'diffSandbox',
-      summary: 'The same as a unified diff, in frames',
+      summary: 'The changes of a workspace as a unified diff, in frames',
       body: shape.compareRequest,
       answer: 'frames',
       act: null,
@@ -84,7 +84,7 @@ export const workspace = noun({
     }),
     route('POST /v1/apply', {
       id: 'apply',
-      summary: 'Apply changes to the project, whole or not at all; with `dryRun` only say what would happen',
+      summary: 'Apply changes to the project, all or none; with `dryRun` only say what would happen',
       body: shape.applyRequest,
       answer: shape.applyView,
       act: ({ body: { names, dryRun, branch, message, author, allow, always, ask, pick } }) => {

@@ -76,7 +76,7 @@ export function requireFolder(path: string, { name, spec }: Sandbox): void {
   } catch (error) {
     if (!isErrno(error, 'ENOENT') && existsSync(path)) throw notPlain(path, error);
   }
-  throw new Fault('not_found', `the project ${spec.project} is gone`, {
+  throw new Fault('not_found', `the project ${spec.project} does not exist any more`, {
     hint: `Put it back, or copy what ${name} has: carrel cp ${name}:/workspace DIR`,
   });
 }

@@ -5,7 +5,7 @@ import type { Area, CommandEntry, OptionEntry } from '../cli.ts';
 import { agentGrantOptions, serviceOption } from '../sandbox/grant-options.ts';
 
 const options: readonly OptionEntry[] = [
-  { flags: '--new', field: 'new', summary: 'begin another sandbox beside the one that there is' },
+  { flags: '--new', field: 'new', summary: 'create another sandbox beside the existing one' },
   { flags: '--engine <ENGINE>', field: 'engine', summary: 'engine that runs the sandbox', choices: engineNames },
   {
     flags: '--network <RULES>',
@@ -55,7 +55,8 @@ export const agent: Area = {
     },
     {
       name: 'agent login',
-      summary: 'take over the login of an agent on this machine, to be added to requests outside of sandboxes',
+      summary:
+        'store the login of an agent on this machine as a secret; the proxy adds it to requests, outside of sandboxes',
       args: '<AGENT>',
       completes: Object.keys(terminalAgents),
       examples: ['agent login claude'],

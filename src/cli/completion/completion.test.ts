@@ -12,12 +12,12 @@ describe.each([
   ['bash', bash(offered), (long: string) => long],
   ['zsh', zsh(offered), (long: string) => long],
   ['fish', fish(offered), (long: string) => `-l ${long.slice(2)}`],
-])('%s', (_name, script, flag) => {
-  test.each(shown.flatMap(({ name }) => name.split(' ')))('knows %s', (word) => {
+])('the completion script of %s', (_name, script, flag) => {
+  test.each(shown.flatMap(({ name }) => name.split(' ')))('has %s', (word) => {
     expect(script).toMatch(new RegExp(`(^|[\\s'])${word}[\\s:)']`, 'm'));
   });
 
-  test('knows every option, asks for names, and hides what is hidden', () => {
+  test('has every option, asks carrel for names, and does not have hidden commands', () => {
     const options = shown.flatMap(({ options: all = [] }) => all.filter(({ hidden }) => !hidden));
     for (const option of options) expect(script).toContain(flag(flagsOf(option).long));
     expect(script).toContain('carrel __names');
@@ -62,6 +62,7 @@ test('commands and options complete only to known kinds', () => {
 test('zsh defines every function that it calls', () => {
   const script = zsh(offered);
   const called = new Set(script.match(/_carrel_\w+/g));
+  expect(called.size).toBeGreaterThan(2);
   for (const name of called) expect(script).toContain(`${name}() {`);
 });
 

@@ -69,15 +69,15 @@ test('a token file of root may be readable by its group, any other only by its o
   expect(isOpenToOthers({ mode: 0o100660, uid: 0 })).toBe(true);
 });
 
-describe('tokenFor refuses without showing it', () => {
-  test.each(['', '\n', `${token}\r\nx: y`, 'two words', 'ü'.repeat(20)])('%j', (content) => {
+describe('tokenFor refuses a token file, without showing its content,', () => {
+  test.each(['', '\n', `${token}\r\nx: y`, 'two words', 'ü'.repeat(20)])('with the content %j', (content) => {
     const env = { CARREL_TOKEN_FILE: file(content) };
     const fault = refusal(() => tokenFor('/s', warn, env));
     expect(fault.code).toBe('invalid');
     if (content.trim() !== '') expect(JSON.stringify(fault)).not.toContain(content.slice(0, 9));
   });
 
-  test('a missing file', () => {
+  test('that is missing', () => {
     const fault = refusal(() => tokenFor('/s', warn, { CARREL_TOKEN_FILE: join(folder, 'absent') }));
     expect(fault.message).toContain('absent');
   });

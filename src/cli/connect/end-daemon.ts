@@ -25,7 +25,11 @@ async function gone(pid: number): Promise<void> {
   const deadline = Date.now() + goneMs;
   // A zombie that its parent has not reaped counts as gone: it holds no lock.
   while (processRef(pid) !== null) {
-    if (Date.now() > deadline) throw new Fault('timeout', `the daemon, pid ${pid}, does not end`);
+    if (Date.now() > deadline) {
+      throw new Fault('timeout', `the daemon, pid ${pid}, does not end`, {
+        hint: `Try again, or kill it: kill -9 ${pid}. Sandboxes go on. daemon.log in the home says what it does.`,
+      });
+    }
     await sleep(pollMs);
   }
 }

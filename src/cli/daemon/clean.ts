@@ -34,7 +34,7 @@ export default async function clean(context: Context, { options }: Invocation<Op
   const { out, json } = context;
   const client = connect(context);
   const olderMs = options.older === '0' ? 0 : parseDuration(options.older ?? defaultOlder, '--older');
-  const pieces = await during(out, 'looking for what is not needed', found(client, olderMs));
+  const pieces = await during(out, 'looking for what can be removed', found(client, olderMs));
   if (!json) out.print(...shown(pieces));
   const goes = pieces.length > 0 && !options.dryRun && (options.yes || (await agreed(context, pieces)));
   if (goes) await during(out, 'removing', removed(client, pieces));

@@ -29,7 +29,7 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
   const { out } = context;
   const client = connect(context);
   const fleet = new Fleet(client, file);
-  const plan = await during(out, 'looking at what is there', fleet.plan());
+  const plan = await during(out, 'comparing the file with this machine', fleet.plan());
   if (options.dryRun) {
     if (context.json) out.document(plan);
     else out.print(...forecast(plan));
@@ -69,7 +69,8 @@ async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, ac
       await progress.record(step, during(out, stepLine(step), Promise.race([work, interrupted])));
     }
     const look = Promise.race([endedAtOnce(acting.client, progress.done), interrupted]);
-    for (const [step, fault] of await during(out, 'looking whether they live', look)) progress.fail(step, fault);
+    for (const [step, fault] of await during(out, 'checking that the sandboxes keep running', look))
+      progress.fail(step, fault);
   } finally {
     release();
     if (!json) out.print(...progress.done.map(doneLine));
@@ -160,7 +161,8 @@ async function agree({ out }: Context, plan: FleetPlan, yes: boolean): Promise<v
       data: { steps: plan.steps },
     });
   }
-  if (!(await confirm(`May it ${what}, with home and data?`))) throw new Fault('cancelled', 'nothing was done');
+  if (!(await confirm(`This will ${what}, with home and data. Go on?`)))
+    throw new Fault('cancelled', 'nothing was done');
 }
 
 /** `remove a, b and replace c` */

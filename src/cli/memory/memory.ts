@@ -110,7 +110,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'memory stats',
-    summary: 'count notes, and show what the quota leaves',
+    summary: 'count notes and show how much of the quota they use',
     examples: ['memory stats'],
     load: () => import('./memory-stats.ts'),
   },

@@ -20,7 +20,7 @@ export default async function netFollow(context: Context, { args }: Invocation):
   const { out, json } = context;
   const client = connect(context);
   const names = args.length === 0 ? await running(client) : [checkSandboxName(args[0]!)];
-  if (names.length === 0) return out.say('no sandbox runs');
+  if (names.length === 0) return out.say('no sandbox is running');
   const keys = json || !canAsk(out) ? null : new Keys(client, out);
   if (keys) out.note('a allows the last host that was refused, q quits');
   const leaving = keys?.left;

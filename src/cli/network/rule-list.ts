@@ -5,6 +5,6 @@ import { plain } from '../output/text.ts';
 
 export function tellRules({ json, out }: Context, name: string, network: NetworkView): void {
   if (json) out.document(network);
-  else if (network.allow.length === 0) out.note(`${name} reaches nothing now`);
+  else if (network.allow.length === 0) out.note(`${name} has no rules now, so it may connect to no host`);
   else out.print(...network.allow.map(plain));
 }

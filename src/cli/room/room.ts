@@ -43,7 +43,7 @@ const commands: readonly CommandEntry[] = [
     fields: { body: 'TEXT' },
     options: [
       { flags: '--reply <ID>', field: 'replyTo', summary: 'the message that this one answers' },
-      { flags: '--attach <FILE>', field: 'attachments', summary: 'a file that comes with it', repeat: true },
+      { flags: '--attach <FILE>', field: 'attachments', summary: 'a file to attach; may be repeated', repeat: true },
     ],
     completes: 'rooms',
     examples: ['room post plans The parser is done.', 'room post plans --attach report.pdf Here it is.'],
@@ -120,7 +120,7 @@ const commands: readonly CommandEntry[] = [
     name: 'room rm',
     summary: 'remove a room and all its messages; a folder that --at named stays',
     args: '<NAME>',
-    options: [{ flags: '-f, --force', summary: 'also if sandboxes have it' }],
+    options: [{ flags: '-f, --force', summary: 'also if sandboxes use it' }],
     completes: 'rooms',
     examples: ['room rm plans'],
     load: () => import('./room-rm.ts'),

@@ -34,7 +34,7 @@ export async function forEach(
 
 export function requireNamesOrAll(command: string, names: readonly string[], all: boolean): void {
   if (all !== names.length > 0) return;
-  throw new Fault('invalid', all ? 'either names or --all, not both' : 'nothing was named', {
+  throw new Fault('invalid', all ? 'either names or --all, not both' : 'no sandbox is named', {
     hint: `carrel ${command} NAME… or carrel ${command} --all`,
   });
 }

@@ -17,7 +17,7 @@ function written(json: boolean, tell: (out: Output) => void): { stdout: string; 
 }
 
 describe('limits that cannot be enforced', () => {
-  it('are named by their options once a command, if they were requested', () => {
+  it('are named by their options, once in each command, if they were requested', () => {
     const request = { limits: { cpus: 1, memoryBytes: 2 ** 29, pids: 9 } };
     const { stdout, stderr } = written(false, (out) => {
       warnAboutFallback(out, request, view);

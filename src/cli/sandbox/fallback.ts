@@ -19,7 +19,7 @@ function copyText({ mode }: SandboxRequest, { name, workspace, project }: Sandbo
 function limitsText({ limits: asked = {} }: SandboxRequest, { limits }: SandboxView): string | null {
   const named = (Object.keys(asked) as (keyof Limits)[]).filter((key) => limits.advisory.includes(key));
   if (named.length === 0) return null;
-  return `${optionsOf(named)} cannot be enforced here: more may be used. carrel doctor says what it takes; --strict refuses`;
+  return `${optionsOf(named)} cannot be enforced here: the sandbox may use more. carrel doctor shows what is missing; --strict refuses`;
 }
 
 function warnOnce(out: Output, text: string): void {

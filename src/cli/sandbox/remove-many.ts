@@ -36,7 +36,7 @@ export async function removeMany(context: Context, order: RemovalOrder): Promise
   const found = (await client.call('GET /v1/sandboxes')).filter((view) => isMeant(view, order));
   const attempt = (views: readonly SandboxView[], dryRun: boolean) => tried(client, views, order, dryRun);
   if (!order.yes) {
-    const plan = await during(out, 'looking at the sandboxes', attempt(found, true));
+    const plan = await during(out, 'reading the sandboxes', attempt(found, true));
     for (const line of forecast(plan)) out.say(line);
     if (plan.removed.length === 0) return concluded(context, plan);
     await agreed(context, plan);

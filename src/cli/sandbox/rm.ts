@@ -19,8 +19,8 @@ export default async function rm(context: Context, { args, options }: Invocation
     const staleMs = stale === undefined ? null : parseDuration(stale, '--stale');
     return removeMany(context, { staleMs, force, yes });
   }
-  if (args.length === 0) throw unclear('nothing was named');
-  if (yes) throw unclear('--yes is for --all and --stale: what is named is removed without asking');
+  if (args.length === 0) throw unclear('no sandbox is named');
+  if (yes) throw unclear('--yes is for --all and --stale: sandboxes that are named are removed without asking');
   const client = connect(context);
   const query = force ? { force } : {};
   return forEach(context, 'removing', args, (name) =>

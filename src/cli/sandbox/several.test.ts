@@ -84,7 +84,7 @@ describe('stop --all', () => {
 
   test('is refused together with names, and stop without both is refused', async () => {
     await expect(stop(context(), use({ all: true }, ['busy']))).rejects.toThrow('not both');
-    await expect(stop(context(), use({}))).rejects.toThrow('nothing was named');
+    await expect(stop(context(), use({}))).rejects.toThrow('no sandbox is named');
     expect(asked).toEqual([]);
   });
 });
@@ -97,7 +97,7 @@ describe('start --all', () => {
 
   test('is refused together with names, and start without both is refused', async () => {
     await expect(start(context(), use({ all: true }, ['young']))).rejects.toThrow('not both');
-    await expect(start(context(), use({}))).rejects.toThrow('nothing was named');
+    await expect(start(context(), use({}))).rejects.toThrow('no sandbox is named');
   });
 });
 
@@ -170,7 +170,7 @@ describe('rm --stale', () => {
   test('is refused together with names or without a valid time span, before any request', async () => {
     await expect(rm(context(), use({ stale: '7d' }, ['old']))).rejects.toThrow('not both');
     await expect(rm(context(), stale({ stale: '7' }))).rejects.toThrow('is not a time span');
-    await expect(rm(context(), use({}))).rejects.toThrow('nothing was named');
+    await expect(rm(context(), use({}))).rejects.toThrow('no sandbox is named');
     await expect(rm(context(), use({ yes: true }, ['old']))).rejects.toThrow('--yes is for --all and --stale');
     expect(asked).toEqual([]);
   });

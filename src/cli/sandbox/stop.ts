@@ -19,7 +19,7 @@ export default async function stop(context: Context, { args, options }: Invocati
   const stopOne = (name: string) => client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body });
   if (!all) return forEach(context, 'stopping', args, stopOne);
   const live = (await client.call('GET /v1/sandboxes')).filter(isLive);
-  if (live.length === 0) context.out.note('nothing runs');
+  if (live.length === 0) context.out.note('no sandbox is running');
   const views = new Map(live.map((view) => [view.name, view]));
   return forEach(context, 'stopping', [...views.keys()], (name) => stopIfThere(stopOne(name), views.get(name)!));
 }

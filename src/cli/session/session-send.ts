@@ -28,7 +28,7 @@ export default async function sessionSend(context: Context, { args, options }: I
   if (options.wait) return wait(context, calls, session, turn);
   if (context.json) return context.out.document({ sessionId: session.sessionId, ...turn });
   context.out.print(session.sessionId);
-  context.out.note(`read along with: carrel session follow ${sandbox} --session ${session.sessionId}`);
+  context.out.note(`follow it with: carrel session follow ${sandbox} --session ${session.sessionId}`);
 }
 
 /** The session that was named, else the newest open session of the agent, else a new one. */

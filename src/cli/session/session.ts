@@ -61,7 +61,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'session follow',
-    summary: 'print what happens in a session, from its beginning on, until Ctrl-C',
+    summary: 'print the events of a session from the first on, until Ctrl-C',
     args: '<SANDBOX>',
     options: [session, { flags: '--after <SEQ>', field: 'after', summary: 'begin after the event with this number' }],
     completes: 'sandbox',

@@ -25,7 +25,7 @@ export const share: Area = {
           flags: '--at <CONSUMER=PATH>',
           field: 'consumers',
           summary:
-            'who sees it where: a sandbox, project:ID, docker:CONTAINER or lxc:ID with =PATH, or person:LOGIN; add :ro for read-only; may be repeated',
+            'consumer, and the path at which it sees the folder: a sandbox, project:ID, docker:CONTAINER or lxc:ID with =PATH, or person:LOGIN; add :ro for read-only; may be repeated',
           repeat: true,
         },
       ],
@@ -35,7 +35,7 @@ export const share: Area = {
     },
     {
       name: 'share ls',
-      summary: 'list shares: who sees what where, and whether that is so now',
+      summary: 'list shares: which consumer sees which folder at which path, and whether it sees it now',
       examples: ['share ls'],
       load: () => import('./share-ls.ts'),
     },
@@ -52,14 +52,16 @@ export const share: Area = {
       name: 'share render',
       summary: 'print the lines by which Docker, Compose, LXC or Coolify mount a share',
       args: '<NAME>',
-      options: [{ flags: '--for <PROGRAM>', field: 'for', summary: 'which lines', choices: renderForms }],
+      options: [
+        { flags: '--for <PROGRAM>', field: 'for', summary: 'the program that mounts the share', choices: renderForms },
+      ],
       completes: 'shares',
       examples: ['share render data --for compose'],
       load: () => import('./share-render.ts'),
     },
     {
       name: 'share revoke',
-      summary: 'take a share from a consumer, or from all and forget it; the folder stays',
+      summary: 'revoke a share from one consumer, or from all and remove it; the folder stays',
       args: '<NAME> [CONSUMER]',
       fields: { consumer: 'CONSUMER' },
       options: [{ flags: '--force', summary: 'stop sandboxes that have files of it open' }],

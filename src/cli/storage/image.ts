@@ -40,7 +40,9 @@ async function watched(client: Client, body: object, take: (event: BuildEventVie
     if (frame.type === 'result') return decodeJson(frame) as BuiltView;
     if (frame.type === 'progress') take(decodeJson(frame) as BuildEventView);
   }
-  throw new Fault('unavailable', 'the daemon went away during the build', { hint: 'Try again: what is built stays.' });
+  throw new Fault('unavailable', 'the connection to the daemon was lost during the build', {
+    hint: 'Try again: what is built stays.',
+  });
 }
 
 /**

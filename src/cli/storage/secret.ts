@@ -37,6 +37,6 @@ function unreadable(error: unknown, path: string): Fault {
   const { code, message } = error as NodeJS.ErrnoException;
   const what = `--file: ${printable(path)}`;
   if (code === 'ENOENT') return new Fault('not_found', `${what} does not exist`, { cause: error });
-  if (code === 'EACCES') return new Fault('denied', `${what} is not yours to read`, { cause: error });
+  if (code === 'EACCES') return new Fault('denied', `${what} cannot be read: permission denied`, { cause: error });
   return new Fault('invalid', `${what} cannot be read: ${message}`, { cause: error });
 }

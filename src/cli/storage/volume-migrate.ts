@@ -8,11 +8,11 @@ import { absolute } from '../paths.ts';
 export default async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
   const folder = absolute(args[0]!, 'FOLDER');
   const asked = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
-  const view = await during(context.out, 'bringing volumes over', asked);
+  const view = await during(context.out, 'copying volumes', asked);
   if (context.json) return context.out.document(view);
   context.out.print(...migrated(view));
   for (const { from, reason } of view.left) context.out.warn(`left ${from}: ${reason}`);
-  if (view.migrated.length + view.left.length === 0) context.out.say(`${folder} has no volumes of older names`);
+  if (view.migrated.length + view.left.length === 0) context.out.say(`${folder} has no volumes with older names`);
 }
 
 export function migrated(view: MigrateView): string[] {

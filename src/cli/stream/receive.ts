@@ -34,7 +34,7 @@ export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls
     return null;
   });
   if (exit) return exit;
-  throw new Fault('unavailable', 'the daemon went away while the command was running', {
+  throw new Fault('unavailable', 'the connection to the daemon was lost while the command was running', {
     cause,
     hint: `The sandbox goes on without it: ${again}`,
   });

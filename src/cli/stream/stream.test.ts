@@ -52,7 +52,7 @@ test.each([
   end(stream);
   await expect(received).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'the daemon went away while the command was running',
+    message: 'the connection to the daemon was lost while the command was running',
     hint: 'The sandbox goes on without it: carrel attach a',
   });
 });

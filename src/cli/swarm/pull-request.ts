@@ -50,7 +50,7 @@ async function openPullRequest(client: Client, project: string, container: Swarm
   await succeed('git', 'push', '--quiet', 'origin', `${commits[0]!.ref}:refs/heads/${branchName}`);
   const said = await succeed('gh', 'pr', 'create', '--head', branchName, '--title', title, '--body', body);
   const url = said.split(/\s+/).find((word) => /^https:\/\//.test(word));
-  if (url === undefined) throw new Fault('internal', `gh did not say where the pull request for ${branchName} is`);
+  if (url === undefined) throw new Fault('internal', `gh printed no URL of the pull request for ${branchName}`);
   return url;
 }
 
@@ -58,5 +58,5 @@ async function succeed(...argv: [string, ...string[]]): Promise<string> {
   const { exitCode, stdout, stderr } = await run(argv);
   if (exitCode === 0) return stdout;
   const reason = stderr.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
-  throw new Fault('conflict', `${argv.slice(0, 2).join(' ')} did not succeed: ${reason}`);
+  throw new Fault('conflict', `${argv.slice(0, 2).join(' ')} failed: ${reason}`);
 }

@@ -42,11 +42,11 @@ function requireLogs(name: string, containers: readonly SwarmContainerView[]): v
     });
   }
   if (found.agent === null) {
-    throw new Fault('unsupported', `a script looks after ${name}: what it says is where the script has put it`);
+    throw new Fault('unsupported', `a script manages ${name}, so Carrel has no log of it`);
   }
   if (found.startedAt === null && found.attempt === 1) {
-    throw new Fault('not_ready', `${name} is ${found.status} and has said nothing yet`, {
-      hint: 'carrel swarm status',
+    throw new Fault('not_ready', `${name} is ${found.status} and has no output yet`, {
+      hint: 'See: carrel swarm status',
     });
   }
 }

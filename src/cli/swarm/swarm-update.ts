@@ -22,7 +22,7 @@ export default async function swarmUpdate(context: Context, { args, options }: I
     ...(acpPid === undefined ? {} : { acpPid: parsePid(acpPid) }),
   };
   if (Object.keys(change).length === 0) {
-    throw new Fault('invalid', 'nothing is to be changed', {
+    throw new Fault('invalid', 'no change is named', {
       hint: 'Give one of --status, --pr-url, --story-progress and --acp-pid.',
     });
   }

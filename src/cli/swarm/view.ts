@@ -62,7 +62,7 @@ function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmCont
 /** Why the container ended, where its commits are, or which story it works on. */
 export function lastWord({ status, reason, errors, commits, stories, prUrl, agent }: SwarmContainerView): string {
   const why = status === 'failed' ? plain(reason ?? errors[0] ?? '') : '';
-  if (agent === null) return why === '' ? 'looked after by a script' : `${why}; looked after by a script`;
+  if (agent === null) return why === '' ? 'managed by a script' : `${why}; managed by a script`;
   if (status === 'failed') return why;
   const [tip] = commits;
   if (prUrl !== null) return plain(prUrl);

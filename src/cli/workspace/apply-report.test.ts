@@ -89,7 +89,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('uses the conditional for a dry run', () => {
+  test('says "would be" for a dry run', () => {
     expect(report(view([planned('a', 'take')]), quiet)[0]).toBe('would be taken (1)');
     expect(report(view([planned('a', 'merge')], { branch: { name: 'b', commit: 'c' } }), quiet)[0]).toBe('merged (1)');
   });
@@ -204,7 +204,7 @@ describe('the conclusion', () => {
     );
   });
 
-  test('uses would for a dry run', () => {
+  test('says "would" for a dry run', () => {
     const { code, stdout } = concluded('apply', { names: ['a'], dryRun: true }, view([planned('a', 'take')]));
     expect([code, stdout]).toEqual([0, 'would take 1 change of a\n']);
   });

@@ -32,7 +32,7 @@ export function parseKinds(option: string, texts: readonly string[]): GateKind[]
   const words = texts.flatMap((text) => text.split(','));
   const odd = words.find((word) => word !== 'all' && !isKind(word));
   if (odd !== undefined) {
-    throw new Fault('invalid', `${option}: ${printable(odd)} is nothing that can be allowed`, {
+    throw new Fault('invalid', `${option}: ${printable(odd)} is not a kind of change that can be allowed`, {
       hint: `Choose from: ${gateKinds.join(', ')}, all.`,
     });
   }
@@ -41,7 +41,7 @@ export function parseKinds(option: string, texts: readonly string[]): GateKind[]
 
 function checkAlways({ allow, always, ask }: ApplyOptions): void {
   if (always && allow === undefined)
-    throw new Fault('invalid', '--always is about what --allow names, and nothing is named', {
+    throw new Fault('invalid', '--always needs --allow', {
       hint: 'Add --allow KIND.',
     });
   if (ask !== undefined && (always || allow !== undefined))

@@ -77,7 +77,7 @@ test('s splits a hunk with context between its changes', () => {
   expect(choice(`${head}@@ -1 +1 @@\n-a\n+b\n`).answer('s')).toEqual({ do: 'say', text: 'this cannot be split' });
 });
 
-describe('e', () => {
+describe('the key e', () => {
   const lines = (text: string) => Buffer.from(text, 'latin1').toString('base64');
   const small = '-t\n+\u00ff\n';
 

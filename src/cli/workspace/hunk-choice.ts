@@ -125,7 +125,7 @@ export class FileChoice {
     if (key === 'e') return { do: 'say', text: 'Sorry, cannot edit this hunk' };
     if (key === '?') return { do: 'say', text: help };
     if (key === 'j' || key === 'J' || key === 'k' || key === 'K') return this.#move(key);
-    return { do: 'say', text: `${key === '' ? 'an empty line' : key} is no key here; ? prints help` };
+    return { do: 'say', text: `${key === '' ? 'an empty line' : key} is not a key here; ? prints help` };
   }
 
   #decide(taken: boolean, to: number): Next {
@@ -165,7 +165,7 @@ export class FileChoice {
   #search(text: string): Next {
     const pattern = regexOf(text);
     if (pattern === null)
-      return { do: 'say', text: `${text === '' ? 'an empty text' : text} is no regular expression` };
+      return { do: 'say', text: `${text === '' ? 'an empty text' : text} is not a regular expression` };
     const places = [...this.#questions.keys()];
     const order = [...places.slice(this.#at + 1), ...places.slice(0, this.#at + 1)];
     const found = order.find((at) => pattern.test(searchedText(this.#questions[at]!)));

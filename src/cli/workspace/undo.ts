@@ -10,7 +10,7 @@ import { plain } from '../output/text.ts';
 export default async function undo(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   const asked = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
-  const view = await during(context.out, `taking the last apply of ${name} back`, asked);
+  const view = await during(context.out, `undoing the last apply of ${name}`, asked);
   if (context.json) return context.out.document(view);
   context.out.print(...takenBack(view));
 }

@@ -52,12 +52,12 @@ test('diff says that there are no changes, and counts those inside .git', () => 
   expect(unchanged('a', 4)).toBe('a has no changes, apart from 4 inside .git');
 });
 
-test('only y and yes are a yes', () => {
+test('only y and yes, in any case, confirm a question', () => {
   expect(['y', 'Y', ' yes ', 'YES'].every(isYes)).toBe(true);
   expect(['', 'n', 'yess', 'yes please', 'j'].some(isYes)).toBe(false);
 });
 
-test('a patch in JSON loses nothing', () => {
+test('a patch in JSON is text if it is UTF-8, and base64 otherwise', () => {
   expect(inJson(Buffer.from('é'))).toEqual({ patch: 'é' });
   expect(inJson(Buffer.from([0xff]))).toEqual({ patchBase64: '/w==' });
 });

@@ -93,7 +93,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'discard',
-    summary: 'throw changes away; a snapshot of them is kept',
+    summary: 'discard changes; a snapshot of them is kept',
     args: '<NAME> [PATH...]',
     fields: { paths: 'PATH' },
     options: [{ flags: '-y, --yes', summary: 'do not ask for confirmation' }],

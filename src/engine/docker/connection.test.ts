@@ -38,8 +38,11 @@ describe('find', () => {
   });
 
   it.each([
-    ['has none', { status: 404, body: { message: 'No such container: one' } }],
-    ['lost it while it looked', { status: 500, body: { cause: 'no such container', message: 'one does not exist' } }],
+    ['has no such container', { status: 404, body: { message: 'No such container: one' } }],
+    [
+      'loses the container during the request',
+      { status: 500, body: { cause: 'no such container', message: 'one does not exist' } },
+    ],
   ])('returns null when the engine %s', async (_, given) => {
     answer = given;
     expect(await inspect()).toBeNull();
@@ -75,7 +78,7 @@ it.each([400, 500])("an error of the OCI runtime is reported with the engine's m
 describe('an answer that ends early', () => {
   it('is an error of the request, without waiting for the time-out', async () => {
     answer = { status: 200, body: null };
-    const fault = { code: 'unavailable', message: expect.stringContaining('broke off') };
+    const fault = { code: 'unavailable', message: expect.stringContaining('was lost') };
     await expect(connection.ask((docker) => docker.getContainer('one').inspect())).rejects.toMatchObject(fault);
     await expect(connection.wait((docker) => docker.getContainer('one').wait())).rejects.toMatchObject(fault);
   });

@@ -99,7 +99,7 @@ export class Connection {
 
   #silent(withinMs: number): Fault {
     return new Fault('timeout', `the Docker Engine at ${this.socketPath} gives no answer within ${withinMs} ms`, {
-      hint: 'Look at its log, and restart it if need be.',
+      hint: `Look at its log, or restart it: systemctl restart ${serviceOf(this.socketPath)}`,
     });
   }
 
@@ -108,7 +108,7 @@ export class Connection {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (silent.includes(code)) return noEngine(this.socketPath, error);
     if (statusOf(error) === null) {
-      const message = `the Docker Engine at ${this.socketPath} broke off: ${(error as Error).message}`;
+      const message = `the connection to the Docker Engine at ${this.socketPath} was lost: ${(error as Error).message}`;
       return new Fault('unavailable', message, { cause: error, hint: 'It may be restarting; try again.' });
     }
     return refusal(error as ClientError);
@@ -152,8 +152,12 @@ const statusCodes = { 200: true, 201: true, 204: true, 404: 'not found', 500: 's
 const silent = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'EACCES'];
 const forbidden = 'This account may not use it: join the group docker, or use the embedded engine: --engine local.';
 
+function serviceOf(socketPath: string): 'podman' | 'docker' {
+  return basename(socketPath).startsWith('podman') ? 'podman' : 'docker';
+}
+
 export function noEngine(socketPath: string, cause?: unknown): Fault {
-  const unit = basename(socketPath).startsWith('podman') ? 'podman.socket' : 'docker';
+  const unit = serviceOf(socketPath) === 'podman' ? 'podman.socket' : 'docker';
   const start = `Start it (systemctl start ${unit}), or use the embedded engine: --engine local.`;
   const hint = (cause as NodeJS.ErrnoException | undefined)?.code === 'EACCES' ? forbidden : start;
   return new Fault('unavailable', `no Docker Engine answers at ${socketPath}`, { cause, hint });

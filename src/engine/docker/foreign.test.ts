@@ -17,7 +17,7 @@ test.each([
     { kind: 'exited', exitCode: 137, signal: 'SIGKILL', outOfMemory: true },
   ],
   [state('created'), null],
-])('observes a container that Carrel did not make: %j', (found, wanted) => {
+])('the state of a container that Carrel did not make is observed as %j', (found, wanted) => {
   expect(found === null && wanted !== null ? foreignState(null) : found).toEqual(wanted);
 });
 

@@ -13,7 +13,7 @@ export interface DockerHandle {
 export function readHandle(handle: unknown): DockerHandle | null {
   if (handle === null || handle === undefined) return null;
   if (typeof handle === 'object' && (handle as DockerHandle).version === 1) return handle as DockerHandle;
-  throw new Fault('corrupt', 'a sandbox was recorded by another version of the docker engine');
+  throw new Fault('corrupt', 'the record of this sandbox is of another version of the docker engine');
 }
 
 export function startedOf(handle: DockerHandle): Started {

@@ -78,9 +78,13 @@ function shifted(folders: readonly FolderOwner[], own: Identity): Identity {
 
 /** The daemon cannot make files for the container ids of such an engine. */
 function withoutPrivileges(): Fault {
-  return new Fault('unsupported', 'a Docker Engine that runs without privileges cannot give folders to agent', {
-    hint: 'Use the embedded engine, which works without privileges: --engine local.',
-  });
+  return new Fault(
+    'unsupported',
+    'a Docker Engine that runs without privileges cannot give folders to the account agent of a sandbox',
+    {
+      hint: 'Use the embedded engine, which works without privileges: --engine local.',
+    },
+  );
 }
 
 function ofRoot(path: string): Fault {
@@ -90,7 +94,11 @@ function ofRoot(path: string): Fault {
 }
 
 function different(one: string, other: string): Fault {
-  return new Fault('unsupported', `${one} and ${other} belong to different people, and agent can be only one of them`, {
-    hint: localHint,
-  });
+  return new Fault(
+    'unsupported',
+    `${one} and ${other} belong to different users, and a sandbox can have the id of only one of them`,
+    {
+      hint: localHint,
+    },
+  );
 }

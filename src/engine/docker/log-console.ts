@@ -70,5 +70,5 @@ function openPipe(path: string): number {
 }
 
 function ended(cause?: unknown): Fault {
-  return new Fault('not_ready', 'its command has ended', { cause });
+  return new Fault('not_ready', 'the command of the sandbox has ended', { cause });
 }

@@ -47,7 +47,7 @@ describe('a container', () => {
     expect(HostConfig!.SecurityOpt).toEqual(['no-new-privileges:true', 'seccomp={}']);
   });
 
-  it.each(['runc', 'crun', 'runsc'])('under %s uses our seccomp filter', (runtime) => {
+  it.each(['runc', 'crun', 'runsc'])('under %s uses the seccomp filter of Carrel', (runtime) => {
     expect(specOf({}, { runtime }).HostConfig!.SecurityOpt).toHaveLength(2);
   });
 

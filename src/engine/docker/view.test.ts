@@ -30,7 +30,7 @@ describe('a daemon in a container', () => {
     },
   );
 
-  it('that mounts the whole machine sees everything through that mount', () => {
+  it('that has the root of the machine mounted at / maps every path through that mount', () => {
     expect(viewThrough([{ here: '/', there: '/srv/root' }])('/usr')).toBe('/srv/root/usr');
   });
 });
@@ -46,7 +46,7 @@ it('findView fails when the engine dies during the check', async () => {
     await once(server.listen(join(folder, 'socket')), 'listening');
     const connection = new Connection(join(folder, 'socket'));
     const view = findView({ connection, image: 'any', folder, installation: 'here' });
-    await expect(view).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('broke off') });
+    await expect(view).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('was lost') });
   } finally {
     server.closeAllConnections();
     await once(server.close(), 'close');

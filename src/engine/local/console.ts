@@ -70,9 +70,10 @@ function connect(bundle: string): PacketSocket {
     return connectSeqpacket(`/proc/self/fd/${folder}/attach`);
   } catch (error) {
     if (error instanceof SysError && error.code === 'EAGAIN') {
-      throw new Fault('unavailable', 'too many clients wait for its console', { cause: error });
+      throw new Fault('unavailable', 'too many clients wait for the console of the sandbox', { cause: error });
     }
-    if (error instanceof SysError) throw new Fault('not_ready', 'its command has ended', { cause: error });
+    if (error instanceof SysError)
+      throw new Fault('not_ready', 'the command of the sandbox has ended', { cause: error });
     throw error;
   } finally {
     closeSync(folder);

@@ -76,7 +76,10 @@ function runtimesHolding(context: Context, id: string): string[] {
 async function deleteState(context: Context, runtime: string, id: string): Promise<void> {
   if (runtime === 'crun' && hasEndedFor(context, id)) return forgetEnded(context.layout.state(runtime), id);
   const program = findProgram(runtime);
-  if (program === null) throw new Fault('unsupported', `${runtime}, which made this sandbox, is no longer installed`);
+  if (program === null)
+    throw new Fault('unsupported', `${runtime}, which made this sandbox, is no longer installed`, {
+      hint: `Install ${runtime} again.`,
+    });
   const { exitCode, stderr } = await run([program, ...runtimeArgs(context, runtime), 'delete', '--force', id]);
   const folder = join(context.layout.state(runtime), id);
   if (exitCode !== 0 && existsSync(join(folder, 'status'))) {
@@ -115,7 +118,11 @@ async function endSoon(one: ProcessRef, what: string): Promise<void> {
   const gone = () => !isAlive(one);
   if (await until(gone, 1000)) return;
   signalProcess(one, 'SIGKILL');
-  if (!(await until(gone, killWaitMs))) throw new Fault('timeout', `${what} did not end`);
+  if (!(await until(gone, killWaitMs))) {
+    throw new Fault('timeout', `${what} did not end on SIGKILL`, {
+      hint: 'A process may hang in the kernel; try again.',
+    });
+  }
 }
 
 /** Repeats `attempt` until `done`: a group stays busy for a moment after its last process has ended. */

@@ -15,5 +15,5 @@ export interface LocalHandle {
 export function readHandle(handle: unknown): LocalHandle | null {
   if (handle === null || handle === undefined) return null;
   if (typeof handle === 'object' && (handle as LocalHandle).version === 1) return handle as LocalHandle;
-  throw new Fault('corrupt', 'a sandbox was recorded by another version of the local engine');
+  throw new Fault('corrupt', 'the record of this sandbox is of another version of the local engine');
 }

@@ -120,7 +120,7 @@ const meanings: readonly { readonly said: RegExp; readonly fault: (said: string)
   {
     said: /(clone|unshare|namespace).*(No space left|Operation not permitted)/i,
     fault: (said) =>
-      new Fault('unsupported', `the kernel makes no more namespaces: ${said}`, {
+      new Fault('unsupported', `the kernel refuses to create another namespace: ${said}`, {
         hint: 'Raise the sysctls user.max_*_namespaces; carrel doctor shows them.',
       }),
   },

@@ -90,11 +90,11 @@ function withFd(fd: number, use: (fd: number) => void): void {
 }
 
 const reasons: { readonly [code: string]: string } = {
-  ENOTDIR: 'a link or a file is on the way to it',
-  ELOOP: 'a link is on the way to it',
-  EXDEV: 'another mount is on the way to it',
-  EROFS: 'its root filesystem has no such folder and cannot be changed',
-  EPERM: 'the daemon has no right over its mounts',
+  ENOTDIR: 'a link or a file is at this path, or at a folder above it',
+  ELOOP: 'a link is at this path, or at a folder above it',
+  EXDEV: 'another mount is at a folder above it',
+  EROFS: 'the root filesystem of the sandbox has no such folder and is read-only',
+  EPERM: 'the daemon may not change the mounts of the sandbox',
 };
 
 function cannotMount(target: string, cause: SysError): Fault {

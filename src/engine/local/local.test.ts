@@ -98,7 +98,7 @@ describe('the mount namespace', () => {
     expect(refused({ own: null })).toBe(true);
   });
 
-  it('is refused to root if that of the first process is not readable, unless an ancestor is in another one', () => {
+  it('is refused to root if that of the first process cannot be read, unless an ancestor is in another namespace', () => {
     expect(refused({ first: null })).toBe(true);
     expect(refused({ first: null, ancestors: [own, null] })).toBe(true);
     expect(refused({ first: null, ancestors: [own, host, null] })).toBe(false);

@@ -115,16 +115,16 @@ function enter(place: FolderEntry, { agent }: Wanted): number {
 }
 
 const reasons: { readonly [code: string]: string } = {
-  ENOTDIR: 'a link or a file is in its place, or on the way to it',
-  EACCES: 'agent may not make that folder',
-  EROFS: 'what it is in is read-only and has no such folder',
-  ENOENT: 'its place was taken away meanwhile',
+  ENOTDIR: 'a link or a file is at this path, or at a folder above it',
+  EACCES: 'the account agent of the sandbox may not create that folder',
+  EROFS: 'the folder above it is read-only and has no such folder',
+  ENOENT: 'the folder was removed meanwhile',
 };
 
 function cannotMount(target: string, cause: SysError): Fault {
   return new Fault('denied', `cannot mount ${target}: ${reasons[cause.code] ?? cause.message}`, {
     cause,
-    hint: 'Go back to a snapshot from before (carrel restore), or create it anew with the volume elsewhere, at /data/NAME say.',
+    hint: 'Restore an earlier snapshot (carrel restore), or create the sandbox again with another path, such as /data/NAME.',
   });
 }
 

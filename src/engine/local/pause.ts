@@ -76,7 +76,10 @@ export class Pauses {
     const own = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
     const waiting = () => own.some((name) => this.#execs(id).includes(name) && this.#execPid(id, name) === null);
     while (waiting()) {
-      if (Date.now() > deadline) throw new Fault('timeout', 'an exec in the sandbox does not begin');
+      if (Date.now() > deadline)
+        throw new Fault('timeout', 'an exec in the sandbox did not start in time', {
+          hint: 'Try again, or stop the sandbox first.',
+        });
       await sleep(2);
     }
   }

@@ -96,7 +96,7 @@ describe('the filter', () => {
     expect(answer(name)).toBe('SCMP_ACT_ERRNO 38');
   });
 
-  it('opens sockets of four families', () => {
+  it('allows sockets of four families', () => {
     const open = Array.from({ length: 64 }, (_, family) => family).filter(
       (family) => answer('socket', BigInt(family)) === 'SCMP_ACT_ALLOW',
     );
@@ -138,6 +138,6 @@ describe('the filter', () => {
   );
 });
 
-it('refuses other architectures', () => {
+it('seccompProfile refuses other architectures as unsupported', () => {
   expect(() => seccompProfile('riscv64')).toThrowError(expect.toSatisfy((error) => isFault(error, 'unsupported')));
 });

@@ -7,29 +7,37 @@ const bodies = (text: string) => parseDockerfile('D', Buffer.from(text)).instruc
 
 describe('instructions', () => {
   it.each<[what: string, text: string, found: string[]]>([
-    ['one a line, in any case', 'from a\nRun b\n', ['1 FROM a', '2 RUN b']],
+    ['one on each line, in upper or lower case', 'from a\nRun b\n', ['1 FROM a', '2 RUN b']],
     ['without comments and empty lines', '# x\n\n  # y\nFROM a', ['4 FROM a']],
-    ['continued', 'RUN a \\\n  b \\\n\tc\nCMD d', ['1 RUN a   b \tc', '4 CMD d']],
-    ['continued with spaces behind', 'RUN a \\  \n b', ['1 RUN a  b']],
-    ['continued over comments and empty lines', 'RUN a \\\n# FROM b\n\n  # c\n d', ['1 RUN a  d']],
-    ['with the ends of lines of others', 'FROM a\r\nRUN b \\\r\n c\r\n', ['1 FROM a', '2 RUN b  c']],
-    ['behind a byte order mark', '\ufeffFROM a', ['1 FROM a']],
-    ['with another escape', '# escape=`\nRUN a `\n b\\\nRUN c', ['2 RUN a  b\\', '4 RUN c']],
-    ['with known syntax', '# syntax=docker/dockerfile:1.7\n# Escape = `\nRUN a `\n b', ['3 RUN a  b']],
-    ['with a directive that is none any more', '# x\n# escape=`\nRUN a \\\n b', ['3 RUN a  b']],
-    ['not those in a heredoc', 'RUN <<EOF\nFROM evil\nEOF\nCMD a', ['1 RUN <<EOF', '4 CMD a']],
-    ['nor behind a chomped end', 'RUN <<-E cat\n\tFROM b\n\tE\nCMD a', ['1 RUN <<-E cat', '4 CMD a']],
+    ['with continued lines', 'RUN a \\\n  b \\\n\tc\nCMD d', ['1 RUN a   b \tc', '4 CMD d']],
+    ['with spaces after the escape character', 'RUN a \\  \n b', ['1 RUN a  b']],
+    ['with comments and empty lines between continued lines', 'RUN a \\\n# FROM b\n\n  # c\n d', ['1 RUN a  d']],
+    ['with CR LF line ends', 'FROM a\r\nRUN b \\\r\n c\r\n', ['1 FROM a', '2 RUN b  c']],
+    ['after a byte order mark', '\ufeffFROM a', ['1 FROM a']],
+    ['with another escape character', '# escape=`\nRUN a `\n b\\\nRUN c', ['2 RUN a  b\\', '4 RUN c']],
+    ['with a known syntax directive', '# syntax=docker/dockerfile:1.7\n# Escape = `\nRUN a `\n b', ['3 RUN a  b']],
+    ['with a directive after a comment, which is only a comment', '# x\n# escape=`\nRUN a \\\n b', ['3 RUN a  b']],
+    ['without the lines of a heredoc', 'RUN <<EOF\nFROM evil\nEOF\nCMD a', ['1 RUN <<EOF', '4 CMD a']],
     [
-      'nor in two of them',
+      'without the lines of a heredoc whose end is indented',
+      'RUN <<-E cat\n\tFROM b\n\tE\nCMD a',
+      ['1 RUN <<-E cat', '4 CMD a'],
+    ],
+    [
+      'without the lines of several heredocs',
       'RUN <<A cat <<\'B\' 3<<"C"\nA\nRUN x\nB\nC\nCMD a',
       [`1 RUN <<A cat <<'B' 3<<"C"`, '6 CMD a'],
     ],
     [
-      'but behind what only looks like one',
+      'with text that only looks like a heredoc',
       'RUN echo "<<EOF" \\<<A $((1<<2)) 1 << 2 x <<<y',
       ['1 RUN echo "<<EOF" \\<<A $((1<<2)) 1 << 2 x <<<y'],
     ],
-    ['and behind a list', 'RUN ["cat", "<<EOF"]\nCMD a', ['1 RUN ["cat", "<<EOF"]', '2 CMD a']],
+    [
+      'with a list whose text looks like a heredoc',
+      'RUN ["cat", "<<EOF"]\nCMD a',
+      ['1 RUN ["cat", "<<EOF"]', '2 CMD a'],
+    ],
   ])('are parsed %s', (_what, text, found) => {
     expect(parse(text)).toEqual(found);
   });
@@ -40,7 +48,7 @@ describe('instructions', () => {
   });
 });
 
-describe('what is not understood', () => {
+describe('text that is not understood', () => {
   it.each<[text: string, line: number, what: string]>([
     ['FROM a\nEOF', 2, '"EOF" is not an instruction'],
     ['FROM a\nRUN <<EOF\nx', 2, 'the heredoc EOF has no end'],
@@ -59,7 +67,7 @@ describe('what is not understood', () => {
     expect(() => parse(text)).toThrow(new RegExp(`^D, line ${line}: .*${what}`));
   });
 
-  it('is refused where it is not text', () => {
+  it('is refused with its line if it is not UTF-8', () => {
     expect(() => parseDockerfile('D', Buffer.from([0x46, 0xff, 0x0a]))).toThrow('D, line 1: ');
   });
 });

@@ -10,7 +10,7 @@ const lines = (text: string) => from(text).steps.map((step) => step.text);
 describe('stages', () => {
   it.each<[what: string, text: string, found: string[]]>([
     ['the base by its name', 'FROM base:1', ['FROM sha256:abc']],
-    ['the base as others call it', 'from old:base as x', ['FROM sha256:abc AS x']],
+    ['the base by another name', 'from old:base as x', ['FROM sha256:abc AS x']],
     ['an earlier stage', 'FROM base:1 AS One\nFROM one', ['FROM sha256:abc AS one', 'FROM one']],
     ['a variable', 'ARG B=base:1\nFROM $B', ['ARG B=base:1', 'FROM sha256:abc']],
     [
@@ -18,8 +18,8 @@ describe('stages', () => {
       `ARG T="1"\nARG B=base:\${T}\nFROM \${B}`,
       ['ARG T="1"', `ARG B=base:\${T}`, 'FROM sha256:abc'],
     ],
-    ['what stands for one that is not set', `FROM \${B:-base:1}`, ['FROM sha256:abc']],
-    ['what stands in for one that is', `ARG B='x'\nFROM \${B:+base:1}`, ["ARG B='x'", 'FROM sha256:abc']],
+    ['the default of a variable that is not set', `FROM \${B:-base:1}`, ['FROM sha256:abc']],
+    ['the replacement of a variable that is set', `ARG B='x'\nFROM \${B:+base:1}`, ["ARG B='x'", 'FROM sha256:abc']],
     ['this platform', 'FROM --platform=$BUILDPLATFORM base:1', ['FROM sha256:abc']],
   ])('begin with %s', (_what, text, found) => {
     expect(lines(text)).toEqual(found);
@@ -65,7 +65,7 @@ function refused(text: string, line: number, what: string): void {
 
 const on = (text: string) => `FROM base:1 AS one\nFROM base:1\n${text}`;
 
-describe('what a step may do', () => {
+describe('a step', () => {
   it('is kept as written', () => {
     const text = 'RUN a \\\n  b\nENV A=1\nUSER root\nWORKDIR /x\nCMD ["x"]\nLABEL a="b c" d=carrel.e';
     expect(lines(on(text)).slice(2)).toEqual([
@@ -126,7 +126,7 @@ describe('what a step may do', () => {
 });
 
 describe('files of the project', () => {
-  it('are those that are copied, and all where a variable hides which', () => {
+  it('are those that COPY and ADD name, and all files if a name contains a variable', () => {
     const text = `COPY --chown=agent:agent a b/*.js /x/\nADD a.tar /y\nCOPY --from=one z /\nCOPY ["c", "/x"]\nCOPY \${D}/e /x`;
     expect(from(on(text)).files).toEqual([
       { line: 3, patterns: ['a', 'b/*.js'] },

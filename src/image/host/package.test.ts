@@ -18,7 +18,7 @@ const status = [
   record('other'),
 ].join('\n\n');
 
-it('parses the installed packages', () => {
+it('parsePackages returns the installed packages with their dependencies', () => {
   const packages = parsePackages(status);
   expect([...packages.keys()]).toEqual([
     'bash',
@@ -35,7 +35,7 @@ it('parses the installed packages', () => {
   expect(packages.get('git')!.needs).toEqual([['perl'], ['mail-agent', 'missing', 'ssmtp'], ['not-there']]);
 });
 
-it('finds all dependencies, also circular and virtual ones', () => {
+it('closure finds all dependencies, also circular and virtual ones', () => {
   const names = (...roots: string[]) => closure(parsePackages(status), roots).map(({ name }) => name);
   expect(names('bash')).toEqual(['bash', 'libc6', 'libgcc-s1', 'libtinfo6']);
   expect(names('git', 'nothing')).toEqual(['exim', 'git', 'perl']);

@@ -41,7 +41,8 @@ export async function buildHubImage(
     await say({ kind: 'phase', text: `building ${hubImageName}` });
     const archive = archiveOfRoot(members, folders);
     for await (const message of engine.import({ archive, tag: hubImageName, labels: wanted, settings }, signal)) {
-      if (message.kind === 'failure') throw new Fault('unavailable', `the engine refuses it: ${message.message}`);
+      if (message.kind === 'failure')
+        throw new Fault('unavailable', `the engine refuses ${hubImageName}: ${message.message}`);
     }
   }
   const found = built ? await engine.find(hubImageName) : known;

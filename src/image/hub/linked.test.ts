@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseLinked } from './linked.ts';
 
-it('finds the loader and the libraries', () => {
+it('parseLinked finds the loader and the libraries', () => {
   const glibc = [
     '\tlinux-vdso.so.1 (0x00007f12687a1000)',
     '\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f12686aa000)',
@@ -16,6 +16,6 @@ it('finds the loader and the libraries', () => {
   expect(parseLinked('\tnot a dynamic executable\n')).toEqual({ loader: null, libraries: [], missing: [] });
 });
 
-it('names the libraries that are not installed', () => {
+it('parseLinked names the libraries that are not installed', () => {
   expect(parseLinked('\tlibx.so.1 => not found\n').missing).toEqual(['libx.so.1']);
 });

@@ -24,7 +24,7 @@ it('the key is made once, readable by its owner alone, without a temporary file 
 it('a key that others can read, or that is no key or no file, is refused', () => {
   authorityKey(path);
   chmodSync(path, 0o644);
-  expect(() => authorityKey(path)).toThrow(/open to others/);
+  expect(() => authorityKey(path)).toThrow(/other accounts have permissions on it/);
   rmSync(path);
   writeFileSync(path, 'half a k', { mode: 0o600 });
   expect(() => authorityKey(path)).toThrow(expect.objectContaining({ code: 'corrupt' }));

@@ -111,7 +111,7 @@ export class Attached {
     attempt.asked = asked;
     attempt.cut = () => stop.abort();
     this.#attempts.set(attempt, rules);
-    if (this.meter.isSpent) throw new Refused('limit', 'the sandbox has used up what it may send and receive in all');
+    if (this.meter.isSpent) throw new Refused('limit', 'the sandbox has reached its limit of bytes sent and received');
     const { connectMs } = this.#attachment.limits;
     const { rule, addresses } = await resolveAllowed(rules(this), asked, (name) => this.#look(name, connectMs));
     const socket = await dialOne(asked, addresses, connectMs, stop.signal).catch((error: unknown) => {
@@ -165,7 +165,8 @@ export class Attached {
 
   #spent(): void {
     this.#usage.close(this.meter.totalBytes);
-    for (const attempt of [...this.#attempts.keys()]) this.#cut(attempt, 'used up what it may send and receive in all');
+    for (const attempt of [...this.#attempts.keys()])
+      this.#cut(attempt, 'reached the limit of bytes sent and received');
   }
 
   #cut(attempt: Attempt, reason: string): void {

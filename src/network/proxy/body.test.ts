@@ -42,10 +42,10 @@ describe('a body in chunks', () => {
 
   it.each([
     ['without a size', '\r\n'],
-    ['with a size that is no number', 'x\r\n'],
+    ['with a size that is not a number', 'x\r\n'],
     ['with a size below zero', '-1\r\n'],
     ['with a size in another notation', '0x5\r\nhello\r\n'],
-    ['with a size beyond all measure', '1000000000000\r\n'],
+    ['with a size that is too large', '1000000000000\r\n'],
     ['with a size and a plain line feed', '5\nhello\r\n'],
     ['longer than it says', '4\r\nhello\r\n'],
     ['shorter than it says', '6\r\nhello\r\n0\r\n\r\n'],

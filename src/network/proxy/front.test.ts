@@ -146,7 +146,7 @@ describe('a request that can be read in two ways is refused:', () => {
     expect(record).not.toEqual([]);
   });
 
-  it('so nothing of a smuggled request reaches the server', async () => {
+  it('nothing of a smuggled request reaches the server', async () => {
     const smuggled = `GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n`;
     const body = `0\r\n\r\n${smuggled}`;
     const lines = [...head(), 'Transfer-Encoding: chunked', 'Connection: close', ''];
@@ -252,9 +252,9 @@ describe('a change of the rules', () => {
   });
 
   it.each([
-    ['without a rule is not allowed any more', processRef(process.pid)!, 'not allowed any more'],
-    ['that is gone has ended', { pid: 1, startTicks: 1, bootId: 'another' }, 'the sandbox has ended'],
-  ])('is not the only reason to close a connection: a sandbox %s', async (_, init, reason) => {
+    ['that still runs', processRef(process.pid)!, 'not allowed any more'],
+    ['that has ended', { pid: 1, startTicks: 1, bootId: 'another' }, 'the sandbox has ended'],
+  ])('that detaches a sandbox closes its connections with the reason, for a sandbox %s', async (_, init, reason) => {
     proxy.attached.change({ ...proxy.attached.attachment, init });
     const socket = await proxy.tunnel(there);
     proxy.attached.end();

@@ -98,7 +98,7 @@ export class HelloWatch {
     if (message[0] !== clientHello) throw new BadHello('the handshake does not begin with a hello');
     checkNames(namesIn(message.subarray(messageHeaderBytes)), this.#asked);
     this.#named += 1;
-    if (this.#named > 2) throw new BadHello('the client says hello again and again');
+    if (this.#named > 2) throw new BadHello('the client sends more than two hellos');
     this.#isOver = this.#isRetried && this.#named > 1;
   }
 }
@@ -114,7 +114,7 @@ function readMessage(bytes: Buffer): { message: Buffer; size: number } | null {
     have += parts.at(-1)!.length;
     const whole = have < messageHeaderBytes ? Number.POSITIVE_INFINITY : wholeLength(parts);
     if (have >= whole) {
-      if (have > whole || end > bytes.length) throw new BadHello('something follows the hello in its record');
+      if (have > whole || end > bytes.length) throw new BadHello('the record of the hello has more than the hello');
       return { message: Buffer.concat(parts), size: end };
     }
     at = end;
@@ -130,8 +130,8 @@ function wholeLength(parts: readonly Buffer[]): number {
 
 function checkRecord(bytes: Buffer): number {
   const length = bytes.readUInt16BE(3);
-  if (bytes[0] !== handshakeRecord) throw new BadHello('the hello is broken off');
-  if (bytes[1] !== 3 || length === 0 || length > maxRecordBytes) throw new BadHello('this is no TLS');
+  if (bytes[0] !== handshakeRecord) throw new BadHello('the hello is incomplete');
+  if (bytes[1] !== 3 || length === 0 || length > maxRecordBytes) throw new BadHello('this is not TLS');
   return length;
 }
 
@@ -171,7 +171,7 @@ function namesIn(body: Buffer): Names {
   const seen = new Map<number, Buffer>();
   while (!all.isAtEnd) {
     const type = all.number(2);
-    if (seen.has(type)) throw new BadHello('the hello says something twice');
+    if (seen.has(type)) throw new BadHello('the hello has an extension twice');
     seen.set(type, all.vector(2));
   }
   const named = seen.get(extensions.serverName);
@@ -184,7 +184,7 @@ function serverName(extension: Buffer): string {
   const list = new Reader(outer.vector(2));
   outer.end();
   const hostName = 0;
-  if (list.number(1) !== hostName) throw new BadHello('the hello names something that is no host');
+  if (list.number(1) !== hostName) throw new BadHello('the server name in the hello is not a host name');
   const name = list.vector(2).toString('latin1');
   list.end();
   return name;

@@ -98,7 +98,7 @@ describe('an answer', () => {
     ['takes the rest', (socket: Socket) => void socket.resume()],
     ['ends', (socket: Socket) => void socket.end()],
   ])(
-    'that comes before all of its request arrives whole when the server %s, and the next is answered',
+    'that begins before the request has ended arrives completely when the server %s, and the next request is answered',
     async (_, then) => {
       const { proxy, ask } = await setup((socket, heard) => {
         socket.once('data', () => {
@@ -138,7 +138,7 @@ describe('an answer', () => {
     };
     const client = proxy.connect();
     client.write(ask('GET', '/'));
-    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' }));
+    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client disconnected' }));
     expect(upstream.text).toBe('');
   });
 
@@ -148,7 +148,7 @@ describe('an answer', () => {
     });
     const all = await proxy.exchange(ask('GET', '/', 'Connection: close')).catch((error: Error) => error.message);
     expect(all).not.toMatch(/0\r\n\r\n$/);
-    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' });
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the answer was cut off' });
   });
 });
 
@@ -217,7 +217,7 @@ describe('a large body', () => {
     await once(client, 'readable');
     client.destroy();
     await soon(() => expect(gone).toHaveBeenCalled());
-    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' });
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client disconnected' });
   });
 
   it.each([
@@ -231,7 +231,7 @@ describe('a large body', () => {
       });
     });
     expect(await proxy.exchange(ask('GET', '/')).catch(() => '')).not.toMatch(/0\r\n\r\n$/);
-    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' }));
+    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the answer was cut off' }));
   });
 
   it('of events is passed on event by event, as they come', async () => {

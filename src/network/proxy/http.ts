@@ -134,7 +134,7 @@ async function reach(inbound: Inbound, attempt: Attempt, { target }: Wanted): Pr
   const socket = spare && !spare.socket.destroyed ? spare.socket : await inbound.attached.dial(attempt, target);
   if (!inbound.socket.destroyed) return socket;
   socket.destroy();
-  throw new Refused('unreachable', 'the client went away');
+  throw new Refused('unreachable', 'the client disconnected');
 }
 
 interface Forwarding {
@@ -163,25 +163,25 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
   });
   // A response that has begun continues, even if the rest of the request cannot be sent.
   outgoing.on('error', () => {
-    if (!response.headersSent) stop(`${endpointText(wanted.target)} broke the connection off`);
+    if (!response.headersSent) stop(`${endpointText(wanted.target)} closed the connection`);
   });
   outgoing.on('response', (incoming) => {
     try {
       response.sendDate = false;
       response.writeHead(incoming.statusCode!, incoming.statusMessage, passedOn(incoming.rawHeaders));
     } catch {
-      stop(`${endpointText(wanted.target)} answers with what is no HTTP`);
+      stop(`the answer of ${endpointText(wanted.target)} is not HTTP`);
       return;
     }
     passBody({ request, response, upstream, passing, incoming }, (error) => {
       upstream.destroy();
-      attempt.end(error ? 'broken off' : null);
+      attempt.end(error ? 'the answer was cut off' : null);
       if (error) response.destroy();
       else if (!request.readableEnded) dropRest(request, passing);
     });
   });
   response.on('close', () => {
-    if (!response.writableFinished) stop('the client went away');
+    if (!response.writableFinished) stop('the client disconnected');
   });
   request.pipe(counted(passing, 'sent')).pipe(outgoing);
 }

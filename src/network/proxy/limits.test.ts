@@ -62,14 +62,14 @@ describe('a limit', () => {
     });
     const text = await proxy.exchange(`GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\n\r\n`).catch(() => '');
     expect(text.length).toBeLessThan(24 * MiB);
-    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'used up what it may send and receive in all' });
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'reached the limit of bytes sent and received' });
   });
 
   it('on total bytes cuts off open connections, and refuses new ones', async () => {
     const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => socket.write(Buffer.alloc(8 * MiB)));
     const socket = await proxy.tunnel(place);
     expect(await drain(socket).catch(() => MiB)).toBeLessThan(4 * MiB);
-    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'used up what it may send and receive in all' });
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'reached the limit of bytes sent and received' });
     expect(await proxy.exchange(`CONNECT ${place} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 429 /);
     expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'limit' });
   });

@@ -77,11 +77,11 @@ export class NamespaceSockets {
 }
 
 export function socketFault({ code, message }: { code: string; message: string }, port: number): Fault {
-  if (code === 'ESRCH' || code === 'ENOENT') return new Fault('not_ready', 'the sandbox is gone');
-  if (code === 'EADDRINUSE') return new Fault('conflict', `port ${port} is taken inside the sandbox`);
+  if (code === 'ESRCH' || code === 'ENOENT') return new Fault('not_ready', 'the sandbox has ended');
+  if (code === 'EADDRINUSE') return new Fault('conflict', `port ${port} is in use inside the sandbox`);
   if (code === 'EPERM' || code === 'EACCES') {
     return new Fault('unsupported', `the network of the sandbox cannot be entered (${message})`, {
-      hint: 'The engine runs it under an account that this daemon has no power over; use --engine local.',
+      hint: 'The engine runs the sandbox under an account whose namespaces this daemon may not enter; use --engine local.',
     });
   }
   // ECONNRESET: the program ended between the connection and its acceptance.

@@ -90,6 +90,6 @@ function listenFault(error: NodeJS.ErrnoException, address: string, port: number
   if (error.code === 'EACCES') {
     return new Fault('denied', `this daemon may not listen on ${where}`, { hint: 'Name a port above 1023.' });
   }
-  if (error.code === 'EADDRNOTAVAIL') return new Fault('invalid', `${address} is no address of this machine`);
+  if (error.code === 'EADDRNOTAVAIL') return new Fault('invalid', `${address} is not an address of this machine`);
   return new Fault('internal', `cannot listen on ${where}: ${error.message}`, { cause: error });
 }

@@ -70,7 +70,8 @@ function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   const codings = valuesOf(rawHeaders, 'transfer-encoding');
   if (lengths.length > 1) throw bad('the request has several lengths');
   if (lengths.length + codings.length > 1) throw bad('the request has a length and is chunked as well');
-  if (lengths[0] !== undefined && !/^\d{1,15}$/.test(lengths[0])) throw bad('the length of the request is no number');
+  if (lengths[0] !== undefined && !/^\d{1,15}$/.test(lengths[0]))
+    throw bad('the length of the request is not a number');
   if (codings[0] !== undefined && codings[0].toLowerCase() !== 'chunked') {
     throw bad(`the request is encoded as ${printable(codings[0])}`);
   }

@@ -77,6 +77,6 @@ describe('SOCKS', () => {
     const socket = proxy.connect();
     socket.end(Buffer.concat([greeting, Buffer.from([5, 1])]));
     for await (const _ of socket);
-    expect(await proxy.record()).toMatchObject([{ decision: 'refuse', reason: 'the SOCKS request breaks off' }]);
+    expect(await proxy.record()).toMatchObject([{ decision: 'refuse', reason: 'the SOCKS request is incomplete' }]);
   });
 });

@@ -30,7 +30,7 @@ export class SocksReader {
   /** Rejects with `Refused` when the other side ends first. */
   async bytes(size: number): Promise<Buffer> {
     while (this.#have.length < size) {
-      if (this.#isOver) throw new Refused('bad_request', 'the SOCKS request breaks off');
+      if (this.#isOver) throw new Refused('bad_request', 'the SOCKS request is incomplete');
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -65,7 +65,7 @@ export class SocksReader {
 
 /** Answers the greeting. The client must accept no authentication: the socket identifies the sandbox. */
 export async function greet(reader: SocksReader, socket: Socket): Promise<void> {
-  if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is no SOCKS 5');
+  if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is not SOCKS 5');
   const methods = await reader.bytes(await atLeastOne(reader));
   if (methods.includes(noPassword)) {
     socket.write(Buffer.from([socksVersion, noPassword]));

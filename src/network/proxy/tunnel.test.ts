@@ -46,9 +46,9 @@ async function speak(to: string, options: ConnectionOptions): Promise<string> {
 
 describe('TLS in a tunnel', () => {
   it.each([
-    ['as it is usual', {}, {}],
-    ['after another hello was asked for', { ecdhCurve: 'P-521' }, { ecdhCurve: 'X25519:P-521' }],
-    ['of version 1.2', { maxVersion: 'TLSv1.2' as const }, {}],
+    ['in the usual handshake', {}, {}],
+    ['after the server requested a second hello', { ecdhCurve: 'P-521' }, { ecdhCurve: 'X25519:P-521' }],
+    ['in TLS 1.2', { maxVersion: 'TLSv1.2' as const }, {}],
   ])('passes if its name is the requested one, %s', async (_, ofServer, ofClient) => {
     await allowServer(await serve(ofServer));
     expect(await speak(place, { ...trust, ...ofClient })).toBe('secret hello');

@@ -46,7 +46,7 @@ export function passUpgrade({ request, socket, wanted, upstream, attempt, attach
       });
     },
     failed: () => {
-      const reason = `${endpointText(wanted.target)} broke the connection off`;
+      const reason = `${endpointText(wanted.target)} closed the connection`;
       attempt.end(reason);
       if (socket.writable) endWith(socket, refusalText(new Refused('unreachable', reason)));
     },

@@ -34,7 +34,7 @@ export function commitApply(
   meta: unknown,
   how: Committing = {},
 ): void {
-  if (plan.blocked) throw new Fault('conflict', 'conflicts or gates stand in the way; nothing was changed');
+  if (plan.blocked) throw new Fault('conflict', 'conflicts or gated changes block the apply; nothing was changed');
   if (plan.steps.length > 0) commitSteps(plan.steps, project, journalFolder, meta, how);
 }
 

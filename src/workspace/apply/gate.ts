@@ -74,7 +74,7 @@ export function verdictOf(change: Changed, content: GateContent, gateContext: Ga
   if (gainsExecution(change)) kinds.add('executable');
   if (!whole || (change.after?.type === 'link' && leadsOut(change.path, change.after.target ?? '', gateContext)))
     kinds.add('symlink');
-  const note = whole ? null : 'the project has too many links to know every name of it';
+  const note = whole ? null : 'the project has too many links to find every name of this file';
   return { gates: [...kinds], note: note ?? (kinds.has('dependencies') ? noteOn(change, content, names) : null) };
 }
 

@@ -36,7 +36,7 @@ describe('a path has the names that links give it', () => {
     ['another case of letters', 'tools/vs/x', { '.vscode': 'Tools/VS' }, ['.vscode/x']],
     ['a link to the project', 'x', { 'a/self': '..' }, ['a/self/x']],
     ['links in circles', 'x/y', { a: 'b', b: 'a', 'x/z': 'z', 'x/x': '.' }, ['x/x/y']],
-    ['none of these', 'toolsy/x', { '.vscode': 'tools', out: '/opt', up: '../../..' }, []],
+    ['no name by other links', 'toolsy/x', { '.vscode': 'tools', out: '/opt', up: '../../..' }, []],
   ])('%s', (_, path, links, expected) => {
     const found = names(links).namesOf(path);
     expect(new Set(found.names)).toEqual(new Set([path, ...expected]));

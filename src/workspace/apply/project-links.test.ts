@@ -22,7 +22,7 @@ function found(limits?: LinkLimits) {
   }
 }
 
-it('finds every link, also in .git and of any name, and enters no folder through a link', () => {
+it('every link of a project is found, also in .git/hooks and of any name, and no folder is entered through a link', () => {
   mkdirSync(join(project, 'a/b/c'), { recursive: true });
   mkdirSync(join(project, '.git/hooks'), { recursive: true });
   mkdirSync(join(project, '.git/objects/pack'), { recursive: true });

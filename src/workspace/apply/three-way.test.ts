@@ -70,7 +70,7 @@ describe('one change from three sides', () => {
   ])('%s', (_, base, agent, project, expected) => expect(verdict(base, agent, project)).toBe(expected));
 
   it.each<[string, Side | null, Side | null, Side | null, string]>([
-    ['the same anyway', file('o'), file('t'), file('t'), 'same'],
+    ['agent and project have the same', file('o'), file('t'), file('t'), 'same'],
     ['a file', file('o'), file('t'), file('o'), 'conflict'],
     ['a deletion', file('o'), null, file('o'), 'conflict'],
     ['an addition', null, file('t'), null, 'conflict'],
@@ -81,7 +81,7 @@ describe('one change from three sides', () => {
   );
 });
 
-it('merges modes apart from content', () => {
+it('mergeModes takes the mode that one side changed, and returns null if both changed it', () => {
   expect(mergeModes(0o644, 0o644, 0o600)).toBe(0o600);
   expect(mergeModes(0o644, 0o600, 0o644)).toBe(0o600);
   expect(mergeModes(0o644, 0o755, 0o700)).toBe(null);

@@ -91,7 +91,7 @@ function entryOf(mode: string, { sizeBytes, bytes }: Blob): Omit<BranchEntry, 'o
     const entry: Entry = { type: 'file', mode: mode === '100755' ? 0o755 : 0o644, sizeBytes, target: null };
     return { entry, content: bytes };
   }
-  if (bytes === null) throw new Fault('corrupt', 'a link on the branch has no target that could be one');
+  if (bytes === null) throw new Fault('corrupt', 'a link on the branch has an invalid target');
   return { entry: { type: 'link', mode: 0, sizeBytes: 0, target: fromBytes(bytes) }, content: null };
 }
 

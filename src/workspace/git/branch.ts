@@ -23,10 +23,15 @@ export interface BranchCommit {
 /** Refuses a name that git refuses, and a branch that is checked out anywhere. */
 export async function openBranch(project: string, name: string): Promise<Branch> {
   const git = await openProjectGit(project);
-  if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
+  if (git === null)
+    throw new Fault('unsupported', `${project} has no git repository of its own`, {
+      hint: 'Begin one there with git init, or apply without a branch.',
+    });
   const checked = await runGit(git, ['check-ref-format', '--branch', name]);
   if (checked.exitCode !== 0 || checked.stdout.toString() !== `${name}\n`)
-    throw new Fault('invalid', `${printable(name)} is not a name for a branch`);
+    throw new Fault('invalid', `${printable(name)} is not a name for a branch`, {
+      hint: 'Use a name that git accepts, such as fix/login.',
+    });
   await refuseCheckedOut(git, name);
   const tip = await commitOf(git, `refs/heads/${name}`);
   return { git, name, tip, start: tip ?? (await commitOf(git, 'HEAD')) };
@@ -73,7 +78,7 @@ function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): v
   const displaced = displacedBy(tree, changes);
   if (displaced === null) return;
   const names = printable(toBytes(displaced).toString('utf8'));
-  throw new Fault('conflict', `${names} of the branch is in the way, or is a submodule`);
+  throw new Fault('conflict', `the commit would remove ${names} from the branch, or change a submodule there`);
 }
 
 async function writeTree({ git, start }: Branch, changes: readonly BranchChange[], index: string): Promise<string> {

@@ -93,6 +93,6 @@ test.each([
       return error as Error;
     }
   })() as Error;
-  expect(fault.message).toMatch(/"a.* is not taken as the name of a branch/);
+  expect(fault.message).toMatch(/"a.* is refused as the name of a branch/);
   expect(fault.message).not.toContain(name.slice(1, 2));
 });

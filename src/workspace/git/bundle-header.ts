@@ -25,7 +25,7 @@ export function parseBundleHeader(start: Buffer, oidLength: 40 | 64): BundleHead
   if (end < 0) throw refused('it has no header, or one that is too long');
   const [version, ...lines] = start.toString('utf8', 0, end).split('\n');
   const rest = version === '# v3 git bundle' ? withoutFormat(lines, oidLength) : lines;
-  if (version !== '# v2 git bundle' && version !== '# v3 git bundle') throw refused('it is none');
+  if (version !== '# v2 git bundle' && version !== '# v3 git bundle') throw refused('it is not a git bundle');
   const refs = rest.filter((line) => !isPrerequisite(line, oidLength)).map((line) => parseRef(line, oidLength));
   if (refs.length === 0) throw refused('it has no branches');
   if (refs.length > maxRefs) throw refused(`it has more than ${maxRefs} branches`);
@@ -48,9 +48,9 @@ function parseRef(line: string, oidLength: number): BundleRef {
   const name = line.slice(oidLength + 1);
   if (!isOid(oid) || line[oidLength] !== ' ') throw refused('its header cannot be read');
   if (name === 'HEAD') return { branch: null, oid };
-  if (!name.startsWith('refs/heads/')) throw refused('it has something that is no branch');
+  if (!name.startsWith('refs/heads/')) throw refused('it has a ref that is not a branch');
   const branch = name.slice('refs/heads/'.length);
-  if (!isBranchName(branch)) throw refused(`${printable(branch)} is not taken as the name of a branch`);
+  if (!isBranchName(branch)) throw refused(`${printable(branch)} is refused as the name of a branch`);
   return { branch, oid };
 }
 
@@ -71,7 +71,7 @@ function refuseClashes(refs: readonly BundleRef[]): void {
   if (names.size < refs.length) throw refused('it has a branch twice');
   for (const { branch } of refs) {
     for (let end = branch?.indexOf('/') ?? -1; end >= 0; end = branch!.indexOf('/', end + 1))
-      if (names.has(branch!.slice(0, end))) throw refused('one of its branches is in the way of another');
+      if (names.has(branch!.slice(0, end))) throw refused('the names of two of its branches exclude each other');
   }
 }
 

@@ -92,7 +92,10 @@ interface Import {
 
 export async function importBundle({ project, name, bundle, bounds = most }: BundleInput): Promise<TakenRef[]> {
   const git = await openProjectGit(project);
-  if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
+  if (git === null)
+    throw new Fault('unsupported', `${project} has no git repository of its own`, {
+      hint: 'Begin one there: git init',
+    });
   const header = readHeader(bundle, git.oidLength, bounds.diskBytes);
   const wanted = targets(header, refFolder(name));
   const importing = { git, bundle, header, bounds };
@@ -187,7 +190,7 @@ async function unpack({ git, bundle, header, bounds }: Import, env: Env): Promis
         cpuSeconds: bounds.cpuSeconds + stat.size / bytesPerSecond,
       },
     });
-    if (overLimit.includes(exitCode)) throw refused('what it unpacks to takes more than its sandbox may have');
+    if (overLimit.includes(exitCode)) throw refused('unpacked, it takes more space or time than its sandbox may have');
     if (exitCode !== 0) throw refused(complaint(stderr));
   } finally {
     closeSync(fd);
@@ -199,7 +202,7 @@ async function refuseUnlessCommits(git: ProjectGit, wanted: readonly Target[], e
   const found = await gitOutput(git, ['cat-file', '--batch-check=%(objecttype)'], { input, env });
   const types = found.toString().split('\n').slice(0, -1);
   if (types.length !== wanted.length || types.some((type) => type !== 'commit'))
-    throw refused('one of its branches is no commit');
+    throw refused('one of its branches is not a commit');
 }
 
 /** Everything that a commit refers to must be present, up to what the project's refs have. */

@@ -62,7 +62,7 @@ function* blob(change: BranchChange): Generator<Buffer> {
   }
   if (content?.from === 'content' && isHollow(content.content, content.path)) throw hollow(path, entry!.sizeBytes);
   const part = content?.from === 'content' ? openContent(content.content, content.path) : null;
-  if (part === null) throw new Fault('conflict', `${toText(path)} went away while it was being read`);
+  if (part === null) throw new Fault('conflict', `${toText(path)} was removed while it was being read`);
   try {
     yield head(part.lengthBytes);
     yield* pieces(change, part);

@@ -37,7 +37,7 @@ export async function ensureDisk(sandboxFolder: string, sizeBytes: number): Prom
   const state = mountPoint(sandboxFolder);
   mkdirSync(state, { recursive: true, mode: 0o711 });
   if (!hasDisk(sandboxFolder)) {
-    if (readdirSync(state).length > 0) return advisory('it has files from before there was a limit');
+    if (readdirSync(state).length > 0) return advisory('the sandbox has files from a start without a limit');
     const reason = await makeDisk(sandboxFolder, sizeBytes);
     if (reason !== null) return advisory(reason);
   }

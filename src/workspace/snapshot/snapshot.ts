@@ -150,7 +150,7 @@ async function refillFrom(sandboxFolder: string, { snapshot, before }: Journal):
   if (existsSync(snapshotState(sandboxFolder, snapshot))) return refill(sandboxFolder, snapshot);
   if (existsSync(snapshotState(sandboxFolder, before.id))) await refill(sandboxFolder, before.id);
   endRestore(sandboxFolder);
-  throw new Fault('corrupt', `snapshot ${snapshot} went away while it was being restored`, {
+  throw new Fault('corrupt', `snapshot ${snapshot} was removed while it was being restored`, {
     hint: 'The sandbox is as it was before, as far as that is still there.',
   });
 }

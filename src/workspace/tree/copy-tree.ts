@@ -50,7 +50,7 @@ function openBoth(source: string, target: string): [Cursor, Cursor] {
   } catch (error) {
     to.close();
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].some((code) => isErrno(error, code))) throw copyFault(error, source);
-    throw new Fault('invalid', `${source} is no folder, or a link leads there`, { cause: error });
+    throw new Fault('invalid', `${source} is not a folder, or its path goes through a link`, { cause: error });
   }
 }
 

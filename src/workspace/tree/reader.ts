@@ -56,7 +56,7 @@ export class Reader {
     const copied = using(this.#open(source), (part) =>
       part.lengthBytes > rememberedFileBytes ? copyPart(part, toFd) : this.#copySmall(source, part, toFd),
     );
-    if (copied === null) throw new Fault('conflict', `${toText(source.path)} went away while it was being read`);
+    if (copied === null) throw new Fault('conflict', `${toText(source.path)} was removed while it was being read`);
     return copied;
   }
 

@@ -26,7 +26,7 @@ const aims = ['/proc', '/etc', '/dev', '/opt/carrel', '..', '.'];
 
 export function nestedMounts(it: Case): void {
   describe('a mount inside of another one', () => {
-    it('is there, with folders that agent owns on the way to it', async ({ t }) => {
+    it('is mounted, and agent owns the folders in the path to it', async ({ t }) => {
       const { mounts, volume } = testbed();
       writeFileSync(join(volume, 'note'), 'of the volume\n');
       for (const kind of ['overlay', 'bind'] as const) {
@@ -39,7 +39,7 @@ export function nestedMounts(it: Case): void {
       expect(readdirSync(volume).sort()).toEqual(['bind', 'note', 'overlay']);
     });
 
-    it('is there inside of a third one, whichever is named first, and is read-only on request', async ({ t }) => {
+    it('may contain a third one, in any order of the launch, which is read-only on request', async ({ t }) => {
       const { mounts, volume } = testbed();
       const deepest = freshFolder();
       writeFileSync(join(deepest, 'note'), 'deep\n');
@@ -52,7 +52,7 @@ export function nestedMounts(it: Case): void {
       expect((await t.run(made, ['touch', `${inner}/yes`])).exit.exitCode).toBe(0);
     });
 
-    it('never follows a link that is planted at its place or on the way to it', async ({ t }) => {
+    it('never follows a link at its mount point or in the path to it', async ({ t }) => {
       for (const aim of aims) {
         const { mounts, layers, volume } = testbed();
         mkdirSync(join(layers, 'upper/elsewhere'));
@@ -74,7 +74,7 @@ export function nestedMounts(it: Case): void {
       await expectRefused(t, mounts('bind'), 'bound');
     });
 
-    it('is refused if a file is in its place or on the way to it', async ({ t }) => {
+    it('is refused if a file is at its mount point or in the path to it', async ({ t }) => {
       const { mounts, layers } = testbed();
       writeFileSync(join(layers, 'upper/d'), 'mine\n');
       await expectRefused(t, mounts('overlay'), 'a file on the way');
@@ -84,7 +84,7 @@ export function nestedMounts(it: Case): void {
       await expectRefused(t, mounts('overlay'), 'a file in its place');
     });
 
-    it('stays inside of the other one while that is being changed', async ({ t }) => {
+    it('stays inside of the outer one while folders and links in that are swapped', async ({ t }) => {
       const { mounts, bound } = testbed();
       const swapping = swap(bound);
       const seen: string[] = [];

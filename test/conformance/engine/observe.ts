@@ -45,7 +45,7 @@ export function observation(it: Case): void {
   });
 
   describe('two sandboxes', () => {
-    it('do not mix', async ({ t }) => {
+    it('have separate environments, ends and logs', async ({ t }) => {
       const [one, two] = await Promise.all([
         t.ready(t.commands.exitOnTerm(1), { env: { PATH: '/usr/bin:/bin', NAME: 'one' } }),
         t.ready(t.commands.exitOnTerm(2), { env: { PATH: '/usr/bin:/bin', NAME: 'two' } }),
@@ -60,7 +60,7 @@ export function observation(it: Case): void {
       expect(text(await t.logs(two.id))).toBe('ready\n');
     });
 
-    it('started at the same time both run', async ({ t }) => {
+    it('that start at the same time both run', async ({ t }) => {
       const all = await Promise.all([1, 2, 3, 4].map((code) => t.start(t.commands.exit(code))));
       expect(await Promise.all(all.map((made) => t.exit(made)))).toEqual([1, 2, 3, 4].map(exitedWith));
     });

@@ -8,7 +8,7 @@ import type { Case, Made, Trial } from './trial.ts';
 const target = '/given';
 
 export function ownedFolders(it: Case): void {
-  describe('a folder of the sandbox alone', () => {
+  describe('a folder that is mounted as own', () => {
     it('belongs to agent, and so do the plain files in it if it is read-only', async ({ t }) => {
       const source = freshFolder();
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
@@ -17,7 +17,7 @@ export function ownedFolders(it: Case): void {
       expect((await t.run(made, ['cat', `${target}/key`])).stdout.toString()).toBe('value');
     });
 
-    it('that can be written changes its own owner, not that of its files', async ({ t }) => {
+    it('belongs to agent, but the files in it keep their owner, if it can be written', async ({ t }) => {
       const source = freshFolder();
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
       const before = statSync(join(source, 'key')).uid;
@@ -26,7 +26,7 @@ export function ownedFolders(it: Case): void {
       expect(statSync(join(source, 'key')).uid).toBe(before);
     });
 
-    it('changes the owner of nothing that links lead to, and of nothing in folders below', async ({ t }) => {
+    it('does not change the owner of targets of links, nor of anything in folders below', async ({ t }) => {
       const [source, elsewhere] = [freshFolder(), freshFolder()];
       const outside = ['by-link', 'by-name'].map((name) => join(elsewhere, name));
       for (const path of outside) writeFileSync(path, 'not yours', { mode: 0o400 });

@@ -4,7 +4,7 @@ import { Heard, until } from './wait.ts';
 
 export function pauses(it: Case): void {
   describe('pause', () => {
-    it('stops the command and whatever was started later, until resume', async ({ t }) => {
+    it('stops the command and later execs, until resume', async ({ t }) => {
       const made = await t.ready(t.commands.tick('own'));
       const later = await t.exec(made, t.commands.tick('later'));
       new Heard(later.stdout);

@@ -73,7 +73,7 @@ export function attackCases(kind: WorkspaceKindUnderTest): void {
       expect(readdirSync('/proc/self/fd').length).toBeLessThan(200);
     });
 
-    it('by more than can be listed', () => {
+    it('by more paths than can be listed: the call fails with exhausted', () => {
       const { place, inside } = kind.open((base) => writeFileSync(base('file'), 'x'));
       dig(inside, levels, 'n'.repeat(255));
       expect(() => listChanges(place)).toThrow(expect.objectContaining({ code: 'exhausted' }));

@@ -270,7 +270,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
-      it('a base that is not known stays so after later observations', () => {
+      it('a base that is not known stays unknown after later observations', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
         for (let looks = 0; looks < 2; looks += 1) {

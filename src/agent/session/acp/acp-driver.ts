@@ -43,7 +43,7 @@ export class AcpDriver implements Driver {
   static async start(options: DriverOptions, recorder: Recorder, parts: AcpParts): Promise<Driver> {
     const { agents, mcpServers } = parts.settings();
     const spec = agents[options.agent];
-    if (!spec) throw new Fault('invalid', `the agent ${options.agent} is not among those of this sandbox any more`);
+    if (!spec) throw new Fault('invalid', `this sandbox no longer has the agent ${options.agent}`);
     const { env, secretsFolder, folder } = parts;
     const place: ProcessPlace = { env, secretsFolder, cwd: options.cwd, folder: join(folder, options.sessionId) };
     const driver = new AcpDriver(new AgentProcess(spec, place), spec, recorder);
@@ -141,7 +141,7 @@ export class AcpDriver implements Driver {
   }
 
   async #set(known: Known | null, id: string): Promise<void> {
-    if (!known) throw new Fault('unsupported', 'the agent does not let that be chosen');
+    if (!known) throw new Fault('unsupported', 'the agent does not let clients change this setting');
     const { setter } = known;
     const sessionId = this.#sessionId;
     if ('method' in setter) await this.#peer.request(setter.method, { sessionId, [setter.field]: id });

@@ -89,7 +89,7 @@ async function attempt({ peer, options, mcpServers }: Agent, method: string, ses
 
 async function openNew({ peer, options, mcpServers }: Agent, reason: string): Promise<Way> {
   const answer = (await peer.request('session/new', { cwd: options.cwd, mcpServers })) as Json;
-  const note = `The agent was started anew and does not remember what was said before: ${reason}.`;
+  const note = `The agent was started again and does not remember earlier messages: ${reason}.`;
   return { agentSessionId: idOf(answer), answer, note: options.hasHistory ? note : null };
 }
 

@@ -96,7 +96,7 @@ describe('POST /chat', () => {
     expect(served.sessions.list()).toHaveLength(2);
   });
 
-  it('joins its turn when it is repeated, and begins another one to regenerate', async () => {
+  it('returns the same turn when the request is repeated, and begins another turn to regenerate', async () => {
     const body = { id: 'c', trigger: 'submit-message', messages: [message('again')] };
     const [first, second] = [await post(body), await post(body)];
     expect(second).toEqual(first);

@@ -117,7 +117,7 @@ async function asked(
   { messages, trigger, messageId }: ChatRequest,
 ): Promise<Omit<TurnPart, 'until'>> {
   const message = messages.findLast(({ role }) => role === 'user');
-  if (message === undefined) throw new Fault('invalid', 'there is no message of the user');
+  if (message === undefined) throw new Fault('invalid', 'the request has no message with the role "user"');
   const isNew = trigger === 'regenerate-message' || messageId !== undefined || !turnPattern.test(message.id ?? '');
   const { turnId, seq } = await session.prompt({ turnId: isNew ? undefined : message.id, content: contentOf(message) });
   return { turnId, start: seq, after: 0 };

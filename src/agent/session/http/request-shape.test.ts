@@ -40,7 +40,7 @@ it.each([
   ['a fork', newFork, daemon.forkRequest, false],
   ['a prompt', promptRequest, daemon.promptRequest, true],
   ['an answer', answerRequest, daemon.answerRequest, true],
-] as const)('%s is accepted here only if the daemon accepts it', (_, shape, schema, isStricter) => {
+] as const)('the agent API accepts the body of %s only if the daemon accepts it', (_, shape, schema, isStricter) => {
   for (const body of bodies) {
     const [here, there] = [takes(shape, body), schema.safeParse(body).success];
     if (isStricter ? here && !there : here !== there) expect({ body, here, there }).toBe('the same');

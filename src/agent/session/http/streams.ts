@@ -49,7 +49,7 @@ export class Streams {
   }
 
   async #write(response: ServerResponse, piece: string): Promise<void> {
-    if (response.destroyed) throw new Fault('cancelled', 'the client is gone');
+    if (response.destroyed) throw new Fault('cancelled', 'the client disconnected');
     corkForTurn(response);
     if (response.write(piece)) return;
     await drained(response, this.#limits.stallMs);
@@ -74,7 +74,7 @@ function drained(response: ServerResponse, stallMs: number): Promise<void> {
       act();
     };
     const read = () => settle(resolve);
-    const lost = () => settle(() => reject(new Fault('cancelled', 'the client is gone')));
+    const lost = () => settle(() => reject(new Fault('cancelled', 'the client disconnected')));
     const timer = setTimeout(() => response.destroy(), stallMs);
     response.once('drain', read);
     response.once('close', lost);

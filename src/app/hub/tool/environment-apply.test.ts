@@ -80,7 +80,7 @@ describe('environment_apply', () => {
     expect(done).toEqual([]);
   });
 
-  it('applies changes that are not gated without asking for a caller with the group apply', async () => {
+  it('applies changes without gates for a caller with the group apply, without asking', async () => {
     const { result, done, questions } = await call({ paths: plain, mayApply: true, answer: 'declined' });
     expect(result).toMatchObject({ applied: true });
     expect([done.length, questions]).toEqual([1, []]);

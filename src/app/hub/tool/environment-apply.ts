@@ -9,7 +9,7 @@ import { dryRun, environment, type HubTool, inProject, path, project, type ToolS
 
 const how = {
   branch: z.string().min(1).max(255).optional().describe('commit on this branch instead of changing files'),
-  message: z.string().min(1).max(65_536).optional().describe('of that commit'),
+  message: z.string().min(1).max(65_536).optional().describe('message of that commit'),
   dry_run: dryRun,
 };
 const output = z.object({
@@ -67,7 +67,9 @@ type Asked = { readonly branch?: string | undefined; readonly message?: string |
 
 function orderOf({ branch, message, dry_run }: Asked): Omit<ApplyRequest, 'names'> {
   if (message !== undefined && branch === undefined) {
-    throw new Fault('invalid', 'a message is for a commit on a branch', { data: { field: 'message' } });
+    throw new Fault('invalid', 'message is for the commit on a branch, and no branch is named', {
+      data: { field: 'message' },
+    });
   }
   return { branch, message, dryRun: dry_run };
 }
@@ -104,7 +106,7 @@ async function isAgreed(found: Project, request: ApplyRequest, { plan, shown, sc
   if (scope.mayApply && !hasGated) return true;
   if (call.ask === null) {
     if (scope.mayApply) return false;
-    throw new Fault('denied', 'this client cannot ask the person, who has to agree', {
+    throw new Fault('denied', 'the person has to agree to this apply, and this client cannot ask them', {
       hint: `The person applies it with: ${commandOf(request)} — or allows the group apply (carrel hub serve --tools …,apply)`,
       data: { scope: 'apply' },
     });
@@ -114,7 +116,10 @@ async function isAgreed(found: Project, request: ApplyRequest, { plan, shown, sc
   const tick = hasGated ? 'Also the gated changes, which can run programs on this machine' : null;
   const consent = await call.ask({ message: questionOf(found, request, plan), about, tick });
   if (consent === 'accepted') return true;
-  throw new Fault('denied', consent === 'declined' ? 'the person declined' : 'the person did not answer');
+  throw new Fault(
+    'denied',
+    consent === 'declined' ? 'the person declined the apply' : 'the person did not answer whether to apply',
+  );
 }
 
 /** A plan with hidden commits is not empty: commits of the agent are fetched, too. */

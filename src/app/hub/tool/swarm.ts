@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { SwarmView } from '../../../api/swarm.ts';
 import { Fault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
 import { hostFolder } from '../../../model/project.ts';
 import { cursor, type HubTool, inProject, limit, nextCursor, path, project, tool } from './tool.ts';
 
@@ -31,7 +32,7 @@ export const swarmTools: readonly HubTool[] = [
       project,
       files: z.array(path).min(1).max(100).optional().describe('task files; left out: all with something to do'),
       agent: z.string().min(1).max(32).optional(),
-      max: z.int().min(1).max(64).optional().describe('at the same time'),
+      max: z.int().min(1).max(64).optional().describe('task files at the same time'),
     }),
     output: z.object({ started: z.array(z.string()) }),
     run: async ({ project: id, files, agent, max }, scope) => {
@@ -72,7 +73,9 @@ export const swarmTools: readonly HubTool[] = [
 function relative(file: string): string {
   const names = file.split('/');
   if (!file.startsWith('/') && !names.includes('..')) return file;
-  throw new Fault('invalid', 'a task file is a file of the project', { data: { field: 'files' } });
+  throw new Fault('invalid', `${printable(file)} is not the path of a file of the project`, {
+    data: { field: 'files' },
+  });
 }
 
 function containersOf({ containers: all }: SwarmView): z.output<typeof containers> {

@@ -8,10 +8,10 @@ export function draft({ name, projects }: Survey): string {
   return [
     `# yaml-language-server: $schema=${schemaFolder}/${schemaName}`,
     '#',
-    '# A fleet. `carrel up` brings this machine to it, `carrel up --dry-run` shows what that would do, and',
+    '# A fleet. `carrel up` makes this machine match it, `carrel up --dry-run` shows the steps, and',
     '# `carrel compose` renders it as a docker-compose.yml.',
     '',
-    '# What the fleet creates is known by this name.',
+    '# The name of the fleet: carrel up changes only sandboxes of this fleet.',
     `name: ${word(name)}`,
     '',
     '# For every sandbox that does not say otherwise.',

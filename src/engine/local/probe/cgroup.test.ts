@@ -44,28 +44,28 @@ describe('control groups', () => {
 
   it('that are not delegated cause a warning', () => {
     const row = cgroupRow(none);
-    expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to us: enforced is pids only' });
+    expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to Carrel: enforced is pids only' });
     expect(row.hint).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
   });
 
   it('of version 1 cause a hint to switch to version 2, as they cannot be delegated', () => {
     expect(cgroupRow({ ...none, version: 1 }).hint).toMatch(
-      /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) let your systemd/,
+      /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) keep your systemd running/,
     );
   });
 });
 
-describe('groups of other installations', () => {
+describe('the row for control groups of other installations', () => {
   it.each([
     [[], 'none'],
     [[{ name: 'carrel-a', busy: true }], '1 with sandboxes'],
     [[{ name: 'carrel-a', busy: false }], 'none; nothing runs in carrel-a'],
-  ])('%j: %s', (groups, detail) => {
+  ])('for %j says: %s', (groups, detail) => {
     expect(otherGroupsRow(groups)).toEqual({ name: 'other-installations', level: 'ok', detail, hint: null });
   });
 });
 
-describe('the group of a process', () => {
+describe('the control group of a process', () => {
   it.each([
     ['8:pids:/a\n2:cpu,cpuacct:/b\n0::/c\n', '/b'],
     ['0::/user.slice/x:y\n', '/user.slice/x:y'],

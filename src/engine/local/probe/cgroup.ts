@@ -23,7 +23,7 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   const kind = facts.version === 2 ? 'v2' : facts.hybrid ? 'hybrid' : 'v1';
   const enforced = facts.enforced.map((key) => limitWords[key]).join(', ');
   if (facts.parent === null) {
-    return warning(name, `${kind}, none is delegated to us: enforced is ${enforced} only`, delegationHint(facts));
+    return warning(name, `${kind}, none is delegated to Carrel: enforced is ${enforced} only`, delegationHint(facts));
   }
   const missing = needed.filter((controller) => !facts.controllers.includes(controller));
   if (missing.length > 0) {
@@ -44,13 +44,13 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
 /** Systemd before version 252 does not delegate the cpu controller to users. */
 const lendingHint =
   "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
-  '/etc/systemd/system/user@.service.d/carrel.conf, then boot again';
+  '/etc/systemd/system/user@.service.d/carrel.conf, then reboot';
 
 /** Version 1 cannot be delegated to an ordinary user. */
 function delegationHint({ version, account }: CgroupFacts): string {
   const steps = [
-    `let your systemd outlive your sessions, so that sandboxes may: loginctl enable-linger ${account}`,
-    'stop what runs and start the daemon anew: carrel down --all; carrel up -d',
+    `keep your systemd running after you log out, so that sandboxes keep running too: loginctl enable-linger ${account}`,
+    'stop all sandboxes and restart the daemon: carrel down --all; carrel up -d',
   ];
   const unified = 'boot with the kernel option systemd.unified_cgroup_hierarchy=1';
   return (version === 2 ? steps : [unified, ...steps]).map((step, index) => `(${index + 1}) ${step}`).join('; ');

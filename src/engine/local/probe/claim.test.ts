@@ -142,23 +142,23 @@ cases(inside.ipc, '--\n.carrel-doctor\n--\nipc:[9]\n', [
   ['--\n--\nipc:[3]\n', "the ipc namespace is the host's"],
 ]);
 
-describe('cgroup', () => {
+describe('the claim cgroup', () => {
   it.each([
     ['8:pids:/\n0::/\n--\n--\ncgroup:[9]\n', 'ok: '],
     ['0::/carrel-x/1\n--\n--\ncgroup:[9]\n', 'failure: its own appears as /carrel-x/1'],
     ['0::/\n--\n/sys/fs/cgroup/pids\n--\ncgroup:[9]\n', 'failure: mounted: /sys/fs/cgroup/pids'],
     ['0::/\n--\n--\ncgroup:[6]\n', "failure: the cgroup namespace is the host's"],
     ['--\n--\ncgroup:[9]\n', 'warning: '],
-  ])('%j: %s', (said, verdict) => {
+  ])('with the output %j is judged as %s', (said, verdict) => {
     expect(judged(inside.cgroup, said)).toContain(verdict);
   });
 });
 
-describe('syscalls', () => {
+describe('the claim syscalls', () => {
   const args = syscalls.args!(facts);
   const refused = args.map((arg) => `${arg.split('=')[0]} 1\n`).join('');
 
-  it('are tried with the numbers of the architecture', () => {
+  it('tries calls by their numbers on the architecture', () => {
     expect(args).toContain('unshare=272,268435456');
     expect(syscalls.args!({ ...facts, arch: 'arm64' })).toContain('unshare=97,268435456');
   });
@@ -173,24 +173,24 @@ describe('syscalls', () => {
     ['perl missing\n', 'warning: '],
     ['unshare 0\nperl missing\n', 'failure: '],
     ['', 'failure: not tried'],
-  ])('%j: %s', (said, verdict) => {
+  ])('with the output %j is judged as %s', (said, verdict) => {
     expect(judged(syscalls, said)).toContain(verdict);
   });
 });
 
-describe('terminal', () => {
+describe('the claim terminal', () => {
   it.each([
     ['1\n1\n', 'ok'],
     ['25\n1\n', 'failure'],
     ['1\n', 'failure'],
     ['', 'failure'],
     ['missing\n', 'warning'],
-  ])('%j: %s', (said, level) => {
+  ])('with the output %j is judged as %s', (said, level) => {
     expect(judged(terminal, said)).toMatch(new RegExp(`^${level}: `));
   });
 });
 
-describe('limits', () => {
+describe('a claim about a limit', () => {
   it.each([
     [memory, 'Killed\n137\n', 'ok'],
     [memory, '0\n', 'failure'],
@@ -203,7 +203,7 @@ describe('limits', () => {
     [pids, 'sh: 1: Cannot fork\n', 'ok'],
     [pids, 'sh: fork: retry: Resource temporarily unavailable\n', 'ok'],
     [pids, 'all\n', 'failure'],
-  ] as const)('%o: output %j is %s', (claim, said, level) => {
+  ] as const)('(%o) with the output %j is judged as %s', (claim, said, level) => {
     expect(judged(claim, said)).toMatch(new RegExp(`^${level}: `));
   });
 

@@ -71,7 +71,7 @@ describe('the init', () => {
   });
 });
 
-describe('unshare', () => {
+describe('the row for unshare', () => {
   const unshare = { name: 'unshare', path: '/usr/bin/unshare', version: 'unshare from util-linux 2.38.1' };
 
   it.each([
@@ -79,13 +79,13 @@ describe('unshare', () => {
     [unshare, '', true, 'failure'],
     [unshare, '', false, 'warning'],
     [null, '', false, 'failure'],
-  ])('%j, %j, rootless %s: %s', (program, help, rootless, level) => {
+  ])('for the program %j with the help %j, rootless %s, is %s', (program, help, rootless, level) => {
     expect(unshareRow(program, help, rootless).level).toBe(level);
   });
 });
 
-describe('a tool', () => {
-  it('is ok or missing', () => {
+describe('the row for a tool', () => {
+  it('is ok, or a warning with a hint if the tool is missing', () => {
     expect(toolRow('git', { name: 'git', path: '/usr/bin/git', version: 'git version 2.39.5' }, 'x').level).toBe('ok');
     expect(toolRow('ripgrep', null, 'searching is slow')).toEqual({
       name: 'ripgrep',

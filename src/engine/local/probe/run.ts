@@ -67,7 +67,7 @@ export async function trySerial(inside: Inside, facts: Facts): Promise<ProbeRow[
 export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Promise<ProbeRow> {
   const name = claim.id;
   if (claim.limit && !facts.enforced.includes(claim.limit)) {
-    return { name, ...unproved('advisory: this machine does not enforce it for us', 'See the hint of cgroups.') };
+    return { name, ...unproved('advisory: this machine does not enforce it', 'See the hint of cgroups.') };
   }
   try {
     const { exitCode, stdout, stderr } = await inside(claim.script, claim.args?.(facts));
@@ -79,5 +79,9 @@ export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Prom
 }
 
 export function notProved(name: string, reason: string): ProbeRow {
-  return failure(name, `not proved: ${reason}`, 'Mend what the rows above say, then run carrel doctor again.');
+  return failure(
+    name,
+    `not proved: ${reason}`,
+    'Fix the problems that the rows above show, then run carrel doctor again.',
+  );
 }

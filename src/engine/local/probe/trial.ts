@@ -22,7 +22,9 @@ function overlayRow(folder: string): ProbeRow {
     mount('overlay', merged!, 'overlay', mountFlags.nosuid | mountFlags.nodev, overlayOptions(lower!, upper!, work!));
     writeFileSync(join(merged!, 'file'), '');
     const kept = existsSync(join(upper!, 'file')) && !existsSync(join(lower!, 'file'));
-    return kept ? ok('overlay', 'a trial mount works') : noOverlay('changes end up in the wrong layer');
+    return kept
+      ? ok('overlay', 'a trial mount works')
+      : noOverlay('a file written to a trial mount is in the wrong layer');
   } catch (error) {
     return noOverlay((error as Error).message);
   } finally {
@@ -72,7 +74,7 @@ function noOwners(reason: string): ProbeRow {
 }
 
 function ownersNotNeeded(): ProbeRow {
-  return ok('idmapped-mounts', 'not needed: agent is the person who runs the daemon');
+  return ok('idmapped-mounts', 'not needed: agent is the account that runs the daemon');
 }
 
 function made(folder: string, name: string): string {
