@@ -26,6 +26,8 @@ export interface Act {
   readonly verb: string;
   /** Names of the things that the act changes. */
   readonly names: readonly string[];
+  /** The names are those of sandboxes. The log adds their ids, because another sandbox can get the same name later. */
+  readonly ofSandboxes?: boolean;
   /** Texts that are stored unchanged, by their names in a refusal: none may contain the value of a secret. */
   readonly words?: Readonly<Record<string, readonly (string | undefined)[]>>;
   /** Logged only if the act was done. */
@@ -167,6 +169,10 @@ export function declare<S>() {
 /** The act of a route whose path names a thing. */
 export function named(verb: string, frees = false): (asked: { readonly name: string }) => Act {
   return ({ name }) => ({ verb, names: [name], frees });
+}
+
+export function namedSandbox(verb: string): (asked: { readonly name: string }) => Act {
+  return ({ name }) => ({ verb, names: [name], ofSandboxes: true });
 }
 
 /** Leaves out what the request does not name. */
