@@ -1,5 +1,5 @@
 /**
- * How a noun is declared: its routes, what the daemon does for it at the start, what the doctor says of it.
+ * How a noun is declared: its routes, what the daemon does for it at the start, and what the doctor says of it.
  *
  * A route is one value: method and path, the schemas of query, body and answer, what the audit log says of it, and its
  * handler. The server validates, authenticates, writes the audit log and answers; a handler gets checked values and
@@ -149,6 +149,8 @@ export interface Noun<
    * left.
    */
   recover?(scope: S): Promise<void>;
+  /** Called with the scope of the owner once the daemon answers requests: begins work in the background, for all users. */
+  start?(scope: S, observed: Promise<unknown>): void;
   /** Rows of `carrel doctor`. */
   examine?(scope: S): Promise<readonly ProbeRow[]>;
 }

@@ -7,7 +7,6 @@ import { Projects } from '../app/project/projects.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
 import type { Caller } from '../hub/hub.ts';
 import { packageVersion } from '../lib/package.ts';
-import { asFault, type Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
@@ -19,21 +18,6 @@ export interface HubParts extends Omit<ActParts, 'projects'> {
   readonly config: Pick<Config, 'hub'>;
   /** Records the base of paths that a command may have changed. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
-}
-
-interface SettleParts {
-  readonly store: Store;
-  readonly scopes: { of(actor: Actor): { readonly hub: UserHub } };
-  readonly users: { actorOf(name: string): Actor };
-  readonly report: (subject: string, fault: Fault) => void;
-}
-
-/** For every user, reverses or finishes the edits that an earlier daemon left. */
-export function settleEdits({ store, scopes, users, report }: SettleParts): void {
-  for (const owner of new Set(store.list('edit').map((row) => row.owner))) {
-    const { hub } = scopes.of(users.actorOf(owner));
-    void hub.settle((project, error) => report(`edit of project ${project}`, asFault(error)));
-  }
 }
 
 export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
