@@ -160,7 +160,7 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. If a request is about a sandbox that is not observed yet, the request observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, settings, report, nouns, scopedNouns, own } = whole;
+  const { loop, networks, watch, diskWatch, settings, report, nouns, own } = whole;
   const observed = withTimeout(settleMs, loop.start(), () => {});
   void observed.then(() => networks.start());
   // Running sandboxes lose the services and authorities that are no longer declared.
@@ -171,7 +171,6 @@ function begin(whole: Whole): void {
   watch.start();
   diskWatch.start();
   nouns.start(observed);
-  scopedNouns.start();
   startAll(own, observed);
 }
 

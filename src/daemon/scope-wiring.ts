@@ -137,10 +137,10 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
 /** The parts of a scope that are the same for all users. */
 function commonOf(shared: Shared) {
   const { installation, work, home, local, engines, engineOf, engineViews, doctor, report, now } = shared;
-  const { store, audit, users, hubTokens, agentServers, liveSwarms, liveSessions } = shared;
+  const { store, audit, users, hubTokens, agentServers, liveSwarms, liveSessions, liveRooms, watchers } = shared;
   return {
     ...{ installation, work, home, local, engines, engineOf, engineViews, doctor, report, now },
-    ...{ store, audit, users, hubTokens, agentServers, liveSwarms, liveSessions },
+    ...{ store, audit, users, hubTokens, agentServers, liveSwarms, liveSessions, liveRooms, watchers },
     hubOf: (user: string) => shared.scopes.of(users.actorOf(user)).hub,
     diskUse: () => diskUse(home, store),
     ...commandsOf(shared),
