@@ -21,6 +21,29 @@ export interface AgentNeeds {
   readonly hasProgram: (name: string) => boolean;
 }
 
+interface Kept {
+  readonly secrets: { list(): readonly { readonly name: string }[] };
+  readonly credentials: {
+    list(): readonly { readonly name: string; readonly preset: string | null }[];
+    addFor(preset: PresetName, secret: string): { readonly name: string };
+  };
+  readonly hasProgram: AgentNeeds['hasProgram'];
+}
+
+/** What agents need, from the secrets and credentials of a user. */
+export function agentNeeds({ secrets, credentials, hasProgram }: Kept): AgentNeeds {
+  return {
+    hasSecret: (name) => secrets.list().some((secret) => secret.name === name),
+    credentialsFor: (preset) =>
+      credentials
+        .list()
+        .filter((one) => one.preset === preset)
+        .map(({ name }) => name),
+    addCredential: (preset, secret) => credentials.addFor(preset, secret).name,
+    hasProgram,
+  };
+}
+
 /** The part of an agent that names its key. */
 type Keyed = Pick<AgentSpec, 'key' | 'anyKey'>;
 type Asked = Partial<SandboxRequest>;

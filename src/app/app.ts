@@ -4,8 +4,8 @@
  * this list.
  *
  * The daemon makes one scope per user, with everything that the handlers of all nouns use and nothing of another user.
- * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then the
- * server calls handlers concurrently; each noun locks what must not overlap. A noun gets the objects of another noun
+ * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then it calls
+ * `start` of each noun, and the server calls handlers concurrently; each noun locks what must not overlap. A noun gets the objects of another noun
  * from the wiring, as small interfaces that it declares itself.
  */
 import type { ProbeRow } from '../engine/engine.ts';
@@ -89,6 +89,11 @@ export const routes: readonly Route[] = nouns.flatMap((noun): readonly Route[] =
 
 export async function recoverAll(scope: Scope): Promise<void> {
   for (const noun of nouns as readonly Noun<Scope>[]) await noun.recover?.(scope);
+}
+
+/** `observed` resolves when all sandboxes are observed. */
+export function startAll(scope: Scope, observed: Promise<unknown>): void {
+  for (const noun of nouns as readonly Noun<Scope>[]) noun.start?.(scope, observed);
 }
 
 /** Nouns are examined one after the other: what a proof is about to remove must not be reported as a leftover. */

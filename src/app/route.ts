@@ -1,5 +1,5 @@
 /**
- * How a noun is declared: its routes, what the daemon does for it at the start, what the doctor says of it.
+ * How a noun is declared: its routes, what the daemon does for it at the start, and what the doctor says of it.
  *
  * A route is one value: method and path, the schemas of query, body and answer, what the audit log says of it, and its
  * handler. The server validates, authenticates, writes the audit log and answers; a handler gets checked values and
@@ -26,6 +26,8 @@ export interface Act {
   readonly verb: string;
   /** Names of the things that the act changes. */
   readonly names: readonly string[];
+  /** The names are those of sandboxes. The log adds their ids, because another sandbox can get the same name later. */
+  readonly ofSandboxes?: boolean;
   /** Texts that are stored unchanged, by their names in a refusal: none may contain the value of a secret. */
   readonly words?: Readonly<Record<string, readonly (string | undefined)[]>>;
   /** Logged only if the act was done. */
@@ -147,6 +149,8 @@ export interface Noun<
    * left.
    */
   recover?(scope: S): Promise<void>;
+  /** Called with the scope of the owner once the daemon answers requests: begins work in the background, for all users. */
+  start?(scope: S, observed: Promise<unknown>): void;
   /** Rows of `carrel doctor`. */
   examine?(scope: S): Promise<readonly ProbeRow[]>;
 }
@@ -167,6 +171,10 @@ export function declare<S>() {
 /** The act of a route whose path names a thing. */
 export function named(verb: string, frees = false): (asked: { readonly name: string }) => Act {
   return ({ name }) => ({ verb, names: [name], frees });
+}
+
+export function namedSandbox(verb: string): (asked: { readonly name: string }) => Act {
+  return ({ name }) => ({ verb, names: [name], ofSandboxes: true });
 }
 
 /** Leaves out what the request does not name. */

@@ -7,24 +7,24 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/sandbox.ts';
-import { recoverAll, routes, type Scope } from '../app/app.ts';
+import { recoverAll, routes, type Scope, startAll } from '../app/app.ts';
+import { mcpPath } from '../app/hub/hub-port.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { LiveSessions } from '../app/session/live-sessions.ts';
+import type { LiveSwarms } from '../app/swarm/live-swarms.ts';
 import { isErrno } from '../lib/file.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
-import { mcpPath, type Port } from '../server/port.ts';
-import { settleEdits } from './hub-wiring.ts';
+import type { Port } from '../server/port.ts';
 import type { ScopedNouns } from './noun-wiring.ts';
 import { openHubPort, openSandboxHub, portRefusal } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
-import type { Swarms } from './swarm-wiring.ts';
 import { openParts, type Parts } from './wiring.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon continues them. */
@@ -45,7 +45,7 @@ export interface Daemon {
 /** All constructed parts. */
 interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
-  readonly swarms: Swarms;
+  readonly liveSwarms: LiveSwarms;
   readonly liveSessions: LiveSessions;
   readonly scopedNouns: ScopedNouns;
   /** The scope of the owner of the installation. */
@@ -160,10 +160,9 @@ function noteBuild(home: string): void {
 
 /** Starts the loops. If a request is about a sandbox that is not observed yet, the request observes it first. */
 function begin(whole: Whole): void {
-  const { loop, networks, watch, diskWatch, swarms, settings, report, nouns, scopedNouns, liveSessions } = whole;
-  const settled = withTimeout(settleMs, loop.start(), () => {});
-  void settled.then(() => networks.start());
-  void settled.then(() => liveSessions.start());
+  const { loop, networks, watch, diskWatch, settings, report, nouns, own } = whole;
+  const observed = withTimeout(settleMs, loop.start(), () => {});
+  void observed.then(() => networks.start());
   // Running sandboxes lose the services and authorities that are no longer declared.
   settings.onChange = () => {
     nouns.settingsChanged();
@@ -171,10 +170,8 @@ function begin(whole: Whole): void {
   };
   watch.start();
   diskWatch.start();
-  swarms.start();
-  nouns.start(settled);
-  scopedNouns.start();
-  settleEdits(whole);
+  nouns.start(observed);
+  startAll(own, observed);
 }
 
 /**
@@ -190,7 +187,7 @@ function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
 }
 
 async function end(whole: Whole, all: boolean): Promise<string[]> {
-  const { loop, watch, diskWatch, swarms, reconciler, engines, proxy, threads, store, audit, log } = whole;
+  const { loop, watch, diskWatch, liveSwarms, reconciler, engines, proxy, threads, store, audit, log } = whole;
   whole.port?.stop();
   whole.sandboxHub?.stop();
   await finish(whole.work);
@@ -198,7 +195,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   loop.stop();
   watch.stop();
   diskWatch.stop();
-  swarms.dispose();
+  liveSwarms.dispose();
   await withTimeout(idleMs, whole.scopedNouns.stop(), () => {});
   await withTimeout(idleMs, whole.liveSessions.dispose(), () => {});
   await whole.port?.close();

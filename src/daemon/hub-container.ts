@@ -4,11 +4,11 @@
  * registers their projects and writes a token for each to a volume that only the hub and that container have.
  */
 import { Client } from '../api/client.ts';
+import { SpokeTokens } from '../app/hub/container/spoke-tokens.ts';
+import { installTools } from '../app/hub/container/tools.ts';
 import { asFault, type Fault, faultTable } from '../model/fault.ts';
 import { hubHost, hubProjectsVariable } from '../model/hub-container.ts';
 import { startDaemon } from './daemon.ts';
-import { installTools } from './hub-tools.ts';
-import { SpokeTokens } from './spoke-tokens.ts';
 
 const checkMs = 24 * 60 * 60 * 1000;
 const home = process.env.CARREL_HOME ?? '/home/agent/.carrel';

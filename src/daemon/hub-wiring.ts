@@ -5,15 +5,16 @@ import { Spokes } from '../app/hub/spokes.ts';
 import { UserHub } from '../app/hub/user-hub.ts';
 import { Projects } from '../app/project/projects.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
+import type { EngineOf } from '../engine/engine.ts';
 import type { Caller } from '../hub/hub.ts';
 import { packageVersion } from '../lib/package.ts';
-import { asFault, type Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import { type ActParts, actsOf } from './environment-wiring.ts';
 
-export interface HubParts extends Omit<ActParts, 'projects'> {
+export interface HubParts extends Omit<ActParts, 'projects' | 'exec'> {
+  readonly engineOf: EngineOf;
   readonly store: Store;
   readonly now: () => string;
   readonly config: Pick<Config, 'hub'>;
@@ -21,24 +22,13 @@ export interface HubParts extends Omit<ActParts, 'projects'> {
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
 }
 
-interface SettleParts {
-  readonly store: Store;
-  readonly scopes: { of(actor: Actor): { readonly hub: UserHub } };
-  readonly users: { actorOf(name: string): Actor };
-  readonly report: (subject: string, fault: Fault) => void;
-}
-
-/** For every user, reverses or finishes the edits that an earlier daemon left. */
-export function settleEdits({ store, scopes, users, report }: SettleParts): void {
-  for (const owner of new Set(store.list('edit').map((row) => row.owner))) {
-    const { hub } = scopes.of(users.actorOf(owner));
-    void hub.settle((project, error) => report(`edit of project ${project}`, asFault(error)));
-  }
-}
-
 export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
   const { store, audit, sandboxes, engineOf, now, keepBases, config } = parts;
   const { name: user } = actor;
+  const exec = (sandbox: Sandbox, command: readonly string[]) => {
+    const spec = execSpec({ command: [...command], stdin: true }, sandbox, sandboxes.cwd(sandbox));
+    return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
+  };
   const projects: Projects = new Projects({
     ...{ store, user, now, sandboxes },
     serverNames: () => config.hub.languageServers.map(({ name }) => name),
@@ -47,10 +37,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
   });
   const spokes = new Spokes({
     sandboxes,
-    exec: (sandbox, command) => {
-      const spec = execSpec({ command: [...command], stdin: true }, sandbox, sandboxes.cwd(sandbox));
-      return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
-    },
+    exec,
     ended: keepBases,
     isInUse: (sandbox) => parts.commands.open.has(sandbox),
     setup: ({ languages = null }) => ({ languages, servers: config.hub.languageServers }),
@@ -60,7 +47,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
   });
   const edits: Edits = new Edits({ store, user, now, spokes, projects });
   spokes.adopt(projects.all());
-  const acts = (caller: Caller) => actsOf(actor, caller, { ...parts, projects: () => projects.all() });
+  const acts = (caller: Caller) => actsOf(actor, caller, { ...parts, exec, projects: () => projects.all() });
   const version = packageVersion();
   return { projects, hub: new UserHub({ user, version, audit, spokes, edits, projects, actsOf: acts }) };
 }

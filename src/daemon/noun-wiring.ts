@@ -58,7 +58,6 @@ export function openNouns(resources: Resources, { secrets, volumes, agentOf }: O
     requiresServices: ({ spec }: Sandbox): boolean => requiresMemory(spec),
     /** `settled` resolves when all sandboxes are observed. */
     start: (settled: Promise<unknown>): void => {
-      rooms.liveRooms.start();
       liveMemories.start();
       void settled.then(() => liveBanks.start());
       chroma.start();
@@ -86,7 +85,6 @@ export function openScopedNouns(opened: Opened, scopeOf: (user: string) => Scope
     parts: { watchers },
     /** Opens the sockets that sandboxes reach. */
     listen: (): Promise<void> => memoryEndpoint.listen(memorySocket(opened.home.home)),
-    start: (): void => watchers.start(),
     /** Called while the daemon still answers. */
     stop: (): Promise<void> => watchers.dispose(),
     dispose: (): void => memoryEndpoint.close(),

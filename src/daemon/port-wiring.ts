@@ -2,35 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Scope } from '../app/app.ts';
+import { hubPort } from '../app/hub/hub-port.ts';
 import { SandboxCallers } from '../app/hub/sandbox-callers.ts';
 import { defaultHttp, type HttpSettings } from '../app/installation/config.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { Users } from '../app/user/users.ts';
 import type { Authentication, Identity } from '../hub/authentication.ts';
-import { ClientTable } from '../hub/client-table.ts';
-import { McpEndpoint } from '../hub/endpoint.ts';
-import type { McpParts } from '../hub/mcp.ts';
-import { SpokeSockets } from '../hub/spoke-socket.ts';
-import { McpSockets } from '../hub/websocket.ts';
-import { packageVersion } from '../lib/package.ts';
-import { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { hubService } from '../model/hub-service.ts';
-import { maxBodyBytes, openPort, type Port, type PortParts } from '../server/port.ts';
+import { type OpenHandler, openPort, type Port } from '../server/port.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from '../server/port-server.ts';
 import type { Resources } from './resources.ts';
-
-/** Limits of sessions and WebSockets: for one token, and in total. */
-const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };
-const pingMs = 30_000;
-/** A burst may have this many times the requests of one second. */
-const burst = 5;
 
 export interface HubPortParts {
   readonly users: Pick<Users, 'actorOf'>;
   readonly scopes: Scopes<Scope>;
   readonly hubTokens: Authentication;
-  readonly webhooks: PortParts['hooks'];
+  readonly webhooks: OpenHandler;
 }
 
 export interface AskedPort {
@@ -56,14 +44,15 @@ export async function openHubPort(
   const fallback = container === null ? defaultHttp : inContainer;
   const http = { ...(settings ?? fallback), ...(asked === null ? {} : { port: asked }) };
   const hubOf = ({ user }: Identity) => scopes.of(users.actorOf(user)).hub;
-  const partsOf = (identity: Identity) => hubOf(identity).mcp(identity.caller);
-  const spokes = new SpokeSockets({
-    pingMs,
-    check: (identity, project) => void hubOf(identity).elsewhere(project),
-    connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
+  const port = hubPort({
+    ...{ authentication: hubTokens, requestsPerSecond: http.rate },
+    partsOf: (identity) => hubOf(identity).mcp(identity.caller),
+    spokes: {
+      check: (identity, project) => void hubOf(identity).elsewhere(project),
+      connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
+    },
   });
-  const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
-  return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, spokes, hooks: webhooks });
+  return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, open: [webhooks] });
 }
 
 export interface SandboxHubParts extends Pick<HubPortParts, 'users' | 'scopes'>, Pick<Resources, 'home' | 'store'> {
@@ -81,8 +70,10 @@ export function openSandboxHub({ home, store, config, users, scopes }: SandboxHu
     find: (id) => store.get('sandbox', id)?.value ?? null,
     projectsOf: (user) => scopeOf(user).projects.all(),
   });
-  const { rate } = config.http ?? defaultHttp;
-  const port = mcpPort(rate, callers, ({ user, caller }) => scopeOf(user).hub.mcp(caller));
+  const port = hubPort({
+    ...{ authentication: callers, requestsPerSecond: (config.http ?? defaultHttp).rate },
+    partsOf: ({ user, caller }) => scopeOf(user).hub.mcp(caller),
+  });
   const where = { port: hubService.port, address: '127.0.0.1', tls: null, socket: hubSocket(home.home) };
   return openPort(where, port);
 }
@@ -97,37 +88,6 @@ export async function portRefusal(http: HttpSettings): Promise<Fault | null> {
   } catch (error) {
     return asFault(error);
   }
-}
-
-/** The parts of the port: MCP with the tools of each caller. `onRevoked` is called when tokens were revoked. */
-export function mcpPort(
-  perSecond: number,
-  authentication: Authentication,
-  partsOf: (identity: Identity) => McpParts,
-  onRevoked = () => {},
-): PortParts {
-  const startedAtMs = Date.now();
-  const rate = new Rate({ perSecond, burst: perSecond * burst });
-  const clients = new ClientTable(clientLimits);
-  authentication.onRevoked = () => {
-    clients.sweep();
-    onRevoked();
-  };
-  const endpoint = new McpEndpoint(clients, partsOf);
-  const sockets = new McpSockets({ clients, rate, maxMessageBytes: maxBodyBytes, pingMs, partsOf });
-  const health = () => ({
-    ...{ status: 'ok', version: packageVersion() },
-    uptimeSeconds: Math.round((Date.now() - startedAtMs) / 1000),
-  });
-  const mcp = {
-    answer: endpoint.answer.bind(endpoint),
-    upgrade: sockets.accept.bind(sockets),
-    close: async () => {
-      clients.close();
-      await endpoint.close();
-    },
-  };
-  return { authentication, rate, health, mcp, spokes: null, hooks: null };
 }
 
 function addressOf({ port, address, tls }: HttpSettings): PortAddress {

@@ -7,6 +7,7 @@ import pino, { type Logger } from 'pino';
 import type { Config } from '../app/app.ts';
 import { type Home, lockHome, openHome } from '../app/home.ts';
 import { Settings } from '../app/settings.ts';
+import { ensureOwner } from '../app/user/owner.ts';
 import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { limitPerUser } from '../audit/user-limit.ts';
@@ -16,14 +17,12 @@ import { type EngineSource, Engines } from '../engine/engines.ts';
 import { shieldCrun } from '../engine/local/crun.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { Threads } from '../job/threads.ts';
-import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { OwnLog } from '../lib/own-log.ts';
 import { Reserve } from '../lib/reserve.ts';
 import { setCloseOnExec } from '../lib/sys.ts';
-import { type Fault, isFault } from '../model/fault.ts';
+import type { Fault } from '../model/fault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import type { Store } from '../store/store.ts';
 import { setScratch } from '../workspace/scratch.ts';
 import { dropGroups } from './groups.ts';
 
@@ -101,21 +100,4 @@ function openLog(path: string): Logger {
     }
   };
   return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
-}
-
-/** Makes the account that runs the daemon the owner of the installation and its first user. */
-function ensureOwner(store: Store, at: string): string {
-  const first = store.list('user')[0];
-  if (first) return first.name;
-  const name = process.env.CARREL_OWNER ?? accountName();
-  try {
-    const value = { name, slot: 0, createdAt: at };
-    store.insert(
-      { kind: 'user', id: name, owner: '', name, value },
-      { at, type: 'user.created', subject: name, data: { name } },
-    );
-  } catch (error) {
-    if (!isFault(error, 'conflict')) throw error;
-  }
-  return name;
 }

@@ -13,20 +13,18 @@ import { openImages } from '../app/image/images.ts';
 import { AgentServers } from '../app/mcp/agent-servers.ts';
 import { Networks } from '../app/network/networks.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
-import { Users } from '../app/user/users.ts';
-import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
+import { agentIdOf, Users } from '../app/user/users.ts';
+import { mountedBy, useVolumes, volumeRecords } from '../app/volume/volumes.ts';
 import { forgetApplies } from '../app/workspace/apply-journal.ts';
 import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { unappliedIn } from '../app/workspace/unapplied.ts';
 import type { Chroma } from '../chroma/chroma.ts';
-import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { TokenKeys } from '../hub/token-key.ts';
 import type { Detect } from '../image/source.ts';
 import { packageVersion } from '../lib/package.ts';
 import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
 import { hubPlace } from '../model/hub-service.ts';
-import type { Sandbox } from '../model/sandbox.ts';
 import { type DeclaredService, grantedOf } from '../model/service.ts';
 import { userHash, volumeName } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
@@ -44,26 +42,55 @@ import type { Resources } from './resources.ts';
 export type Parts = ReturnType<typeof openParts>;
 
 export function openParts(resources: Resources) {
-  const { home, config, store, engines, owner, threads, locks, report, now } = resources;
+  const { home, store, engines, threads, locks, report, now } = resources;
   const engineOf = engines.of;
   const watch = new BaseWatch({ store, home, threads, locks, report });
-  const secrets = new SecretFiles(home.home, userHash);
-  const sandboxSecrets = new MemorySecrets(home.installation);
+  const kept = openSecrets(resources);
   const volumes = openVolumes(resources, () => nouns.parts.chroma);
+  const network = openNetwork(resources, kept.supply, () => nouns);
+  const agentOf = (user: string) => agentIdOf(resources, user);
+  const nouns: Nouns = openNouns(resources, { secrets: kept.secrets, volumes, agentOf });
+  const agentServers = openAgentServers(resources, kept.secrets);
+  const { networks } = network;
+  const data = openData(resources, { ...kept, volumes, networks, watch, agentServers, nouns: nouns.data });
+  const reconciler = createReconciler({ store, engineOf, places: home, data, now });
+  const loop = new Loop({ store, engines, reconciler, report });
+  const users = openUsers(resources, nouns.parts.liveBanks);
+  return {
+    ...{ engineOf, watch, volumes, agentServers, data, reconciler, loop, users, nouns },
+    ...kept,
+    ...network,
+    ...nouns.parts,
+    hubTokens: openTokens(resources, users),
+    images: openUserImages(resources),
+    diskWatch: openDiskWatch(resources, loop),
+    spaceHints: new SpaceHints({ store, home }),
+  };
+}
+
+function openSecrets({ home, config, store }: Resources) {
+  const secrets = new SecretFiles(home.home, userHash);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
     get roots() {
       return config.authorities;
     },
   });
+  return { secrets, sandboxSecrets: new MemorySecrets(home.installation), supply };
+}
+
+/** The proxy, and what it is told of the sandboxes. */
+function openNetwork(
+  { home, config, store, engines, report }: Resources,
+  supply: CredentialSupply,
+  nouns: () => Nouns,
+) {
   const proxy = new ProxyProcess({
     home: home.home,
     report: (id, fault) => (isFault(fault, 'conflict') ? networks.failed(id, fault) : report(id, fault)),
   });
   const networks: Networks = new Networks({
-    store,
-    engineOf,
-    network: proxy,
+    ...{ store, engineOf: engines.of, network: proxy, report },
     get limits() {
       return config.network.limits;
     },
@@ -71,59 +98,51 @@ export function openParts(resources: Resources) {
     credentials: (sandbox) => supply.keysOf(sandbox),
     services: (sandbox) => [
       ...grantedOf(sandbox.spec.services ?? [], config.services).map((one) => atDaemon(one, home.home)),
-      ...nouns.services(sandbox),
+      ...nouns().services(sandbox),
     ],
-    requiresServices: (sandbox) => (sandbox.spec.services?.length ?? 0) > 0 || nouns.requiresServices(sandbox),
-    report,
+    requiresServices: (sandbox) => (sandbox.spec.services?.length ?? 0) > 0 || nouns().requiresServices(sandbox),
   });
-  const nouns: Nouns = openNouns(resources, { secrets, volumes, agentOf: (user) => agentOf(resources, user) });
-  const agentServers = new AgentServers({
+  return { proxy, networks };
+}
+
+function openAgentServers({ home, config, owner }: Resources, secrets: SecretFiles): AgentServers {
+  return new AgentServers({
     places: home,
     basePlugins: home.volume(volumeName(config.volumePrefix, 'base-plugins', owner)),
     secretIn: (user, text) => secrets.containing(user, text),
   });
-  const data = sandboxData({
-    agentServers,
-    nouns: nouns.data,
-    ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
+}
+
+interface DataParts extends ReturnType<typeof openSecrets> {
+  readonly volumes: Volumes;
+  readonly networks: Networks;
+  readonly watch: BaseWatch;
+  readonly agentServers: AgentServers;
+  readonly nouns: Nouns['data'];
+}
+
+function openData(resources: Resources, { volumes, supply, ...parts }: DataParts) {
+  const { home, config, store, threads, locks, report, now } = resources;
+  return sandboxData({
+    ...{ ...parts, home, store, threads, locks, report },
     log: config.log,
-    useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
+    useVolumes: (sandbox) => useVolumes(volumes, sandbox, config.volumePrefix, now()),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
     unappliedIn: (sandbox) => unappliedIn({ home, threads }, sandbox),
     forgetApplies: (going) => forgetApplies({ store, home, now }, going),
   });
-  const reconciler = createReconciler({ store, engineOf, places: home, data, now });
-  const loop = new Loop({ store, engines, reconciler, report });
-  const users = new Users({
-    ...{ store, owner, sharedSocket: config.sharedSocket, now },
-    release: (user) => nouns.parts.liveBanks.release(user),
+}
+
+function openUsers({ store, owner, config, rootless, now }: Resources, banks: Nouns['parts']['liveBanks']): Users {
+  return new Users({
+    ...{ store, owner, sharedSocket: config.sharedSocket, rootless, now },
+    release: (user) => banks.release(user),
   });
-  const hubTokens = openTokens(resources, users);
+}
+
+function openUserImages({ home, config, store, threads, owner, now }: Resources) {
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
-  const images = openImages(home, config, store, detect, now);
-  const diskWatch = openDiskWatch(resources, loop);
-  const spaceHints = new SpaceHints({ store, home });
-  return {
-    engineOf,
-    watch,
-    diskWatch,
-    spaceHints,
-    secrets,
-    sandboxSecrets,
-    volumes,
-    supply,
-    proxy,
-    networks,
-    data,
-    reconciler,
-    loop,
-    users,
-    hubTokens,
-    images,
-    nouns,
-    ...nouns.parts,
-    agentServers,
-  };
+  return openImages(home, config, store, detect, now);
 }
 
 /** Replaces the place of the hub by its socket: the daemon itself answers this service. */
@@ -158,19 +177,8 @@ function openVolumes(resources: Resources, chroma: () => Chroma): Volumes {
     version: packageVersion(),
     records: volumeRecords(store),
     mountedBy: mountedBy(store, config.volumePrefix),
-    agentOf: (user) => agentOf(resources, user),
+    agentOf: (user) => agentIdOf(resources, user),
     copyFolder,
     atRest: (name, act) => (name === chromaVolume(resources) ? chroma().whileAtRest(act) : act()),
   });
-}
-
-/** The host id of `agent` of a user; null: without root all files belong to the account of the daemon. */
-function agentOf({ store, rootless }: Resources, user: string): number | null {
-  const slot = store.find('user', '', user)?.value.slot;
-  return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;
-}
-
-function useVolumes({ config, now }: Resources, volumes: Volumes, { spec }: Sandbox): void {
-  volumes.init(spec.user, now());
-  for (const name of volumesOf(spec.user, spec.volumes, config.volumePrefix)) volumes.touch(name, now());
 }

@@ -1,7 +1,6 @@
 /** Authenticates the user who makes a request. */
 import { actAsHeader } from '../api/api.ts';
 import { endWith } from '../app/route.ts';
-import type { Users } from '../app/user/users.ts';
 import type { Audit, Peer } from '../audit/audit.ts';
 import type { Actor } from '../model/user.ts';
 
@@ -13,6 +12,12 @@ export interface CallerCredentials {
   readonly isOwners: boolean;
 }
 
+export interface Accounts {
+  /** Who has this token. A request without one is the owner's if it came over the owner's socket. */
+  actor(authorization: string | undefined, isOwners: boolean): Actor;
+  actAs(actor: Actor, name: string | undefined): Actor;
+}
+
 export function credentialsIn(headers: Headers, isOwners: boolean): CallerCredentials {
   const as = headers.get(actAsHeader) ?? undefined;
   return { authorization: headers.get('authorization') ?? undefined, as, isOwners };
@@ -20,7 +25,7 @@ export function credentialsIn(headers: Headers, isOwners: boolean): CallerCreden
 
 /** Returns the actor. A refusal is also recorded in the audit log. */
 export function admit(
-  { audit, users }: { readonly audit: Audit; readonly users: Users },
+  { audit, users }: { readonly audit: Audit; readonly users: Accounts },
   credentials: CallerCredentials,
   peer: Peer | null,
 ): Actor {

@@ -46,6 +46,13 @@ describe('the audit log', () => {
     expect((await shared.request('/v1/audit')).status).toBe(401);
   });
 
+  it('has the id of a sandbox, because another one can get its name later', async () => {
+    const { id } = (await call('POST', '/v1/sandboxes', { name: 'box' })).body as { id: string };
+    await call('POST', '/v1/sandboxes/box/stop', {});
+    const stopped = readFileSync(join(home, 'audit/audit.log'), 'utf8').trimEnd().split('\n').at(-1)!;
+    expect(JSON.parse(stopped)).toMatchObject({ verb: 'sandbox.stop', targets: [{ name: 'box', id }] });
+  });
+
   it('has the engine, network, home and grants of a sandbox', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box', network: ['example.com', '*.example.org:22'] });
     await call('POST', '/v1/sandboxes/box/network', { deny: ['example.com'] });

@@ -84,19 +84,23 @@ function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | 
   };
 }
 
-function logged(store: Auditing['store'], actor: Actor, { verb, names, as }: Act, peer: Peer | null): LoggedAct {
+function logged(
+  store: Auditing['store'],
+  actor: Actor,
+  { verb, names, ofSandboxes, as }: Act,
+  peer: Peer | null,
+): LoggedAct {
   const acting = as ?? actor.name;
   const user = actor.by ?? actor.name;
   return {
     user,
     as: acting === user ? null : acting,
     verb,
-    targets: names.map((name) => (verb.startsWith('sandbox.') ? sandboxTarget(store, acting, name) : { name })),
+    targets: names.map((name) => (ofSandboxes ? sandboxTarget(store, acting, name) : { name })),
     peer,
   };
 }
 
-/** Adds the id, because another sandbox can get the same name later. */
 function sandboxTarget(store: Auditing['store'], owner: string, name: string): Target {
   const id = store.find('sandbox', owner, name)?.id;
   return id === undefined ? { name } : { name, id };

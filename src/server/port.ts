@@ -1,15 +1,13 @@
 /**
- * The TCP port of the daemon: `GET /health`, the public documents of authentication, MCP at `/mcp`, and webhooks below
- * `/hooks/`. The port checks a request in this order: Host and Origin, path, token, rate, body. Webhooks are
- * authenticated by their body instead, because they come from other sites through proxies. Every size and time is
- * limited. Off loopback the port speaks only TLS.
+ * A port of the daemon. It serves a table of paths: public documents, handlers for authenticated clients, and handlers that authenticate
+ * a request by its body, because it comes from another site through proxies. The port checks a request of a client in this order: Host
+ * and Origin, path, token, rate, body. Every size and time is limited. Off loopback the port speaks only TLS.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Authentication, Identity } from '../hub/authentication.ts';
-import type { Exchange } from '../hub/exchange.ts';
 import { readJsonText } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { Connections, limitsFor } from '../lib/connections.ts';
@@ -20,30 +18,53 @@ import { refusalText } from '../lib/refusal.ts';
 import { SameSite } from '../lib/same-site.ts';
 import { asFault, Fault, faultTable } from '../model/fault.ts';
 import { callerHeader } from '../model/service.ts';
-import { spokeUrlPath } from '../model/spoke.ts';
 import { CallerLimit } from './caller-limit.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';
 
 export interface PortParts {
   readonly authentication: Authentication;
   readonly rate: Pick<Rate, 'take'>;
-  health(): object;
-  readonly mcp: {
-    answer(exchange: Exchange): Promise<Response>;
-    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
-    close(): Promise<void>;
-  };
-  /** Spokes in other containers or machines; null: none may connect. */
-  readonly spokes: null | {
-    accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
-    close(): void;
-  };
-  /** Webhooks; null: there are none. */
-  readonly hooks: null | { answer(name: string, request: HookRequest): Promise<Response> };
+  /** Answers to GET that every client may read, by path. */
+  readonly documents: Readonly<Record<string, () => object>>;
+  /** By path. They are closed in this order. */
+  readonly handlers: Readonly<Record<string, PortHandler>>;
+  readonly open?: readonly OpenHandler[];
+  /** What a client is told that asks for another path. */
+  readonly hint: string;
 }
 
-/** The part of a webhook's request that the port passes on. */
-export interface HookRequest {
+/** Serves the authenticated requests of clients at one path. */
+export interface PortHandler {
+  readonly maxBodyBytes?: number;
+  /** Left out: the path takes no HTTP requests. */
+  answer?(asked: ClientRequest): Promise<Response>;
+  /** Accepts a WebSocket; left out: the path takes none. */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+  close(): void | Promise<void>;
+}
+
+export interface ClientRequest {
+  /** Its signal is aborted when the client goes away. */
+  readonly request: Request;
+  readonly identity: Identity;
+  /** The body of a POST. */
+  readonly text: string | undefined;
+  /** Settles when the answer is sent or its client is gone. */
+  readonly ended: Promise<void>;
+  /** Closes the connection. */
+  drop(): void;
+}
+
+/** Serves POST without a token: the handler itself authenticates the sender. */
+export interface OpenHandler {
+  /** The beginning of the paths that it serves. */
+  readonly path: string;
+  readonly maxBodyBytes: number;
+  /** `name`: the rest of the path. */
+  answer(name: string, request: OpenRequest): Promise<Response>;
+}
+
+export interface OpenRequest {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
@@ -57,10 +78,6 @@ export interface Port {
   close(): Promise<void>;
 }
 
-export const mcpPath = '/mcp';
-const hooksPath = '/hooks/';
-export const maxBodyBytes = 8 * 1024 * 1024;
-const maxHookBytes = 256 * 1024;
 /** HTTP clients open one connection for each pending request. */
 const maxConnections = 4096;
 const tooManyRequests = 429;
@@ -97,8 +114,7 @@ export async function openPort(
     stop: () => void server.close(),
     close: async () => {
       server.close();
-      await parts.mcp.close();
-      parts.spokes?.close();
+      for (const handler of Object.values(parts.handlers)) await handler.close();
       server.closeAllConnections();
     },
   };
@@ -130,12 +146,14 @@ class OpenPort {
   async answer(request: Request, { incoming, outgoing }: Bindings): Promise<Response> {
     try {
       const { pathname, origin } = new URL(request.url);
-      if (pathname.startsWith(hooksPath)) return await this.#hook(pathname.slice(hooksPath.length), incoming);
+      const open = this.#parts.open?.find(({ path }) => pathname.startsWith(path));
+      if (open !== undefined) return await this.#answerOpen(open, pathname.slice(open.path.length), incoming);
       this.#site.check(incoming.headers as { host?: string; origin?: string } as never);
-      if (pathname === mcpPath) return await this.#mcp(request, incoming, outgoing);
-      const document = pathname === '/health' ? this.#parts.health() : this.#document(pathname, origin);
+      const handler = this.#handler(pathname);
+      if (handler?.answer !== undefined) return await this.#answer(handler, request, incoming, outgoing);
+      const document = this.#document(pathname, origin);
       if (document === null)
-        throw new Fault('not_found', `there is nothing at ${pathname}`, { hint: `MCP is at ${mcpPath}.` });
+        throw new Fault('not_found', `there is nothing at ${pathname}`, { hint: this.#parts.hint });
       if (request.method !== 'GET') throw new Fault('invalid', `${pathname} answers GET only`);
       return Response.json(document);
     } catch (error) {
@@ -148,38 +166,47 @@ class OpenPort {
     try {
       this.#site.check(request.headers as never);
       const pathname = request.url?.split('?', 1)[0] ?? '';
-      if (pathname !== mcpPath && (pathname !== spokeUrlPath || this.#parts.spokes === null))
-        throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
+      const handler = this.#handler(pathname);
+      if (handler?.upgrade === undefined) throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
       const identity = await this.#authenticated(request);
       this.#callers.take(identity.caller.name, socket);
-      if (pathname === mcpPath) await this.#parts.mcp.upgrade(request, socket, head, identity);
-      else await this.#parts.spokes!.accept(request, socket, head, identity);
+      await handler.upgrade(request, socket, head, identity);
     } catch (error) {
       const fault = asFault(error);
       if (socket.writable) socket.end(refusalText(fault, this.#challenge(fault, request)));
     }
   }
 
-  async #mcp(request: Request, incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> {
+  #handler(pathname: string): PortHandler | undefined {
+    const { handlers } = this.#parts;
+    return Object.hasOwn(handlers, pathname) ? handlers[pathname] : undefined;
+  }
+
+  async #answer(
+    handler: PortHandler,
+    request: Request,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<Response> {
     const identity = await this.#authenticated(incoming);
     const waitMs = this.#parts.rate.take(identity.caller.name);
     if (waitMs > 0) return tooFast(waitMs);
     this.#callers.take(identity.caller.name, outgoing);
     const ended = new Promise<void>((resolve) => outgoing.once('close', resolve));
     const drop = () => void outgoing.destroy();
-    if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended, drop });
-    const read = await readBody(incoming);
-    if (read instanceof Response) return read;
-    return this.#parts.mcp.answer({ request, identity, body: read.body, ended, drop });
+    const { maxBodyBytes = 0 } = handler;
+    const text = request.method === 'POST' ? await readText(incoming, maxBodyBytes) : undefined;
+    if (text === null) return bodyTooLarge(maxBodyBytes);
+    return handler.answer!({ request, identity, text, ended, drop });
   }
 
-  async #hook(name: string, incoming: IncomingMessage): Promise<Response> {
-    if (this.#parts.hooks === null) throw new Fault('not_found', 'there is no such webhook');
-    if (incoming.method !== 'POST') throw new Fault('invalid', 'a webhook takes POST only');
-    if (Number(incoming.headers['content-length']) > maxHookBytes) return bodyTooLarge(maxHookBytes);
-    const body = await firstBytes(incoming, maxHookBytes + 1);
-    if (body.length > maxHookBytes) return bodyTooLarge(maxHookBytes);
-    const answer = await this.#parts.hooks.answer(name, { headers: incoming.headers, body });
+  async #answerOpen(handler: OpenHandler, name: string, incoming: IncomingMessage): Promise<Response> {
+    const { maxBodyBytes } = handler;
+    if (incoming.method !== 'POST') throw new Fault('invalid', 'this path takes POST only');
+    if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
+    const body = await firstBytes(incoming, maxBodyBytes + 1);
+    if (body.length > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
+    const answer = await handler.answer(name, { headers: incoming.headers, body });
     this.#connections.authenticated(incoming.socket);
     return answer;
   }
@@ -193,7 +220,8 @@ class OpenPort {
   }
 
   #document(path: string, origin: string): object | null {
-    return this.#parts.authentication.document(path, origin);
+    const { documents, authentication } = this.#parts;
+    return Object.hasOwn(documents, path) ? documents[path]!() : authentication.document(path, origin);
   }
 
   /** Names the origin by the host name that the client used; a host name that was refused is not repeated. */
@@ -222,17 +250,10 @@ function tooFast(waitMs: number): Response {
   return Response.json(fault, { status: tooManyRequests, headers });
 }
 
-async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
-  if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge(maxBodyBytes);
-  // The body is read from the socket, because a web stream costs more than the rest of a short request.
-  const text = await readJsonText(incoming, maxBodyBytes);
-  if (text === null) return bodyTooLarge(maxBodyBytes);
-  try {
-    return { body: JSON.parse(text) };
-  } catch {
-    const error = { code: -32700, message: 'Parse error: the body is not JSON' };
-    return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
-  }
+/** Null: the body is too large. It is read from the socket, because a web stream costs more than the rest of a short request. */
+async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string | null> {
+  if (Number(incoming.headers['content-length']) > maxBytes) return null;
+  return readJsonText(incoming, maxBytes);
 }
 
 /** The answer closes the connection, because the rest of the body is not read. */

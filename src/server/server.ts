@@ -15,12 +15,11 @@ import { methodAndPath, noticeHeader } from '../api/api.ts';
 import { validated } from '../api/validated.ts';
 import type { Route } from '../app/route.ts';
 import type { Settings } from '../app/settings.ts';
-import type { Users } from '../app/user/users.ts';
 import { readJsonText } from '../lib/bounded-json.ts';
 import type { Build } from '../lib/package.ts';
 import { asFault, Fault, faultTable } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
-import { admit, credentialsIn } from './admission.ts';
+import { type Accounts, admit, credentialsIn } from './admission.ts';
 import { json, streamed } from './answer.ts';
 import { type Auditing, audited, type CheckedRequest, type SecretCheck } from './auditing.ts';
 import { olderNotice } from './older.ts';
@@ -31,7 +30,7 @@ export interface Serving extends Auditing {
   /** Null: the program runs from source, without a build. */
   readonly build: Build | null;
   readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'notice'>;
-  readonly users: Users;
+  readonly users: Accounts;
   readonly scopes: { of(actor: Actor): SecretCheck };
   /** Adds to a Fault for a full disk what the user can remove. */
   readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };

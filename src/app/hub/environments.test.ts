@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SandboxRequest } from '../../api/sandbox.ts';
+import { Fault } from '../../model/fault.ts';
 import type { Project } from '../../model/project.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
 import { Environments, environmentLabel } from './environments.ts';
@@ -14,15 +15,12 @@ function sandbox(name: string, project: Project, spec: Partial<SandboxSpec> = {}
 
 function environments(rows: { value: Sandbox }[], allowed: string[] = []) {
   const asked: unknown[] = [];
-  const noted = (verb: string) => async (value: unknown) => {
-    asked.push([verb, value]);
+  const call = async (key: string, { path, query, body }: { path?: object; query?: object; body?: object }) => {
+    asked.push([key, { ...path, ...query, ...body }]);
     return { name: 'made', id: '1' };
   };
   const check = ({ network = allowed }: SandboxRequest) => ({ network: { allow: network === 'none' ? [] : network } });
-  const parts = {
-    sandboxes: { rows: () => rows, check },
-    routes: { create: noted('create'), remove: noted('remove') },
-  };
+  const parts = { sandboxes: { rows: () => rows, check }, call };
   return { environments: new Environments(parts as never), asked };
 }
 
@@ -50,7 +48,7 @@ it('the environments of a project are the sandboxes that tools created for it, w
 it('an environment is named after its project, and only environments of the project can be applied', async () => {
   const { environments: all, asked } = environments([sandbox('of-store', store)]);
   await all.create(shop, { name: 'a' }, signal());
-  expect(asked).toMatchObject([['create', { name: 'shop-a', project: '/p/shop', mode: 'overlay' }]]);
+  expect(asked).toMatchObject([['POST /v1/sandboxes', { name: 'shop-a', project: '/p/shop', mode: 'overlay' }]]);
   expect(() => all.apply(shop, { names: ['of-store'] })).toThrow(/no environment/);
 });
 
@@ -63,8 +61,8 @@ it('an environment with a host that the user does not allow is refused; fewer ho
   await all.create(shop, { network: ['a.example'] }, signal());
   await all.create(shop, { network: 'none' }, signal());
   expect(asked).toMatchObject([
-    ['create', { network: ['a.example'] }],
-    ['create', { network: 'none' }],
+    ['POST /v1/sandboxes', { network: ['a.example'] }],
+    ['POST /v1/sandboxes', { network: 'none' }],
   ]);
 });
 
@@ -72,12 +70,36 @@ it('an environment whose creation was cancelled is removed', async () => {
   const { environments: all, asked } = environments([]);
   await expect(all.create(shop, {}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
   expect(asked).toMatchObject([
-    ['create', {}],
-    ['remove', 'made'],
+    ['POST /v1/sandboxes', {}],
+    ['DELETE /v1/sandboxes/{name}', { name: 'made', id: '1', force: true, running: true }],
   ]);
 });
 
 it('a project has at most a hundred environments', async () => {
   const { environments: all } = environments(Array.from({ length: 100 }, (_, n) => sandbox(`shop-${n}`, shop)));
   await expect(all.create(shop, {}, signal())).rejects.toMatchObject({ code: 'exhausted' });
+});
+
+it('a command that is refused is in the audit log, and starts nothing', async () => {
+  const logged: unknown[] = [];
+  const box = { ...sandbox('shop-a', shop).value, id: '1', status: { state: 'running' } };
+  const parts = {
+    ...{ user: 'ann', by: { token: 't' }, exec: () => expect.unreachable() },
+    sandboxes: {
+      rows: () => [{ value: box }],
+      current: async () => ({ value: box }),
+      checkCommand: () => {
+        throw new Fault('denied', 'the command carries a secret');
+      },
+      wait: () => new Promise(() => {}),
+    },
+    audit: {
+      begin: ({ verb, targets }: { verb: string; targets: unknown }) => ({
+        end: (outcome: string) => logged.push({ verb, targets, outcome }),
+      }),
+    },
+  };
+  const run = new Environments(parts as never).run(shop, 'shop-a', { command: ['x'] } as never, {} as never);
+  await expect(run).rejects.toMatchObject({ code: 'denied' });
+  expect(logged).toEqual([{ verb: 'sandbox.exec', targets: [{ name: 'shop-a', id: '1' }], outcome: 'denied' }]);
 });

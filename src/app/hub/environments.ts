@@ -5,6 +5,7 @@
 
 import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
+import type { Audit, Detail } from '../../audit/audit.ts';
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
 import type { EncodedJson } from '../../lib/encoded-json.ts';
@@ -14,22 +15,12 @@ import { agentGrantFields } from '../../model/noun-table.ts';
 import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
+import { endWith } from '../route.ts';
+import type { ExecScope } from '../sandbox/exec.ts';
 import type { ReviewOrder } from '../workspace/reviews.ts';
+import type { CallRoute } from './call-route.ts';
 import { endOf } from './program-end.ts';
 import { retryAfterEnd } from './retry-after-end.ts';
-
-/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
-export interface EnvironmentRoutes {
-  create(request: SandboxRequest): Promise<SandboxView>;
-  start(name: string): Promise<SandboxView>;
-  remove(
-    name: string,
-    how: { readonly id: string; readonly force: boolean; readonly dryRun: boolean },
-  ): Promise<unknown>;
-  snapshot(name: string, label: string | undefined): Promise<SnapshotView>;
-  fork(name: string, as: string[]): Promise<SandboxView[]>;
-  apply(request: ApplyRequest): Promise<ApplyView>;
-}
 
 export interface EnvironmentParts {
   readonly sandboxes: {
@@ -40,22 +31,31 @@ export interface EnvironmentParts {
     wait(name: string, signal: AbortSignal): Promise<unknown>;
     /** The spec that `create` would record. */
     check(request: SandboxRequest): SandboxSpec;
+    checkCommand(env: RunCommand['env'], command: RunCommand['command']): void;
   };
   readonly reviews: {
     changes(name: string, asked: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: EncodedJson }>;
     diff(name: string, asked: ReviewOrder, signal: AbortSignal): AsyncGenerator<Buffer>;
   };
-  readonly routes: EnvironmentRoutes;
-  /** Starts the program of the hub in a running sandbox, for a command that the audit log names. */
-  exec(sandbox: Sandbox, program: string, run: RunCommand): Promise<Process>;
-  /** Records what a command may have changed. */
-  ended(sandbox: Sandbox): Promise<void>;
+  readonly call: CallRoute;
+  /** Starts a program in a running sandbox. */
+  exec(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
+  readonly commands: Pick<ExecScope['commands'], 'starts' | 'ended'>;
+  readonly audit: Pick<Audit, 'begin'>;
+  readonly user: string;
+  /** The caller, for the audit log. */
+  readonly by: Detail;
 }
 
 export interface NewEnvironment {
   readonly name?: string | undefined;
   readonly image?: string | undefined;
   readonly network?: 'none' | string[] | undefined;
+}
+
+interface Removal {
+  readonly force: boolean;
+  readonly dryRun: boolean;
 }
 
 export const environmentLabel = 'carrel.environment';
@@ -89,7 +89,7 @@ export class Environments {
   }
 
   async create(project: Project, { name, image, network }: NewEnvironment, signal: AbortSignal): Promise<SandboxView> {
-    const { routes } = this.#parts;
+    const { call } = this.#parts;
     this.#requireRoom(project);
     const request: SandboxRequest = {
       ...(name === undefined ? {} : { name: ownName(project, name) }),
@@ -98,9 +98,10 @@ export class Environments {
       labels: { [environmentLabel]: project.id },
     };
     if (network !== undefined) this.#requireWithin(request, network);
-    const view = await routes.create({ ...request, ...(network === undefined ? {} : { network }) });
+    const body = { ...request, ...(network === undefined ? {} : { network }) };
+    const view = await call('POST /v1/sandboxes', { body });
     if (!signal.aborted) return view;
-    await routes.remove(view.name, { id: view.id, force: true, dryRun: false });
+    await this.#remove(view, { force: true, dryRun: false });
     throw new Fault('cancelled', 'the call was cancelled');
   }
 
@@ -129,10 +130,10 @@ export class Environments {
 
   /** Starts the environment first if it has ended. */
   async run(project: Project, name: string, asked: RunCommand, options: CallOptions): Promise<RunResult> {
-    const { sandboxes, exec, ended } = this.#parts;
+    const { sandboxes, commands } = this.#parts;
     const started = async () => {
       const running = await this.#running(project, name);
-      return { sandbox: running, program: await exec(running, spokePath, asked) };
+      return { sandbox: running, program: await this.#exec(running, asked) };
     };
     const { sandbox, program } = await retryAfterEnd(started, (signal) => sandboxes.wait(name, signal));
     const connection = new SpokeConnection(program, `environment ${name}`, endOf(program));
@@ -140,15 +141,32 @@ export class Environments {
       return await connection.call('command/run', asked, options);
     } finally {
       connection.close();
-      await ended(sandbox);
+      await commands.ended(sandbox);
+    }
+  }
+
+  /** Starts the program of the hub, with the same checks and audit act as the route for commands. */
+  async #exec(sandbox: Sandbox, { env, command }: RunCommand): Promise<Process> {
+    const { audit, user, by, sandboxes, commands, exec } = this.#parts;
+    const targets = [{ name: sandbox.name, id: sandbox.id }];
+    const openAct = audit.begin({ user, as: null, verb: 'sandbox.exec', targets, peer: null });
+    try {
+      sandboxes.checkCommand(env, command);
+      await commands.starts(sandbox);
+      const program = await exec(sandbox, [spokePath]);
+      openAct.end('ok', { detail: { program: command[0] ?? '', ...by } });
+      return program;
+    } catch (error) {
+      endWith(openAct, error);
+      throw error;
     }
   }
 
   async #running(project: Project, name: string): Promise<Sandbox> {
-    const { sandboxes, routes } = this.#parts;
+    const { sandboxes, call } = this.#parts;
     this.find(project, name);
     const { value } = await sandboxes.current(name);
-    if (hasEnded(value.status)) await routes.start(name);
+    if (hasEnded(value.status)) await call('POST /v1/sandboxes/{name}/start', { path: { name } });
     await sandboxes.current(name);
     return this.find(project, name);
   }
@@ -180,28 +198,30 @@ export class Environments {
   }
 
   snapshot(project: Project, name: string, label: string | undefined): Promise<SnapshotView> {
-    return this.#parts.routes.snapshot(this.find(project, name).name, label);
+    const path = { name: this.find(project, name).name };
+    return this.#parts.call('POST /v1/sandboxes/{name}/snapshots', { path, body: { label } });
   }
 
   async fork(project: Project, name: string, as: string | undefined): Promise<SandboxView> {
     this.find(project, name);
     this.#requireRoom(project);
-    const [fork] = await this.#parts.routes.fork(name, as === undefined ? [] : [ownName(project, as)]);
+    const names = as === undefined ? [] : [ownName(project, as)];
+    const [fork] = await this.#parts.call('POST /v1/sandboxes/{name}/fork', { path: { name }, body: { names } });
     return fork!;
   }
 
   apply(project: Project, request: ApplyRequest): Promise<ApplyView> {
     for (const name of request.names) this.find(project, name);
-    return this.#parts.routes.apply(request);
+    return this.#parts.call('POST /v1/apply', { body: request });
   }
 
-  async remove(
-    project: Project,
-    name: string,
-    how: { readonly force: boolean; readonly dryRun: boolean },
-  ): Promise<void> {
-    const { id } = this.find(project, name);
-    await this.#parts.routes.remove(name, { ...how, id });
+  async remove(project: Project, name: string, how: Removal): Promise<void> {
+    await this.#remove(this.find(project, name), how);
+  }
+
+  async #remove({ name, id }: Pick<Sandbox, 'name' | 'id'>, how: Removal): Promise<void> {
+    const query = { ...how, id, running: true };
+    await this.#parts.call('DELETE /v1/sandboxes/{name}', { path: { name }, query });
   }
 }
 

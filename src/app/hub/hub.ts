@@ -3,6 +3,8 @@ import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
 import { type Caller, socketCaller } from '../../hub/hub.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { Store } from '../../store/store.ts';
 import { declare, definedDetail, named } from '../route.ts';
 import { hubConfig } from './config.ts';
 import type { HubTokens } from './tokens.ts';
@@ -10,6 +12,10 @@ import type { UserHub } from './user-hub.ts';
 
 export interface HubScope {
   readonly hub: UserHub;
+  /** The hub of any user. */
+  readonly hubOf: (user: string) => Pick<UserHub, 'settle'>;
+  readonly store: Pick<Store, 'list'>;
+  readonly report: (subject: string, fault: Fault) => void;
   readonly hubTokens: HubTokens;
   readonly projects: { find(id: string): unknown };
 }
@@ -86,6 +92,7 @@ export const hub = noun({
       handle: async ({ actor, scope }) => scope.hubTokens.removeAll(actor.name),
     }),
   ],
+  start: settleEdits,
 });
 
 /** The user as a caller, with the projects and the groups of tools that the query names, if any. */
@@ -97,4 +104,10 @@ function narrowed({ projects }: HubScope, { projects: ids, groups }: z.output<ty
     ...(ids === undefined ? {} : { projects: named }),
     ...(groups === undefined ? {} : { groups: validated(shape.groups, groups.split(','), 'query.groups') }),
   };
+}
+
+/** For every user, reverses or finishes the edits that an earlier daemon left. */
+function settleEdits({ store, hubOf, report }: HubScope): void {
+  for (const user of new Set(store.list('edit').map(({ owner }) => owner)))
+    void hubOf(user).settle((project, error) => report(`edit of project ${project}`, asFault(error)));
 }

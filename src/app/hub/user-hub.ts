@@ -50,11 +50,11 @@ export interface HubParts {
   readonly spokes: Pick<Spokes, 'call' | 'accept'>;
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
-  /** The environments, swarms, rooms and memory that tools of this caller use. */
+  /** The environments, routes, rooms and memory that tools of this caller use. */
   actsOf(caller: Caller): Acts;
 }
 
-type Acts = Pick<ToolScope, 'environments' | 'swarms' | 'rooms' | 'memory'>;
+type Acts = Pick<ToolScope, 'environments' | 'callRoute' | 'rooms' | 'memory'>;
 
 /** Groups whose tools call routes, which log each act; a room is the record of its posts. */
 const loggedElsewhere: readonly ToolGroup[] = ['environment', 'swarm', 'rooms'];
@@ -156,8 +156,8 @@ export class UserHub {
       get environments() {
         return acts().environments;
       },
-      get swarms() {
-        return acts().swarms;
+      get callRoute() {
+        return acts().callRoute;
       },
       get rooms() {
         return acts().rooms;

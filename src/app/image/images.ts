@@ -55,6 +55,12 @@ export class UserImages {
     return [...(await Promise.all(views)), ...listed];
   }
 
+  /** An image that sandboxes may be made of and that the engine has; null: none. */
+  async someReady(): Promise<string | null> {
+    const found = (await this.list()).find(({ state }) => state === 'ready');
+    return found ? (found.id ?? found.name) : null;
+  }
+
   /** Checks the request at once; the function that it returns builds the image. */
   order({ project, hub = false, offline }: BuildRequest): (say: Say, signal: AbortSignal) => Promise<BuiltView> {
     requireOwner(this.#actor);

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { presetsWith } from '../../model/network-preset.ts';
-import { hostRegistries, withRegistries } from './host-registry.ts';
+import { hostRegistries, presetsFor, withRegistries } from './host-registry.ts';
 
 let home: string;
 beforeAll(() => {
@@ -63,4 +63,13 @@ test('registries join their preset and dev, unless config.yaml defines the prese
   expect(own.npm).toEqual(['one.example']);
   expect(own.dev).not.toContain('npm.corp.example');
   expect(own.pypi).toContain('pip.corp.example');
+});
+
+test('presets have the registries of the owner only for the owner', () => {
+  put('.npmrc', 'registry=https://npm.corp.example/\n');
+  vi.stubEnv('HOME', home);
+  const network = { presets: presetsWith({}), ownPresets: [] };
+  const npmOf = (name: string) => presetsFor({ name, isOwner: name === 'ann' }, network).npm;
+  expect([npmOf('ann')?.includes('npm.corp.example'), npmOf('bob')]).toEqual([true, network.presets.npm]);
+  vi.unstubAllEnvs();
 });

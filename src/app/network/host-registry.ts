@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { canonicalRule } from '../../model/network.ts';
 import type { NetworkPresets } from '../../model/network-preset.ts';
+import type { Actor } from '../../model/user.ts';
 
 export interface HostRegistry {
   readonly preset: string;
@@ -71,6 +72,14 @@ function ruleOf(address: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** Only the owner's presets have the names of the owner's registries. */
+export function presetsFor(
+  { isOwner }: Actor,
+  { presets, ownPresets }: { readonly presets: NetworkPresets; readonly ownPresets: readonly string[] },
+): NetworkPresets {
+  return isOwner ? withRegistries(presets, ownPresets, hostRegistries()) : presets;
 }
 
 /** `own`: presets that config.yaml defines, which stay as they are. */

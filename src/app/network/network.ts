@@ -28,6 +28,7 @@ export const network = noun({
       usesSettings: true,
       act: ({ name, body }) => ({
         verb: 'sandbox.network',
+        ofSandboxes: true,
         names: [name],
         words: { 'a rule': [...(body.allow ?? []), ...(body.deny ?? [])] },
         detail: definedDetail({ allow: body.allow, deny: body.deny }),
@@ -81,6 +82,7 @@ export const network = noun({
       answer: shape.portView,
       act: ({ name, body: { port, hostPort, hostAddress } }) => ({
         verb: 'sandbox.port.add',
+        ofSandboxes: true,
         names: [name],
         detail: definedDetail({ port, hostPort, hostAddress }),
       }),
@@ -93,6 +95,7 @@ export const network = noun({
       answer: z.array(shape.portView),
       act: ({ name, body }) => ({
         verb: 'sandbox.port.remove',
+        ofSandboxes: true,
         names: [name],
         detail: { port: body.port },
       }),

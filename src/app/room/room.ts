@@ -15,6 +15,8 @@ export interface RoomScope {
   readonly rooms: UserRooms;
   readonly watches: UserWatches;
   readonly webhooks: Pick<Webhooks, 'of'>;
+  readonly liveRooms: { start(): void };
+  readonly watchers: { start(): void };
 }
 
 const { noun, route } = declare<RoomScope>();
@@ -172,6 +174,10 @@ export const room = noun({
       handle: async ({ scope, name, body }) => scope.watches.resume(scope.rooms.row(name), body.who),
     }),
   ],
+  start: ({ liveRooms, watchers }) => {
+    liveRooms.start();
+    watchers.start();
+  },
   examine: async ({ rooms }) => (await rooms.list()).filter(({ trouble }) => trouble !== null).map(problem),
 });
 

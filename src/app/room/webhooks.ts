@@ -19,6 +19,8 @@ export interface WebhooksParts {
 const none: WebhookCounts = { accepted: 0, refused: 0, lastRefusal: null };
 
 export class Webhooks {
+  readonly path = '/hooks/';
+  readonly maxBodyBytes = 256 * 1024;
   readonly #parts: WebhooksParts;
 
   constructor(parts: WebhooksParts) {
@@ -45,7 +47,11 @@ export class Webhooks {
   /** The webhooks of a room. */
   of(room: string): WebhookView[] {
     const own = this.#parts.hooks().filter((hook) => hook.room === room);
-    return own.map(({ name, verify }) => ({ path: `/hooks/${name}`, verify, ...(this.#row(name)?.value ?? none) }));
+    return own.map(({ name, verify }) => ({
+      path: `${this.path}${name}`,
+      verify,
+      ...(this.#row(name)?.value ?? none),
+    }));
   }
 
   async #open({ name, room }: Webhook): Promise<Room> {

@@ -8,7 +8,7 @@ import type { Work } from '../../lib/work.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
-import { declare, definedDetail, named } from '../route.ts';
+import { declare, definedDetail, namedSandbox } from '../route.ts';
 import { type AttachScope, attach } from './attach.ts';
 import { sandboxConfig } from './config.ts';
 import { type ExecScope, exec } from './exec.ts';
@@ -50,6 +50,7 @@ export const sandbox = noun({
       usesSettings: true,
       act: ({ body }) => ({
         verb: 'sandbox.create',
+        ofSandboxes: true,
         names: body.name === undefined ? [] : [body.name],
         detail: definedDetail(shape.auditedFields(body)),
         as: body.user,
@@ -77,7 +78,7 @@ export const sandbox = noun({
       }),
       answer: shape.sandboxView,
       act: ({ name, query: { force = false, dryRun } }) =>
-        dryRun ? null : { verb: 'sandbox.remove', names: [name], detail: { force }, frees: true },
+        dryRun ? null : { verb: 'sandbox.remove', ofSandboxes: true, names: [name], detail: { force }, frees: true },
       handle: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
     }),
     route('POST /v1/sandboxes/{name}/start', {
@@ -85,7 +86,7 @@ export const sandbox = noun({
       summary: 'Start a sandbox that has ended',
       answer: shape.sandboxView,
       usesSettings: true,
-      act: named('sandbox.start'),
+      act: namedSandbox('sandbox.start'),
       handle: ({ scope, name }) => scope.sandboxes.start(name),
     }),
     route('POST /v1/sandboxes/{name}/stop', {
@@ -97,7 +98,7 @@ export const sandbox = noun({
       }),
       answer: shape.sandboxView,
       act: ({ name, body: { graceMs } }) => ({
-        ...{ verb: 'sandbox.stop', names: [name], frees: true },
+        ...{ verb: 'sandbox.stop', ofSandboxes: true, names: [name], frees: true },
         detail: definedDetail({ graceMs }),
       }),
       handle: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
@@ -138,7 +139,7 @@ export const sandbox = noun({
       id: 'attachSandbox',
       summary: 'Attach to stdin, stdout and stderr of its command',
       answer: 'upgrade',
-      act: named('sandbox.attach'),
+      act: namedSandbox('sandbox.attach'),
       handle: attach,
     }),
     route('POST /v1/sandboxes/{name}/exec', {
@@ -146,7 +147,7 @@ export const sandbox = noun({
       summary: 'Run a command inside; the first frame from the client is the request',
       body: shape.execRequest,
       answer: 'upgrade',
-      act: named('sandbox.exec'),
+      act: namedSandbox('sandbox.exec'),
       handle: exec,
     }),
   ],

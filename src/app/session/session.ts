@@ -10,6 +10,7 @@ import { checkId, positionOf, type UserSessions } from './user-sessions.ts';
 
 export interface SessionScope {
   readonly sessions: UserSessions;
+  readonly liveSessions: { start(): void };
 }
 
 const { noun, route } = declare<SessionScope>();
@@ -181,6 +182,7 @@ export const session = noun({
       handle: ({ scope, name, path }) => scope.sessions.tokens.remove(name, path.id),
     }),
   ],
+  start: ({ liveSessions }, observed) => void observed.then(() => liveSessions.start()),
 });
 
 function acted(verb: string): (asked: { name: string; path: { readonly id: string } }) => Act {

@@ -3,7 +3,7 @@ import { freshWork } from '../../model/swarm.ts';
 import { noProgress } from '../../model/task.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { removeOrphans, SwarmState } from './state.ts';
+import { removeOrphans, SwarmState, workerOf } from './state.ts';
 
 let store: Store;
 let state: SwarmState;
@@ -144,4 +144,15 @@ describe("the observed state of a script's container", () => {
     state.update(swarm, 'a', { status: 'failed' });
     expect(() => state.update(swarm, 'a', { status: 'completed' })).toThrow('cannot become completed');
   });
+});
+
+test('the worker on a task file is an active container that Carrel runs, in a swarm of that project', () => {
+  const swarm = state.init('/p', false);
+  const place = { project: '/p', folder: '.aimi/tasks' as const, name: '2026-01-31-a-tasks.json' };
+  state.add(swarm, entry('by-script'));
+  expect(workerOf(store, place)).toBeNull();
+  const container = state.add(swarm, entry('worker'), { storyProgress: noProgress, work });
+  expect([workerOf(store, place), workerOf(store, { ...place, project: '/q' })]).toEqual(['worker', null]);
+  state.change(container, { status: 'stopped' }, 'swarm.stopped');
+  expect(workerOf(store, place)).toBeNull();
 });

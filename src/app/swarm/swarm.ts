@@ -2,12 +2,17 @@
 import type { z } from 'zod';
 import { auditedFields } from '../../api/sandbox.ts';
 import * as shape from '../../api/swarm.ts';
+import type { Store } from '../../store/store.ts';
 import { declare, definedDetail } from '../route.ts';
 import { swarmConfig } from './config.ts';
+import { removeOrphans } from './state.ts';
 import type { UserSwarms } from './swarms.ts';
 
 export interface SwarmScope {
   readonly swarms: UserSwarms;
+  readonly liveSwarms: { start(): void };
+  readonly store: Store;
+  readonly now: () => string;
 }
 
 const { noun, route } = declare<SwarmScope>();
@@ -131,6 +136,8 @@ export const swarm = noun({
       handle: ({ scope, body }) => scope.swarms.cleanup(body.project),
     }),
   ],
+  recover: async ({ store, now }) => removeOrphans(store, now()),
+  start: ({ liveSwarms }) => liveSwarms.start(),
 });
 
 function swarmAct({

@@ -1,5 +1,6 @@
 /** The users of an installation: its owner, and the users whom the owner adds. */
 import type { Admission, UserView } from '../../api/user.ts';
+import { identityOf, rootSpace } from '../../engine/local/ids.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Actor, checkUserName, type User } from '../../model/user.ts';
 import type { Row, Store } from '../../store/store.ts';
@@ -10,6 +11,7 @@ export interface UserParts {
   readonly owner: string;
   /** The socket for users with a token; null: there is none. */
   readonly sharedSocket: string | null;
+  readonly rootless: boolean;
   readonly now: () => string;
   /** Closes what is open for a user who was removed. */
   readonly release: (user: string) => Promise<void>;
@@ -43,6 +45,15 @@ export class Users {
 
   actorOf(name: string): Actor {
     return { name, isOwner: name === this.#parts.owner };
+  }
+
+  /**
+   * The account whose folders a user may use. Without root, agents act on folders as the account of the daemon, so
+   * others have none.
+   */
+  accountOf({ name, isOwner }: Actor): number | null | 'any' {
+    if (isOwner) return 'any';
+    return this.#parts.rootless ? null : (this.find(name)?.uid ?? null);
   }
 
   #all(): User[] {
@@ -130,6 +141,12 @@ export class Users {
     const isOwner = name === this.#parts.owner;
     return { name, slot, createdAt, uid, isOwner, sandboxes: this.#sandboxesOf(name) };
   }
+}
+
+/** The host id of `agent` of a user; null: without root all files belong to the account of the daemon. */
+export function agentIdOf({ store, rootless }: Pick<UserParts, 'store' | 'rootless'>, user: string): number | null {
+  const slot = store.find('user', '', user)?.value.slot;
+  return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;
 }
 
 function noUser(name: string): Fault {

@@ -17,6 +17,7 @@ import { realHostPath } from '../../lib/host-path.ts';
 import { bankFolder } from '../../model/bank.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import {
@@ -309,6 +310,17 @@ export function mountedBy(store: Store, prefix: string): (name: string) => strin
       .list('sandbox')
       .filter(({ value: { spec } }) => volumesOf(spec.user, spec.volumes, prefix).includes(name))
       .map((row) => `${row.owner}/${row.name}`);
+}
+
+/** Makes the volumes of the sandbox's user, and records the use of those that it mounts. */
+export function useVolumes(
+  volumes: Pick<Volumes, 'init' | 'touch'>,
+  { spec }: Sandbox,
+  prefix: string,
+  at: string,
+): void {
+  volumes.init(spec.user, at);
+  for (const name of volumesOf(spec.user, spec.volumes, prefix)) volumes.touch(name, at);
 }
 
 export function volumesOf(user: string, mounts: readonly VolumeMount[] | undefined, prefix: string): string[] {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sandboxView } from '../../api/sandbox.ts';
 import * as shape from '../../api/workspace.ts';
 import type { Work } from '../../lib/work.ts';
-import { declare, definedDetail, named } from '../route.ts';
+import { declare, definedDetail, namedSandbox } from '../route.ts';
 import type { AgentCommits } from './agent-commits.ts';
 import type { Applies } from './applies.ts';
 import { editedIn } from './apply-order.ts';
@@ -71,7 +71,7 @@ export const workspace = noun({
       id: 'fetchCommits',
       summary: 'Fetch the commits of the agent into the repository of the project, under `refs/carrel/NAME`',
       answer: shape.fetchView,
-      act: named('sandbox.fetch'),
+      act: namedSandbox('sandbox.fetch'),
       handle: ({ scope, name }) => scope.work.run(() => scope.agentCommits.fetch(name)),
     }),
     route('POST /v1/sandboxes/{name}/log', {
@@ -79,7 +79,7 @@ export const workspace = noun({
       summary: 'Fetch the commits of the agent and list those that no ref of the project has',
       body: shape.logRequest,
       answer: shape.logView,
-      act: named('sandbox.fetch'),
+      act: namedSandbox('sandbox.fetch'),
       handle: ({ scope, name, body }) => scope.work.run(() => scope.agentCommits.log(name, body.max ?? 1000)),
     }),
     route('POST /v1/apply', {
@@ -92,7 +92,13 @@ export const workspace = noun({
         const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
         return dryRun
           ? null
-          : { verb: 'sandbox.apply', names, words, detail: definedDetail({ allow, always, edited: editedIn(pick) }) };
+          : {
+              verb: 'sandbox.apply',
+              ofSandboxes: true,
+              names,
+              words,
+              detail: definedDetail({ allow, always, edited: editedIn(pick) }),
+            };
       },
       done: ({ apply, blocked, branch }) => ({
         detail: definedDetail({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
@@ -103,7 +109,7 @@ export const workspace = noun({
       id: 'undoApply',
       summary: 'Undo the last apply of a sandbox',
       answer: shape.undoView,
-      act: named('sandbox.undo'),
+      act: namedSandbox('sandbox.undo'),
       done: ({ apply }) => ({ detail: { apply } }),
       handle: ({ scope, name }) => scope.work.run(() => scope.applies.undo(name)),
     }),
@@ -112,7 +118,7 @@ export const workspace = noun({
       summary: 'Discard changes; a snapshot is taken first',
       body: shape.pathsRequest.omit({ ignored: true }),
       answer: shape.discardView,
-      act: named('sandbox.discard'),
+      act: namedSandbox('sandbox.discard'),
       handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.discard(name, body.paths)),
     }),
     route('GET /v1/sandboxes/{name}/snapshots', {
@@ -129,6 +135,7 @@ export const workspace = noun({
       answer: shape.snapshotView,
       act: ({ name, body }) => ({
         verb: 'sandbox.snapshot',
+        ofSandboxes: true,
         names: [name],
         words: { 'the label': [body.label] },
       }),
@@ -141,6 +148,7 @@ export const workspace = noun({
       answer: shape.snapshotView,
       act: ({ name, path }) => ({
         verb: 'sandbox.snapshot_remove',
+        ofSandboxes: true,
         names: [name],
         detail: { snapshot: path.snapshot },
         frees: true,
@@ -154,6 +162,7 @@ export const workspace = noun({
       answer: shape.restoreView,
       act: ({ name, body }) => ({
         verb: 'sandbox.restore',
+        ofSandboxes: true,
         names: [name],
         detail: { snapshot: body.snapshot },
       }),
@@ -167,6 +176,7 @@ export const workspace = noun({
       usesSettings: true,
       act: ({ name, body }) => ({
         verb: 'sandbox.fork',
+        ofSandboxes: true,
         names: [name],
         words: { 'the name': body.names ?? [] },
       }),

@@ -38,7 +38,8 @@ export const swarmTools: readonly HubTool[] = [
     run: async ({ project: id, files, agent, max }, scope) => {
       const folder = hostFolder(scope.find(id));
       const places = files?.map((file) => join(folder, relative(inProject(scope.find(id), file))));
-      return { started: (await scope.swarms.run({ project: folder, files: places, agent, max })).begun };
+      const body = { project: folder, files: places, agent, max };
+      return { started: (await scope.callRoute('POST /v1/swarm/run', { body })).begun };
     },
   }),
   tool({
@@ -50,7 +51,8 @@ export const swarmTools: readonly HubTool[] = [
     input: z.strictObject({ project, limit, cursor }),
     output: z.object({ containers, next_cursor: nextCursor }),
     run: async ({ project: id, limit: most, cursor: after }, scope) => {
-      const all = containersOf(await scope.swarms.show(hostFolder(scope.find(id))));
+      const query = { project: hostFolder(scope.find(id)) };
+      const all = containersOf(await scope.callRoute('GET /v1/swarm/show', { query }));
       const rest = after === undefined ? all : all.slice(all.findIndex(({ name }) => name === after) + 1);
       const page = rest.slice(0, most);
       return { containers: page, ...(rest.length > most ? { next_cursor: page.at(-1)!.name } : {}) };
@@ -64,9 +66,10 @@ export const swarmTools: readonly HubTool[] = [
     destroys: true,
     input: z.strictObject({ project, names: z.array(z.string().max(63)).min(1).max(100).optional() }),
     output: z.object({ containers }),
-    run: async ({ project: id, names }, scope) => ({
-      containers: containersOf(await scope.swarms.stop(hostFolder(scope.find(id)), names)),
-    }),
+    run: async ({ project: id, names }, scope) => {
+      const body = { project: hostFolder(scope.find(id)), names };
+      return { containers: containersOf(await scope.callRoute('POST /v1/swarm/stop', { body })) };
+    },
   }),
 ];
 

@@ -5,13 +5,13 @@ import type { FileChange } from '../../../model/edit.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
+import type { CallRoute } from '../call-route.ts';
 import type { ProjectEdit } from '../edits.ts';
 import type { Environments } from '../environments.ts';
 import type { ToolMemory } from '../hub-memory.ts';
 import type { HubRooms } from '../hub-rooms.ts';
-import type { SwarmRoutes } from '../swarm-routes.ts';
 
-/** What tools use: the projects that the caller may name, their spokes, environments and swarms, and rooms. */
+/** What tools use: the projects that the caller may name, their spokes and environments, routes of the API, and rooms. */
 export interface ToolScope {
   list(): readonly Project[];
   /** Throws `not_found` also for a project that the caller may not name. */
@@ -25,7 +25,7 @@ export interface ToolScope {
   /** Applies all changes in all projects, or none; with `dryRun` only answers what they would do. */
   edit(changes: readonly ProjectChange[], dryRun: boolean, call: ToolCall): Promise<readonly ProjectEdit[]>;
   readonly environments: Environments;
-  readonly swarms: SwarmRoutes;
+  readonly callRoute: CallRoute;
   readonly rooms: HubRooms;
   readonly memory: ToolMemory;
   /** Whether changes that are not gated are applied without asking. */

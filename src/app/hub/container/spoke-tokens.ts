@@ -5,11 +5,11 @@
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../api/client.ts';
-import { readIfThere, writeWhole } from '../lib/file.ts';
-import { asFault, type Fault } from '../model/fault.ts';
-import { spokeTokenName, spokeTokensPath } from '../model/hub-container.ts';
-import { maxTokenSeconds } from '../model/hub-token.ts';
+import type { Client } from '../../../api/client.ts';
+import { readIfThere, writeWhole } from '../../../lib/file.ts';
+import { asFault, type Fault } from '../../../model/fault.ts';
+import { spokeTokenName, spokeTokensPath } from '../../../model/hub-container.ts';
+import { maxTokenSeconds } from '../../../model/hub-token.ts';
 
 /** How long before its expiry a token is replaced. */
 const earlyMs = 60 * 24 * 60 * 60 * 1000;

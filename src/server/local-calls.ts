@@ -2,19 +2,19 @@
 import type { Input } from '../api/client.ts';
 import type { AnswerOf, RouteKey } from '../api/routes.ts';
 import { validated } from '../api/validated.ts';
-import { routes, type Scope } from '../app/app.ts';
 import type { Route } from '../app/route.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Audit, Detail } from '../audit/audit.ts';
 import { jsonPieces } from '../lib/encoded-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
-import { type Auditing, audited } from '../server/auditing.ts';
-import { refreshFor } from '../server/server.ts';
+import { type Auditing, audited, type SecretCheck } from './auditing.ts';
+import { refreshFor } from './server.ts';
 
 export interface LocalParts extends Auditing {
   readonly settings: Pick<Settings, 'refresh' | 'refusal'>;
-  readonly scopes: { of(actor: Actor): Scope };
+  readonly routes: readonly Route[];
+  readonly scopes: { of(actor: Actor): SecretCheck };
   readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };
 }
 
@@ -27,7 +27,7 @@ export type LocalCall = <K extends RouteKey>(key: K, input: Input<K>) => Promise
 export function localCall(parts: LocalParts, actor: Actor, by: Detail): LocalCall {
   const auditing = { ...parts, audit: marked(parts.audit, by) };
   return async (key, { path, query, body, signal = new AbortController().signal }) => {
-    const route = routes.find((one) => one.key === key) as Route;
+    const route = parts.routes.find((one) => one.key === key) as Route;
     const names: Readonly<Record<string, string>> = path ?? {};
     const asking = {
       ...{ actor, signal, scope: parts.scopes.of(actor), name: names.name ?? '', path: names },
