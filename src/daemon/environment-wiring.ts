@@ -5,6 +5,7 @@ import type { Scope } from '../app/app.ts';
 import { type EnvironmentRoutes, Environments } from '../app/hub/environments.ts';
 import type { SwarmRoutes } from '../app/hub/swarm-routes.ts';
 import type { CallerMemory } from '../app/memory/caller-memory.ts';
+import { type HubMemoryParts, hubMemory } from '../app/memory/hub-caller.ts';
 import { CallerRooms, participantOf } from '../app/room/caller-rooms.ts';
 import { endWith } from '../app/route.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
@@ -15,7 +16,6 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { RunCommand } from '../model/spoke.ts';
 import type { Actor } from '../model/user.ts';
 import { type LocalCall, type LocalParts, localCall } from './local-calls.ts';
-import { type HubMemoryParts, hubMemory } from './memory-wiring.ts';
 
 export interface ActParts
   extends LocalParts,
