@@ -3,12 +3,12 @@ import { routes, type Scope } from '../app/app.ts';
 import type { CallRoute, ToolRoutes } from '../app/hub/call-route.ts';
 import { type EnvironmentParts, Environments } from '../app/hub/environments.ts';
 import type { CallerMemory } from '../app/memory/caller-memory.ts';
+import { type HubMemoryParts, hubMemory } from '../app/memory/hub-caller.ts';
 import { CallerRooms, participantOf } from '../app/room/caller-rooms.ts';
 import type { Detail } from '../audit/audit.ts';
 import { type Caller, socketCaller } from '../hub/hub.ts';
 import type { Actor } from '../model/user.ts';
 import { type LocalCall, type LocalParts, localCall } from '../server/local-calls.ts';
-import { type HubMemoryParts, hubMemory } from './memory-wiring.ts';
 
 export interface ActParts
   extends Omit<LocalParts, 'routes'>,

@@ -3,7 +3,11 @@
  * NOUN-wiring.ts and joined here. A part that needs a later part gets it as a function and calls it only when used.
  */
 import type { Scope } from '../app/app.ts';
+import { credentialHeaders } from '../app/credential/header.ts';
+import { releasePlace } from '../app/memory/chroma-place.ts';
 import { memoryGrants } from '../app/memory/memory-grants.ts';
+import { chromaServices, memoryServices, memorySocket, requiresMemory } from '../app/memory/services.ts';
+import { UserMemory } from '../app/memory/user-memory.ts';
 import type { NounData } from '../app/sandbox/data.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import type { Granting } from '../app/sandbox/spec.ts';
@@ -17,16 +21,8 @@ import type { Actor } from '../model/user.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Volumes } from '../volume/volumes.ts';
 import { bankData, bankOf, openLiveBanks } from './bank-wiring.ts';
-import { chromaServices, openChroma, releaseChroma } from './chroma-wiring.ts';
-import {
-  credentialHeaders,
-  memoryOf,
-  memoryServices,
-  memorySocket,
-  openLiveMemories,
-  openSandboxEndpoint,
-  requiresMemory,
-} from './memory-wiring.ts';
+import { openChroma } from './chroma-wiring.ts';
+import { openLiveMemories, openSandboxEndpoint } from './memory-wiring.ts';
 import type { Resources } from './resources.ts';
 import { openRoomParts, openWatchers, roomsOf, watchesOf } from './room-wiring.ts';
 import { type ShareWiring, sharesOf } from './share-wiring.ts';
@@ -41,18 +37,22 @@ interface OpenedBefore {
 
 /** Called once in a daemon. */
 export function openNouns(resources: Resources, { secrets, volumes, agentOf }: OpenedBefore) {
-  const { store, owner } = resources;
+  const { store, owner, home, config } = resources;
   const rooms = openRoomParts(resources, secrets);
-  const chroma = openChroma({ ...resources, volumes, headers: credentialHeaders({ store, owner, secrets }) });
-  const liveMemories = openLiveMemories(resources, { secrets, releaseChroma: releaseChroma(resources, chroma) });
+  const headers = credentialHeaders({ store, owner, secrets });
+  const chroma = openChroma({ ...resources, volumes, headers });
+  const liveMemories = openLiveMemories(resources, {
+    headers,
+    releaseChroma: (sandbox) => releasePlace(resources, chroma, sandbox),
+  });
   const liveBanks = openLiveBanks(resources, agentOf);
   return {
     parts: { ...rooms, chroma, liveMemories, liveBanks },
     data: [rooms.sandboxRooms, bankData(liveBanks), liveMemories] as readonly NounData[],
     /** The services at ports of a sandbox. */
     services: (sandbox: Sandbox): DeclaredService[] => [
-      ...memoryServices(resources, sandbox),
-      ...chromaServices(resources, sandbox),
+      ...memoryServices(home.home, sandbox),
+      ...chromaServices(home.home, config.memory, sandbox),
     ],
     /** Whether the sandbox must not start without these services. */
     requiresServices: ({ spec }: Sandbox): boolean => requiresMemory(spec),
@@ -119,7 +119,7 @@ export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandbo
       rooms: roomsOf(actor, shared),
       webhooks: { of: (room: string) => (actor.isOwner ? shared.webhooks.of(room) : []) },
       watches: watchesOf(actor, { ...shared, sandboxes, secrets }),
-      memory: memoryOf(actor, shared),
+      memory: new UserMemory({ ...shared, user: actor.name }),
       bank: bankOf(actor, shared),
     },
     granting,

@@ -7,13 +7,10 @@ import { UserRooms } from '../app/room/user-rooms.ts';
 import { UserWatches } from '../app/room/user-watches.ts';
 import { Watchers } from '../app/room/watchers.ts';
 import { Webhooks } from '../app/room/webhooks.ts';
-import { type ExecScope, execSpec } from '../app/sandbox/exec.ts';
+import { type ExecScope, startIn } from '../app/sandbox/exec.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import type { UserSecrets } from '../app/secret/secrets.ts';
-import type { EngineOf } from '../engine/engine.ts';
-import { Fault } from '../model/fault.ts';
 import type { RoomRecord } from '../model/room.ts';
-import { hasEnded } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { userHash } from '../model/volume.ts';
 import { openRooms } from '../room/rooms.ts';
@@ -47,11 +44,6 @@ export function roomsOf(actor: Actor, { store, home, liveRooms, now }: Parts): U
     ...{ store, now, live: liveRooms, home: home.home },
     folder: join(home.rooms, userHash(actor.name)),
     makeScratch: () => makeScratch(home),
-    usedBy: (room) =>
-      store
-        .list('sandbox', actor.name)
-        .filter(({ value }) => value.spec.rooms?.some(({ name }) => name === room))
-        .map(({ name }) => name),
   });
 }
 
@@ -67,39 +59,25 @@ export function watchesOf(
   { store, now, liveRooms, watchers, sandboxes, secrets }: WatchParts,
 ): UserWatches {
   return new UserWatches(actor, {
-    ...{ store, now, watchers },
+    ...{ store, now, watchers, sandboxes, secrets },
     openRoom: (record) => liveRooms.open(record),
-    requireSandbox: async (name) => void (await sandboxes().current(name)),
-    requireSecret: (name) => {
-      if (secrets.list().some((secret) => secret.name === name)) return;
-      throw new Fault('not_found', `no secret ${name}`, { hint: `Set it with: carrel secret set ${name}` });
-    },
   });
 }
 
 interface WatchersWiring extends Pick<Resources, 'store' | 'home' | 'now' | 'report'> {
   readonly liveRooms: LiveRooms;
   readonly secrets: Secrets;
-  readonly engineOf: EngineOf;
 }
 
 export function openWatchers(
-  { store, home, now, report, liveRooms, secrets, engineOf }: WatchersWiring,
-  scopeOf: (user: string) => Pick<ExecScope, 'sandboxes' | 'commands'>,
+  { store, home, now, report, liveRooms, secrets }: WatchersWiring,
+  scopeOf: (user: string) => Pick<ExecScope, 'sandboxes' | 'commands' | 'engineOf'>,
 ): Watchers {
   return new Watchers({
-    ...{ store, now, report },
+    ...{ store, now, report, scopeOf },
     openRoom: (record) => liveRooms.open(record),
     secret: (owner, name) => secrets.read(owner, name),
     makeScratch: () => makeScratch(home),
-    exec: async (owner, name, argv) => {
-      const { sandboxes, commands } = scopeOf(owner);
-      if (hasEnded((await sandboxes.current(name)).value.status)) await sandboxes.start(name);
-      const { value: sandbox } = await sandboxes.current(name);
-      await commands.starts(sandbox);
-      const spec = execSpec({ command: [...argv], stdin: true }, sandbox, sandboxes.cwd(sandbox));
-      const program = await engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
-      return { program, settled: () => commands.ended(sandbox) };
-    },
+    startIn: (sandbox, command) => startIn(scopeOf(sandbox.spec.user), sandbox, command),
   });
 }

@@ -1,5 +1,6 @@
 /** The tokens by which clients outside of Carrel use the agent API of one sandbox: a file with their hashes, which goes with the sandbox. */
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readIfThere, writeWhole } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { list, object, text } from '../model/shape.ts';
@@ -27,6 +28,11 @@ export class SessionTokens {
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  /** Whether a token was ever created, even if none is left. */
+  get wereCreated(): boolean {
+    return existsSync(this.#path);
   }
 
   list(): SessionToken[] {

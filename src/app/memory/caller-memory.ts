@@ -1,8 +1,7 @@
 /** The memory as one caller may use it: a person, a token of the hub, or a sandbox. */
 import type { FoundView, NoteRequest, NoteView, SearchRequest } from '../../api/memory.ts';
-import type { Embedder } from '../../memory/embedder.ts';
 import type { Memory, NewNote, Query, Vector } from '../../memory/memory.ts';
-import { Fault } from '../../model/fault.ts';
+import { asFault, Fault } from '../../model/fault.ts';
 import {
   defaultCollection,
   isForeign,
@@ -12,6 +11,7 @@ import {
   type Writer,
 } from '../../model/memory.ts';
 import type { ToolMemory } from '../hub/hub-memory.ts';
+import type { LiveMemories } from './live-memories.ts';
 
 /** What a caller may reach. */
 export interface Reach {
@@ -22,18 +22,22 @@ export interface Reach {
 }
 
 export interface CallerParts {
-  readonly open: () => Promise<Memory>;
-  /** Null: only callers bring vectors. */
-  readonly embedder: () => Embedder | null;
+  readonly liveMemories: Pick<LiveMemories, 'open' | 'embedder'>;
+  /** The user whose memory it is. */
+  readonly user: string;
   readonly writer: Writer;
   readonly via: NoteVia;
   readonly reach: Reach;
-  readonly nowMs: () => number;
   /** Called when a vector could not be made. */
-  readonly report: (fault: unknown) => void;
+  readonly report: (subject: string, fault: Fault) => void;
 }
 
 const defaultLimit = 10;
+
+/** A person as the writer of notes. */
+export function person(name: string): Writer {
+  return { kind: 'person', name, id: null, agent: null, session: null };
+}
 
 export class CallerMemory implements ToolMemory {
   readonly #parts: CallerParts;
@@ -44,7 +48,7 @@ export class CallerMemory implements ToolMemory {
 
   async save(note: NoteRequest, place?: string): Promise<NoteView> {
     const scope = this.#parts.reach.writable(place);
-    const saved = await (await this.#parts.open()).save(await this.newNote(note, scope));
+    const saved = await (await this.#open()).save(await this.newNote(note, scope));
     return this.view(saved);
   }
 
@@ -55,12 +59,12 @@ export class CallerMemory implements ToolMemory {
     const scopes = this.#parts.reach.readable(place);
     const made = vector ?? (text === undefined ? null : await this.#vectorOf(text));
     const query: Query = { scopes, text, vector: made ?? undefined, limit, collection, where };
-    const found = await (await this.#parts.open()).search(query);
+    const found = await (await this.#open()).search(query);
     return found.map(({ note, score, foundBy }) => ({ note: this.view(note), score, foundBy }));
   }
 
   async get(id: string): Promise<NoteView> {
-    const note = await (await this.#parts.open()).get(id, this.#parts.reach.readable(undefined));
+    const note = await (await this.#open()).get(id, this.#parts.reach.readable(undefined));
     if (note === null) throw new Fault('not_found', `there is no note ${id}`);
     return this.view(note);
   }
@@ -71,7 +75,7 @@ export class CallerMemory implements ToolMemory {
     const { scope } = await this.get(id);
     reach.writable(scope);
     const by = writer.kind === 'person' ? null : writer;
-    return this.view(await (await this.#parts.open()).remove(id, [scope as MemoryScope], by));
+    return this.view(await (await this.#open()).remove(id, [scope as MemoryScope], by));
   }
 
   view(note: Note): NoteView {
@@ -83,25 +87,30 @@ export class CallerMemory implements ToolMemory {
     { text, collection, metadata = {}, vector, expiresIn, key }: NoteRequest,
     scope: MemoryScope,
   ): Promise<NewNote> {
-    const { writer: by, via, nowMs } = this.#parts;
+    const { writer: by, via } = this.#parts;
     const made = vector ?? (await this.#vectorOf(text));
     return {
       ...{ scope, collection: collection ?? defaultCollection, text, metadata, by, via },
-      expiresAt: expiresIn === undefined ? null : new Date(nowMs() + expiresIn * 1000).toISOString(),
+      expiresAt: expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1000).toISOString(),
       vector: made,
       isVectorOptional: vector === undefined,
       ...(key === undefined ? {} : { key }),
     };
   }
 
+  #open(): Promise<Memory> {
+    return this.#parts.liveMemories.open(this.#parts.user);
+  }
+
   /** Null: there is no embedder, or it failed; then only words are searched. */
   async #vectorOf(text: string): Promise<Vector | null> {
-    const embedder = this.#parts.embedder();
+    const { liveMemories, user, report } = this.#parts;
+    const embedder = liveMemories.embedder();
     if (embedder === null) return null;
     try {
       return { model: embedder.model, values: await embedder.embed(text) };
     } catch (error) {
-      this.#parts.report(error);
+      report(`memory of ${user}`, asFault(error));
       return null;
     }
   }

@@ -8,14 +8,13 @@ import { Fault } from '../../model/fault.ts';
 import { type MemoryGrant, type MemoryScope, type ScopeKind, scopeKind, type Writer } from '../../model/memory.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { ToolMemory } from '../hub/hub-memory.ts';
-import type { Reach } from './caller-memory.ts';
+import { CallerMemory, type CallerParts, type Reach } from './caller-memory.ts';
 
 type MemoryTool = Tool<{ readonly memory: ToolMemory }>;
 
-export interface SandboxMemoryParts {
+export interface SandboxMemoryParts extends Pick<CallerParts, 'liveMemories' | 'report'> {
   readonly find: (id: string) => Sandbox | null;
   readonly tools: readonly MemoryTool[];
-  readonly memoryOf: (sandbox: Sandbox, writer: Writer, reach: Reach) => ToolMemory;
   /** The session whose turn runs in the sandbox; null: there is none, or more than one. */
   readonly sessionOf: (sandbox: Sandbox) => Promise<string | null>;
 }
@@ -38,8 +37,14 @@ export class SandboxMemory implements SandboxTools {
     const sandbox = this.#require(id);
     const tool = this.#parts.tools.find((one) => one.name === name);
     if (tool === undefined) throw new Fault('not_found', `the memory has no tool ${name}`);
-    const memory = this.#parts.memoryOf(sandbox, await this.#writer(sandbox), reachOf(sandbox));
+    const memory = await this.#memoryOf(sandbox);
     return tool.run(validated(tool.input, input, 'input') as never, { memory }, call);
+  }
+
+  async #memoryOf(sandbox: Sandbox): Promise<ToolMemory> {
+    const { liveMemories, report } = this.#parts;
+    const [user, writer, reach] = [sandbox.spec.user, await this.#writer(sandbox), reachOf(sandbox)];
+    return new CallerMemory({ liveMemories, report, user, writer, reach, via: 'sandbox' });
   }
 
   /** A grant may be gone while the port is still open. */

@@ -11,21 +11,19 @@ import type {
   SearchRequest,
   StatsView,
 } from '../../api/memory.ts';
+import type { Chroma } from '../../chroma/chroma.ts';
 import type { Memory, Selection, StoredVector } from '../../memory/memory.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import { type MemoryScope, scopeKind } from '../../model/memory.ts';
-import type { CallerMemory, CallerParts, Reach } from './caller-memory.ts';
+import type { Store } from '../../store/store.ts';
+import { CallerMemory, type CallerParts, person, type Reach } from './caller-memory.ts';
+import { type PlaceParts, tenantOf } from './chroma-place.ts';
+import type { MemorySettings } from './config.ts';
 
-export interface UserMemoryParts {
-  readonly open: () => Promise<Memory>;
-  readonly quotaBytes: () => number;
-  /** The model that makes vectors; null: none. */
-  readonly model: () => string | null;
-  /** Null: config.yaml asks for none. */
-  readonly chroma: () => StatsView['chroma'];
-  readonly eraseChroma: () => Promise<void>;
-  readonly sandboxId: (name: string) => string;
-  readonly memoryOf: (via: CallerParts['via'], reach: Reach) => CallerMemory;
+export interface UserMemoryParts extends Pick<CallerParts, 'liveMemories' | 'user' | 'report'>, PlaceParts {
+  readonly store: Pick<Store, 'find'>;
+  readonly config: { readonly memory: MemorySettings };
+  readonly chroma: Pick<Chroma, 'status' | 'erase'>;
 }
 
 interface Place {
@@ -48,7 +46,7 @@ export class UserMemory {
 
   constructor(parts: UserMemoryParts) {
     this.#parts = parts;
-    this.#own = parts.memoryOf('cli', reach);
+    this.#own = this.#notes('cli');
   }
 
   save({ project, sandboxName, ...note }: NoteRequest): Promise<NoteView> {
@@ -69,25 +67,26 @@ export class UserMemory {
 
   async list({ before, limit = defaultLimit, ...selection }: NotesQuery): Promise<NoteView[]> {
     const page = { ...this.#selection(selection), before: before ?? null, limit: Math.min(limit, maxLimit) };
-    return (await (await this.#parts.open()).list(page)).map((note) => this.#own.view(note));
+    return (await (await this.#open()).list(page)).map((note) => this.#own.view(note));
   }
 
   async vectors(ids: readonly string[]): Promise<StoredVector[]> {
-    return [...(await (await this.#parts.open()).vectors(ids))];
+    return [...(await (await this.#open()).vectors(ids))];
   }
 
   async forget(request: ForgetRequest): Promise<{ removed: number }> {
-    return { removed: await (await this.#parts.open()).removeAll(this.#selection(request)) };
+    return { removed: await (await this.#open()).removeAll(this.#selection(request)) };
   }
 
   /** Erases what the sandboxes of the user have in a Chroma server. */
   async eraseChroma(): Promise<{ erased: true }> {
-    if (this.#parts.chroma() === null) {
+    const { config, chroma, user } = this.#parts;
+    if (config.memory.chroma === null) {
       throw new Fault('not_found', 'config.yaml names no Chroma server', {
         hint: 'Set memory.chroma in config.yaml; see docs/memory.md.',
       });
     }
-    await this.#parts.eraseChroma();
+    await chroma.erase(tenantOf(this.#parts, user));
     return { erased: true };
   }
 
@@ -96,8 +95,8 @@ export class UserMemory {
    * twice is one note.
    */
   async import({ project, sandboxName, notes }: ImportRequest): Promise<ImportView> {
-    const memory = await this.#parts.open();
-    const own = this.#parts.memoryOf('import', reach);
+    const memory = await this.#open();
+    const own = this.#notes('import');
     const refused: ImportView['refused'] = [];
     const scope = this.#scope({ project, sandboxName });
     const saves = notes.map(async ({ id, scope: old, by, at, expiresAt = null, vector, ...note }) => {
@@ -114,11 +113,25 @@ export class UserMemory {
   }
 
   async stats(): Promise<StatsView> {
-    const status = await (await this.#parts.open()).status(null);
+    const { config, chroma: server } = this.#parts;
+    const { limits, embedding } = config.memory;
+    const status = await (await this.#open()).status(null);
     const { notes, bytes, searchesVectors, setAside } = status;
     const collections = status.collections.map((one) => ({ ...one, kind: scopeKind(one.scope) }));
-    const [quotaBytes, embedding, chroma] = [this.#parts.quotaBytes(), this.#parts.model(), this.#parts.chroma()];
-    return { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside, chroma };
+    const chroma = config.memory.chroma === null ? null : server.status();
+    return {
+      ...{ notes, bytes, quotaBytes: limits.totalBytes, collections, embedding: embedding?.model ?? null },
+      ...{ searchesVectors, setAside, chroma },
+    };
+  }
+
+  #open(): Promise<Memory> {
+    return this.#parts.liveMemories.open(this.#parts.user);
+  }
+
+  #notes(via: CallerParts['via']): CallerMemory {
+    const { liveMemories, report, user } = this.#parts;
+    return new CallerMemory({ liveMemories, report, user, writer: person(user), reach, via });
   }
 
   #selection({ project, sandboxName, collection, where }: Place & Pick<Selection, 'collection' | 'where'>): Selection {
@@ -127,8 +140,15 @@ export class UserMemory {
   }
 
   #scope({ project, sandboxName }: Place): MemoryScope | undefined {
-    if (sandboxName !== undefined) return `sandbox:${this.#parts.sandboxId(sandboxName)}`;
+    if (sandboxName !== undefined) return `sandbox:${this.#sandboxId(sandboxName)}`;
     return project === undefined ? undefined : `project:${realFolder(project)}`;
+  }
+
+  #sandboxId(name: string): string {
+    const { store, user } = this.#parts;
+    const row = store.find('sandbox', user, name);
+    if (row === null) throw new Fault('not_found', `no sandbox ${name}`, { hint: 'See: carrel ls' });
+    return row.id;
   }
 }
 

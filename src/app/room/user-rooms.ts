@@ -31,8 +31,6 @@ export interface UserRoomsParts {
   readonly now: () => string;
   /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
-  /** The sandboxes that have a room. */
-  readonly usedBy: (room: string) => readonly string[];
 }
 
 const maxPerUser = 200;
@@ -168,9 +166,9 @@ export class UserRooms {
   }
 
   async remove(name: string, force: boolean): Promise<RemovedRoomView> {
-    const { store, live, now, usedBy } = this.#parts;
+    const { store, live, now } = this.#parts;
     const row = this.row(name);
-    const users = usedBy(name);
+    const users = this.#usedBy(name);
     if (users.length > 0 && !force) throw inUse(name, users);
     const { folder, isElsewhere, owner } = row.value;
     await live.close(row.value);
@@ -193,6 +191,12 @@ export class UserRooms {
 
   async #position(room: Room): Promise<string | null> {
     return (await room.participants()).find(({ name }) => name === this.#actor.name)?.position ?? null;
+  }
+
+  /** The sandboxes that have the room. */
+  #usedBy(room: string): string[] {
+    const all = this.#parts.store.list('sandbox', this.#actor.name);
+    return all.filter(({ value }) => value.spec.rooms?.some(({ name }) => name === room)).map(({ name }) => name);
   }
 
   #newFolder(name: string): string {

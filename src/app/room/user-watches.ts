@@ -7,15 +7,16 @@ import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/room
 import { type Actor, requireOwner } from '../../model/user.ts';
 import type { Room } from '../../room/room.ts';
 import type { Row, Store } from '../../store/store.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { UserSecrets } from '../secret/secrets.ts';
 import type { Watchers } from './watchers.ts';
 
 export interface UserWatchesParts {
   readonly store: Store;
   readonly watchers: Pick<Watchers, 'watch' | 'unwatch'>;
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
-  /** Throws `not_found` if there is no such sandbox. */
-  readonly requireSandbox: (name: string) => Promise<void>;
-  readonly requireSecret: (name: string) => void;
+  readonly sandboxes: () => Pick<Sandboxes, 'current'>;
+  readonly secrets: Pick<UserSecrets, 'list'>;
   readonly now: () => string;
 }
 
@@ -116,11 +117,16 @@ export class UserWatches {
     }
     if (webhook !== undefined) {
       requireOwner(this.#actor);
-      if (secret !== undefined) this.#parts.requireSecret(secret);
+      if (secret !== undefined) this.#requireSecret(secret);
       return { kind: 'webhook', url: webhook, secret: secret ?? null };
     }
-    await this.#parts.requireSandbox(who);
+    await this.#parts.sandboxes().current(who);
     return { kind: 'wake', argv: wake!.command ?? commandOf(wake!.agent) };
+  }
+
+  #requireSecret(name: string): void {
+    if (this.#parts.secrets.list().some((secret) => secret.name === name)) return;
+    throw new Fault('not_found', `no secret ${name}`, { hint: `Set it with: carrel secret set ${name}` });
   }
 
   #rows(room: Row<'room'>): Row<'roomWatch'>[] {

@@ -5,21 +5,29 @@ import { removeTree } from '../../lib/file.ts';
 import { Fault, type Fault as FaultType } from '../../model/fault.ts';
 import type { Message, RoomRecord } from '../../model/room.ts';
 import type { RoomWatch } from '../../model/room-watch.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Room } from '../../room/room.ts';
 import type { Store } from '../../store/store.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { type Delivered, postWebhook, runProgram, wakeAgent } from './watch-actions.ts';
 import { Watcher } from './watcher.ts';
+
+/** What the watchers of one user need to wake an agent. */
+export interface WakeScope {
+  readonly sandboxes: Pick<Sandboxes, 'current' | 'start'>;
+  readonly commands: {
+    /** Records what a command may have changed. */
+    ended(sandbox: Sandbox): Promise<void>;
+  };
+}
 
 export interface WatchersParts {
   readonly store: Store;
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
   readonly secret: (owner: string, name: string) => Buffer;
-  /** Starts a program in a sandbox, which is started if needed. `settled` is called at its end. */
-  readonly exec: (
-    owner: string,
-    sandbox: string,
-    argv: readonly string[],
-  ) => Promise<{ readonly program: Process; settled(): Promise<void> }>;
+  readonly scopeOf: (user: string) => WakeScope;
+  /** Starts a program in a running sandbox. */
+  readonly startIn: (sandbox: Sandbox, command: readonly string[]) => Promise<Process>;
   /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
   readonly now: () => string;
@@ -84,11 +92,19 @@ export class Watchers {
         await postWebhook(action.url, key, delivered, signal);
         return null;
       }
-      case 'wake': {
-        const { program, settled } = await this.#parts.exec(owner, who, action.argv);
-        return wakeAgent(program, delivered, signal).finally(settled);
-      }
+      case 'wake':
+        return this.#wake(owner, action.argv, delivered, signal);
     }
+  }
+
+  /** Starts the sandbox of the agent if it has ended. */
+  async #wake(owner: string, argv: readonly string[], delivered: Delivered, signal: AbortSignal): Promise<string> {
+    const { sandboxes, commands } = this.#parts.scopeOf(owner);
+    const { who } = delivered;
+    if (hasEnded((await sandboxes.current(who)).value.status)) await sandboxes.start(who);
+    const { value: sandbox } = await sandboxes.current(who);
+    const program = await this.#parts.startIn(sandbox, argv);
+    return wakeAgent(program, delivered, signal).finally(() => commands.ended(sandbox));
   }
 
   async #runProgram(argv: readonly string[], delivered: Delivered, signal: AbortSignal): Promise<void> {

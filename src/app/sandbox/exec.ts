@@ -4,7 +4,7 @@ import { type ExecRequest, execRequest } from '../../api/sandbox.ts';
 import { decodeJson } from '../../api/stream.ts';
 import { validated } from '../../api/validated.ts';
 import type { OpenAct } from '../../audit/audit.ts';
-import type { EngineOf, ExecSpec } from '../../engine/engine.ts';
+import type { EngineOf, ExecSpec, Process } from '../../engine/engine.ts';
 import { networkEnv } from '../../launch/network.ts';
 import { asFault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
@@ -63,6 +63,17 @@ async function serveExec(
     endWith(openAct, error);
     connection.finish('fault', asFault(error));
   }
+}
+
+/** Starts a program in a running sandbox for another noun. */
+export async function startIn(
+  { sandboxes, commands, engineOf }: Pick<ExecScope, 'sandboxes' | 'commands' | 'engineOf'>,
+  sandbox: Sandbox,
+  command: readonly string[],
+): Promise<Process> {
+  await commands.starts(sandbox);
+  const spec = execSpec({ command: [...command], stdin: true }, sandbox, sandboxes.cwd(sandbox));
+  return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
 }
 
 export function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {

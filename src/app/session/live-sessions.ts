@@ -5,21 +5,20 @@
 import { existsSync } from 'node:fs';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
-import type { AgentApi } from '../../session/agent-api.ts';
 import { FolderCopies } from '../../session/copies.ts';
 import type { Store } from '../../store/store.ts';
+import type { AgentPrograms } from './agent-programs.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 
 export interface LiveSessionsParts {
   readonly store: Pick<Store, 'get' | 'list' | 'subscribe'>;
   /** The folder with the copies of a sandbox. */
   folder(id: string): string;
-  api(sandbox: Sandbox): AgentApi;
-  startProgram(sandbox: Sandbox): Promise<void>;
-  isCurrent(sandbox: Sandbox, health: unknown): boolean;
+  readonly programs: Pick<AgentPrograms, 'clientOf' | 'start' | 'isCurrent'>;
   /** Whether clients outside may use its agent API, even without a session that this daemon knows. */
   hasTokens(id: string): boolean;
-  turnEnded(sandbox: Sandbox): void;
+  /** Records what a turn may have changed. */
+  turnEnded(sandbox: Sandbox): Promise<void>;
   report(id: string, fault: Fault): void;
 }
 
@@ -61,18 +60,23 @@ export class LiveSessions {
   }
 
   async #open(id: string): Promise<LiveSandbox> {
-    const { store, folder, report } = this.#parts;
+    const { store, folder, programs, report } = this.#parts;
     const now = () => store.get('sandbox', id)?.value;
     return new LiveSandbox({
-      api: this.#parts.api(now()!),
+      api: programs.clientOf(now()!),
       copies: await FolderCopies.open(folder(id)),
       isRunning: () => now()?.status.state === 'running',
-      startProgram: () => this.#parts.startProgram(now()!),
-      isCurrent: (health) => this.#parts.isCurrent(now()!, health),
-      turnEnded: () => this.#parts.turnEnded(now()!),
+      startProgram: () => programs.start(now()!),
+      isCurrent: (health) => programs.isCurrent(now()!, health),
+      turnEnded: () => this.#turnEnded(now()!),
       report: (fault) => report(id, fault),
       nowMs: () => performance.now(),
     });
+  }
+
+  #turnEnded(sandbox: Sandbox): void {
+    const { turnEnded, report } = this.#parts;
+    turnEnded(sandbox).catch((error: unknown) => report(sandbox.id, asFault(error)));
   }
 
   #look(id: string): void {

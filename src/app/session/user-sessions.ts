@@ -15,14 +15,13 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { defaultIn, requireIn } from './agents.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { LiveSessions } from './live-sessions.ts';
+import { type LookParts, lookSoon } from './look-soon.ts';
 import { type CreationParts, sandboxFor, type Wanted } from './sandbox-and-session.ts';
 import { UserTokens, type UserTokensParts } from './user-tokens.ts';
 
-export interface UserSessionsParts extends CreationParts, UserTokensParts {
+export interface UserSessionsParts extends CreationParts, UserTokensParts, LookParts {
   readonly sandboxes: CreationParts['sandboxes'] & Pick<Sandboxes, 'current' | 'seen' | 'rows' | 'start'>;
   readonly live: LiveSessions;
-  /** Soon records what the project has, because the agent begins to change its copy. */
-  turnStarts(sandbox: Sandbox): void;
   /** Null: there is no working copy. */
   countChanges(sandbox: Sandbox): Promise<number | null>;
   nowMs(): number;
@@ -121,7 +120,7 @@ export class UserSessions {
     const { sandbox, live } = await this.#running(name, id);
     crashPoint('session.prompt');
     const call: Call = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
-    this.#parts.turnStarts(sandbox);
+    lookSoon(sandbox, this.#parts);
     const { seq } = (await live.call(call)) as { seq?: unknown };
     crashPoint('session.prompted');
     await live.reached(id, Number(seq));

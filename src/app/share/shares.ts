@@ -20,6 +20,7 @@ import type { FolderRules } from '../../share/share.ts';
 import type { Store } from '../../store/store.ts';
 import { uidOf } from './account.ts';
 import { checkGrants, grantAccess } from './grants.ts';
+import { firstGroupId, groupIds } from './group-ids.ts';
 import type { Observer } from './observe.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 import type { SandboxShares } from './sandbox-shares.ts';
@@ -30,15 +31,11 @@ export interface ShareParts {
   readonly report: (subject: string, fault: Fault) => void;
   /** Which folders this user may share. */
   readonly rules: () => Omit<FolderRules, 'shares'>;
-  /** The first group id for shares of this user, on the host. */
-  readonly firstGroupId: () => number;
   readonly observer: Observer;
   readonly sandboxShares: SandboxShares;
 }
 
 const maxPerUser = 100;
-/** How many group ids there are for shares of a user. */
-export const groupIds = 1000;
 
 export class Shares {
   readonly #parts: ShareParts;
@@ -179,8 +176,9 @@ export class Shares {
 
   /** Not the id of an existing share. It is random, so that it is hardly that of a share that was just revoked. */
   #freeGroup(): number {
-    const first = this.#parts.firstGroupId();
-    const taken = this.#parts.store.list('share').map(({ value }) => value.groupId);
+    const { store } = this.#parts;
+    const first = firstGroupId(store.find('user', '', this.#actor.name)?.value.slot ?? 0);
+    const taken = store.list('share').map(({ value }) => value.groupId);
     for (;;) {
       const id = first + randomInt(groupIds);
       if (!taken.includes(id)) return id;

@@ -27,6 +27,17 @@ export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sa
   return (await lacksTips(place.project, tips)) ? 'commits' : null;
 }
 
+/** The number of files that differ from the project. Null: there is no working copy. */
+export async function countChangesIn(
+  { home, threads, openFolder }: UnappliedParts & { readonly openFolder: (id: string) => Promise<void> },
+  sandbox: Sandbox,
+): Promise<number | null> {
+  const place = workspacePlace(sandbox, home);
+  if (place === null) return null;
+  await openFolder(sandbox.id);
+  return threads.run({ user: sandbox.spec.user }, 'countChanges', place);
+}
+
 function cannotCompare({ name }: Sandbox, { project }: WorkspacePlace): Fault {
   return new Fault(
     'conflict',

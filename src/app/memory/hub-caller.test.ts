@@ -1,19 +1,13 @@
 /** Tests which notes callers of the hub can reach. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newNote, sandbox } from '../../test/conformance/memory.ts';
-import { sandboxMemoryTools } from '../app/hub/tool/memory.ts';
-import { CallerMemory } from '../app/memory/caller-memory.ts';
-import { SandboxMemory } from '../app/memory/sandbox-memory.ts';
-import type { LiveSessions } from '../app/session/live-sessions.ts';
-import type { Caller } from '../hub/hub.ts';
-import { socketCaller } from '../hub/hub.ts';
-import type { Embedder } from '../memory/embedder.ts';
-import { FakeMemory } from '../memory/fake.ts';
-import { Fault } from '../model/fault.ts';
-import type { Project } from '../model/project.ts';
-import type { Sandbox } from '../model/sandbox.ts';
-import type { HubMemoryParts } from './memory-wiring.ts';
-import { activeSession, hubMemory } from './memory-wiring.ts';
+import { newNote, sandbox } from '../../../test/conformance/memory.ts';
+import type { Caller } from '../../hub/hub.ts';
+import { socketCaller } from '../../hub/hub.ts';
+import type { Embedder } from '../../memory/embedder.ts';
+import { FakeMemory } from '../../memory/fake.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Project } from '../../model/project.ts';
+import { type HubMemoryParts, hubMemory } from './hub-caller.ts';
 
 let memory: FakeMemory;
 let embedder: Embedder | null;
@@ -100,44 +94,4 @@ test('M10, M11 notes and queries get vectors from the endpoint, and the search u
   expect(reported).toEqual(['no answer', 'no answer']);
   embedder = { model: 'other', close: async () => {}, embed: async () => [1, 0, 0] };
   expect((await as(socketCaller).save({ text: 'of another model' })).hasVector).toBe(false);
-});
-
-describe('a note of a sandbox', () => {
-  const holder = {
-    ...{ id: 'b1', name: 'builder' },
-    spec: {
-      ...{ user: 'ann', project: '/shop', labels: { 'session-agent': 'claude' } },
-      memoryScopes: [{ scope: 'project', readonly: false }],
-    },
-  } as unknown as Sandbox;
-  const sessions = (...turns: readonly number[]) =>
-    ({
-      has: () => true,
-      of: async () => ({
-        copies: { list: () => turns.map((count, n) => ({ id: `s${n}`, fold: { turns: Array(count) } })) },
-      }),
-    }) as unknown as LiveSessions;
-  const saveIn = (live: LiveSessions) =>
-    new SandboxMemory({
-      find: () => holder,
-      tools: sandboxMemoryTools,
-      sessionOf: (one) => activeSession(live, one),
-      memoryOf: (_, writer, reach) =>
-        new CallerMemory({
-          ...{ writer, reach, via: 'sandbox', open: async () => memory, embedder: () => null },
-          ...{ nowMs: () => 0, report: () => {} },
-        }),
-    }).call('b1', 'memory_save', { text: 'found out' });
-
-  test('M5 names the agent and the session with the running turn', async () => {
-    await saveIn(sessions(0, 1, 0));
-    const [note] = await memory.list({ scopes: null, before: null, limit: 1 });
-    expect(note?.by).toEqual({ kind: 'sandbox', name: 'builder', id: 'b1', agent: 'claude', session: 's1' });
-  });
-
-  test.each([[[0, 0]], [[1, 1]]])('M5 names no session if the turns are %j', async (turns) => {
-    await saveIn(sessions(...turns));
-    const [note] = await memory.list({ scopes: null, before: null, limit: 1 });
-    expect(note?.by).toMatchObject({ agent: 'claude', session: null });
-  });
 });
