@@ -12,5 +12,5 @@ const found = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
 
 export const programs = [
   ...found.map((path) => path.replace(/\.ts$/, '')).sort(),
-  ...['daemon/enter', 'daemon/hub-container', 'agent/demo', 'agent/demo-acp'],
+  ...['daemon/enter', 'daemon/hub-container', 'agent/demo', 'agent/demo-acp/demo-acp'],
 ];

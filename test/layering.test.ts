@@ -124,7 +124,7 @@ describe('the import rules refuse', () => {
     ['src/engine/a.ts', "import type { b } from '../store/store.ts';", 'may not import src/store/store.ts'],
     ['src/engine/a.ts', "import { b } from '../launch/b.ts';", 'may not import src/launch/b.ts'],
     ['src/room/a.ts', "const { b } = await import('../hub/hub.ts');", 'may not import src/hub/hub.ts'],
-    ['src/launch/a.ts', "import { b } from '../engine/fake.ts';", 'may not import src/engine/fake.ts'],
+    ['src/launch/a.ts', "import { b } from '../engine/fake/fake.ts';", 'may not import src/engine/fake/fake.ts'],
     ['src/launch/a.ts', "import { b } from '../reconcile/b.ts';", 'may not import src/reconcile/b.ts'],
     ['src/reconcile/a.ts', "import { b } from '../store/sqlite.ts';", 'may not import src/store/sqlite.ts'],
     ['src/reconcile/a.ts', "import { b } from '../api/routes.ts';", 'may not import src/api/routes.ts'],

@@ -5,7 +5,7 @@ import { canonicalWords } from '../model/command-word.ts';
 import { Fault } from '../model/fault.ts';
 import type { CommandEntry, GroupEntry, Invocation, OptionEntry } from './cli.ts';
 import { areas, table } from './commands.ts';
-import { flagsOf, globalOptions } from './completion/word.ts';
+import { flagsOf, globalOptions } from './completion/completion.ts';
 
 export interface GlobalOptions {
   readonly home?: string;

@@ -3,7 +3,7 @@ import { sampleLaunch } from '../../test/fixtures/launch.ts';
 import { Fault } from '../model/fault.ts';
 import type { Engine } from './engine.ts';
 import { Engines } from './engines.ts';
-import { createFakeEngine } from './fake.ts';
+import { createFakeEngine } from './fake/fake.ts';
 
 const [one, two] = ['1'.repeat(16), '2'.repeat(16)];
 const onDocker = { spec: { engine: 'docker' } } as const;

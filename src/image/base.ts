@@ -1,7 +1,7 @@
 /** The image that all others are built on. */
 import { baseImageName } from '../model/image.ts';
-import type { Extra } from './context/pack.ts';
-import type { BuildStep } from './dockerfile/recipe.ts';
+import type { Extra } from './context/context.ts';
+import type { BuildStep } from './dockerfile/dockerfile.ts';
 
 /** The names by which Dockerfiles refer to it; the second is the name used by aimi. */
 export const baseNames: readonly string[] = [baseImageName, 'aimi-sandbox:base'];

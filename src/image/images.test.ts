@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault, isFault } from '../model/fault.ts';
 import { baseImageName, type Image } from '../model/image.ts';
 import { defaultLimits } from '../model/limits.ts';
-import type { Extra } from './context/pack.ts';
+import type { Extra } from './context/context.ts';
 import { detectAt } from './detect.ts';
 import { FakeImages } from './fake.ts';
 import type { BuildEvent } from './image.ts';

@@ -1,6 +1,6 @@
 /** Turns the messages of a build into steps, and errors into the step that failed. */
 import { Fault } from '../model/fault.ts';
-import type { BuildStep } from './dockerfile/recipe.ts';
+import type { BuildStep } from './dockerfile/dockerfile.ts';
 import type { BuildEvent, BuildMessage } from './image.ts';
 
 const keptLines = 20;

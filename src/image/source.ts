@@ -4,7 +4,8 @@ import { baseImageName, dockerfilePlaces } from '../model/image.ts';
 import { Ignore, parseIgnore } from './context/ignore.ts';
 import { readSmall } from './context/small-file.ts';
 import type { Detected } from './detect.ts';
-import { type Dockerfile, maxDockerfileBytes, parseDockerfile } from './dockerfile/parse.ts';
+import type { Dockerfile } from './dockerfile/dockerfile.ts';
+import { maxDockerfileBytes, parseDockerfile } from './dockerfile/parse.ts';
 
 export interface ProjectSource {
   readonly dockerfile: Dockerfile;

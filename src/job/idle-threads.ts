@@ -1,5 +1,5 @@
 /** Threads without a job. The thread that worked last is taken first, because V8 has compiled most of what it runs. */
-import type { Thread } from './thread.ts';
+import type { Thread } from './job.ts';
 
 const idleMs = 20_000;
 

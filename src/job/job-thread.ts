@@ -4,8 +4,8 @@ import { asFault } from '../model/fault.ts';
 import { cancelled, isCancelled, setCancelFlag } from '../workspace/cancel.ts';
 import { endGit } from '../workspace/git/git.ts';
 import { setScratch } from '../workspace/scratch.ts';
+import type { JobAnswer, Order, ThreadMessage, WorkerData } from './job.ts';
 import { jobs } from './jobs.ts';
-import type { JobAnswer, Order, ThreadMessage, WorkerData } from './thread.ts';
 
 const { scratch, installation, cancel } = workerData as WorkerData;
 setScratch(scratch, installation);

@@ -1,39 +1,10 @@
 /** One thread of the daemon: a worker that does one job at a time. */
+
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { dist } from '../lib/package.ts';
-import { Fault, type FaultBody } from '../model/fault.ts';
-import type { Jobs } from './jobs.ts';
-
-export type JobName = keyof Jobs;
-
-export interface Order {
-  readonly name: JobName;
-  readonly args: readonly unknown[];
-}
-
-/** A message to a thread. */
-export type ThreadMessage = Order | 'cancel';
-export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
-
-/** What every thread gets at its start. */
-export interface ThreadData {
-  readonly scratch: string;
-  readonly installation: string;
-}
-
-export interface WorkerData extends ThreadData {
-  /** Not zero: the running job is cancelled. */
-  readonly cancel: SharedArrayBuffer;
-}
-
-export interface Thread {
-  /** Rejects if the thread broke; it cannot be used any more then. */
-  ask(order: Order): Promise<JobAnswer>;
-  /** The running job ends as soon as it notices. */
-  cancel(): void;
-  end(): Promise<unknown>;
-}
+import { Fault } from '../model/fault.ts';
+import type { JobAnswer, Order, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
 
 export function openThread(data: ThreadData): Thread {
   const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);

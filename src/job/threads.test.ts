@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Fault, isFault } from '../model/fault.ts';
-import type { JobAnswer, Order, Thread } from './thread.ts';
+import type { JobAnswer, Order, Thread } from './job.ts';
 import { maxPerUser, maxThreads, Threads } from './threads.ts';
 
 /** A thread whose job ends when the test says so. */

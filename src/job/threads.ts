@@ -1,27 +1,13 @@
 /**
- * Runs work on files in threads, because it would keep the daemon from answering. Short and long jobs have their own
- * limits and share the idle threads: one that just looked at a working copy is ready for its review. A thread that has
- * had nothing to do for a while ends.
- *
- * Users take turns, and no user has all threads at once. A job is cancelled with the signal of its client, with the
- * sandbox that it reads, and with the daemon; one that does not notice in time ends with its thread.
+ * The threads of the daemon, and which job is next. Short and long jobs have their own limits and share the idle
+ * threads: one that just looked at a working copy is ready for its review.
  */
+
 import { Fault } from '../model/fault.ts';
 import { cancelled } from '../workspace/cancel.ts';
 import { IdleThreads } from './idle-threads.ts';
-import type { Jobs } from './jobs.ts';
-import { type JobAnswer, type JobName, type Order, openThread, type Thread, type ThreadData } from './thread.ts';
-
-export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
-export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
-
-/** The user of a job, and what cancels it. */
-export interface JobOwner {
-  readonly user: string;
-  /** The sandbox that it reads and does not change. */
-  readonly sandbox?: string;
-  readonly signal?: AbortSignal | undefined;
-}
+import type { JobAnswer, JobArgs, JobName, JobOwner, JobResult, Order, Thread, ThreadData } from './job.ts';
+import { openThread } from './thread.ts';
 
 /** Short jobs that something waits for, such as the end of a sandbox. They never wait for a long job. */
 const short: readonly JobName[] = [

@@ -31,7 +31,7 @@ const programs: Readonly<Record<string, string>> = {
   [basename(agentApiPath)]: 'agent/session/main.js',
   ...Object.fromEntries(grantTable.flatMap(([, { server }]) => (server ? [[server.program, server.file]] : []))),
   'demo-agent': 'agent/demo.js',
-  'demo-acp': 'agent/demo-acp.js',
+  'demo-acp': 'agent/demo-acp/demo-acp.js',
 };
 
 const terminalProgram = 'agent/terminal/main.js';

@@ -1,6 +1,13 @@
 /**
- * Authentication of users. A user other than the owner of the installation sends a token; the store has its hash, so that
- * a reader of the store cannot use it. A token is random and long enough that a plain hash is safe.
+ * Users and their tokens.
+ *
+ * Life cycle of a user: added, with a token that is shown once → active → the token is replaced, any number of times →
+ * removed. The record of a removed user stays, because the number of a user selects a range of host ids and is never
+ * given to another one. A token is valid until it is replaced or its user is removed.
+ *
+ * A user other than the owner of the installation sends a token; the store has its hash, so that a reader of the store
+ * cannot use it. A token is random and long enough that a plain hash is safe. A token that is not known, of a removed
+ * user too, is refused with `unauthenticated`; which of both it is, is not said.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Fault } from '../model/fault.ts';

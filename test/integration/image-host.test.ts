@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hostParent } from '../../src/image/host/parent.ts';
+import { hostParent } from '../../src/image/host/host.ts';
 import { run } from '../../src/lib/run.ts';
 
 let folder: string;

@@ -1,4 +1,7 @@
-/** `carrel-memory-bank`: an MCP server over stdio with the tools of the memory bank. The daemon does the work; this program passes calls on. */
+/**
+ * `carrel-memory-bank`: an MCP server over stdio with the tools of the memory bank. The daemon does the work; this program
+ * passes calls on, as `agent/memory/memory.ts` describes.
+ */
 import { serveStdio } from '../memory/stdio.ts';
 
 await serveStdio({

@@ -1,3 +1,15 @@
+/**
+ * The kinds of agents that the adapter can run. Each kind is one function that makes a `RunAgent` (`agent.ts`) from the
+ * agent's specification:
+ *
+ *   command   any program: it gets the story on stdin, and its exit code is the result (`command.ts`)
+ *   claude    Claude Code without a terminal, whose output is parsed (`claude.ts`)
+ *   acp       a program that speaks the Agent Client Protocol on its stdio (`acp.ts`)
+ *
+ * Promises of each: the program runs in the checkout of the story, as an argv array. What it prints is reported, in
+ * lines. It ends when the signal aborts, and the result comes after all of its processes have ended. A program that is
+ * killed or crashes fails the story with `AGENT_CRASH`.
+ */
 import type { AgentSpec } from '../../model/agent.ts';
 import type { RunAgent } from '../agent.ts';
 import { type Key, keyEnv } from '../key.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Addition, withAdditions } from './addition.ts';
+import { withAdditions } from './addition.ts';
+import type { Addition } from './mcp.ts';
 
 const value = (name: string, content: unknown): Addition => ({
   ...{ kind: 'value', path: ['mcpServers', name], value: content },

@@ -2,22 +2,10 @@
  * Entries that Carrel adds to a settings file, recorded so that it can change or remove them later. It touches only
  * entries that are still as it added them: what an agent or a person wrote or changed stays.
  */
+
 import { editedJsonc, parseJsonc } from '../../lib/jsonc.ts';
 import { tomlTable, withoutTomlTable, withTomlTable } from '../../lib/toml-table.ts';
-
-export type Addition =
-  /** A value of JSON, at a path. */
-  | { readonly kind: 'value'; readonly path: readonly string[]; readonly value: unknown }
-  /** A text in a list of JSON. */
-  | { readonly kind: 'item'; readonly path: readonly string[]; readonly value: string }
-  /** A table of TOML, by its name and with its header. */
-  | { readonly kind: 'table'; readonly path: readonly string[]; readonly value: string };
-
-export interface Changed {
-  readonly text: string;
-  /** The entries in the text that Carrel may change or remove later. */
-  readonly added: readonly Addition[];
-}
+import type { Addition, Changed } from './mcp.ts';
 
 /** Returns the text with the wanted entries, without those that were added before and are no longer wanted. */
 export function withAdditions(text: string, before: readonly Addition[], wanted: readonly Addition[]): Changed {

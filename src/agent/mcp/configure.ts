@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
 import { mcpAddedPath } from '../../model/mcp.ts';
-import { type Addition, withAdditions } from './addition.ts';
-import { agentFiles, type McpList } from './format.ts';
+import { withAdditions } from './addition.ts';
+import { agentFiles } from './format.ts';
+import type { Addition, McpList } from './mcp.ts';
 
 type Added = Record<string, readonly Addition[]>;
 

@@ -1,18 +1,7 @@
 /** The files in which agents find their MCP servers, below the home, each in the agent's own format. */
+
 import { isLocal, type LocalServer, type McpServer, type RemoteServer } from '../../model/mcp.ts';
-import type { Addition } from './addition.ts';
-
-/** The list that the daemon writes: `mcp.json` of the metadata. */
-export interface McpList {
-  readonly servers: readonly McpServer[];
-  /** Names of servers in the project's file that are not configured. */
-  readonly shadowed: readonly string[];
-}
-
-export interface AgentFile {
-  readonly path: string;
-  readonly wanted: readonly Addition[];
-}
+import type { Addition, AgentFile, McpList } from './mcp.ts';
 
 export function agentFiles(list: McpList): AgentFile[] {
   return [...claudeFiles(list), codexFile(list), geminiFile(list), opencodeFile(list)];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mcpListPath } from '../../model/mcp.ts';
-import type { McpList } from './format.ts';
+import type { McpList } from './mcp.ts';
 
 /** The list that the daemon wrote before the start; empty in a sandbox of an earlier version. */
 export function mcpList(path = mcpListPath): McpList {

@@ -1,21 +1,15 @@
 /** Calls to the daemon over a port on the loopback of this sandbox. */
+
 import { request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstBytes } from '../../lib/collect.ts';
 import { Fault, type FaultBody, isFault } from '../../model/fault.ts';
+import type { DaemonRequest } from './memory.ts';
 
 const maxAnswerBytes = 16 * 1024 ** 2;
 const answerMs = 60_000;
 /** Pauses between tries: a daemon that is restarted answers after some seconds. */
 const pausesMs = [200, 500, 1000, 2000, 4000, 8000];
-
-export interface DaemonRequest {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: unknown;
-  /** Whether it may be sent again after a lost connection, when the daemon may have handled it already. */
-  readonly isRepeatable: boolean;
-}
 
 export async function callDaemon(address: string, request: DaemonRequest): Promise<object> {
   for (const pauseMs of pausesMs) {

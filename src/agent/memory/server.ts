@@ -1,8 +1,7 @@
 /** The part of MCP that a server with tools needs. The daemon has the list of tools. */
-import { asFault, type Fault } from '../../model/fault.ts';
-import type { DaemonRequest } from './daemon-call.ts';
 
-export type CallDaemon = (request: DaemonRequest) => Promise<object>;
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { CallDaemon, Toolset } from './memory.ts';
 
 interface Message {
   readonly jsonrpc?: unknown;
@@ -12,20 +11,6 @@ interface Message {
 }
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
-
-/** The tools of one MCP server. */
-export interface Toolset {
-  readonly name: string;
-  readonly instructions: string;
-  /** The path of the tools at the daemon. */
-  readonly path: string;
-  /** Whether a call that may have reached the daemon can be sent again. */
-  isRepeatable(tool: string): boolean;
-  /** Converts the input before it is sent. */
-  input?(tool: string, input: unknown): unknown;
-  /** Converts the daemon's answer to a result of MCP. */
-  result(answer: object): object;
-}
 
 class RpcError extends Error {
   readonly code: number;

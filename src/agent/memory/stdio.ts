@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 import { asFault, faultTable } from '../../model/fault.ts';
 import { memoryEnv } from '../../model/memory.ts';
 import { callDaemon } from './daemon-call.ts';
-import { ToolServer, type Toolset } from './server.ts';
+import type { Toolset } from './memory.ts';
+import { ToolServer } from './server.ts';
 
 /** More than the daemon accepts; longer lines are skipped. */
 const maxLine = 4 * 1024 ** 2;

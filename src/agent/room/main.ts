@@ -5,7 +5,7 @@ import { ulidPattern } from '../../model/ulid.ts';
 import { serveMcp } from './mcp.ts';
 import { post } from './post.ts';
 import { follow, read, unread } from './read.ts';
-import { RoomFiles, readStdin, roomNames } from './room-files.ts';
+import { RoomFiles, readStdin, roomNames } from './room.ts';
 
 const usage = `usage:
   carrel-room ls

@@ -8,7 +8,7 @@ import { ulidPattern } from '../../model/ulid.ts';
 import { lastNames } from './order.ts';
 import { post } from './post.ts';
 import { unread } from './read.ts';
-import { RoomFiles, roomNames } from './room-files.ts';
+import { RoomFiles, roomNames } from './room.ts';
 
 const version = '2025-06-18';
 const codes = { methodNotFound: -32_601, invalidParams: -32_602 } as const;

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrno } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
-import type { RoomFiles } from './room-files.ts';
+import type { RoomFiles } from './room.ts';
 
 export interface Post {
   readonly text: string;

@@ -1,7 +1,7 @@
 /** Prints messages of a room. */
 import { watch } from 'node:fs';
 import { lastNames, OrderLog } from './order.ts';
-import type { ReadMessage, RoomFiles } from './room-files.ts';
+import type { ReadMessage, RoomFiles } from './room.ts';
 
 export interface Shown {
   readonly isJson: boolean;

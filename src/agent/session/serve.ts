@@ -8,7 +8,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
-import { AcpDriver } from './acp/acp-driver.ts';
+import { AcpDriver } from './acp/acp.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
 import { serveSessions } from './http/http.ts';
 import { endOrphans } from './orphans.ts';

@@ -7,10 +7,10 @@ import type { CodeActions, CodeEdit, CodeLines, ListActions } from '../../model/
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { open, type Shape, text } from '../../model/shape.ts';
-import type { CodeEditCall, Computed } from './code-computed.ts';
 import { answerOf } from './code-position.ts';
 import { readDocument } from './document.ts';
 import { lineStarts } from './range-edit.ts';
+import type { CodeCall, Computed } from './spoke.ts';
 
 /** An action, with the object that its server wants back. */
 interface Action {
@@ -28,7 +28,7 @@ const action: Shape<Action> = (value, path) => {
   return { id, title, kind, sent: value as object };
 };
 
-export async function listActions(root: string, asked: ListActions, call: CodeEditCall): Promise<CodeActions> {
+export async function listActions(root: string, asked: ListActions, call: CodeCall): Promise<CodeActions> {
   const { path, lines, timeoutMs } = asked;
   const options = { signal: call.signal, timeoutMs };
   const { answer, actions } = await actionsAt(path, rangeOf(root, path, lines), call.servers, options);

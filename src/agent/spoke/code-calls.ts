@@ -5,9 +5,9 @@ import { symbolKind } from '../../lsp/symbol.ts';
 import { pathOf } from '../../lsp/uri.ts';
 import type { CallDirection, Calls, CodeCaller, CodePage } from '../../model/code.ts';
 import { open, type Shape, type Shaped, text, whole } from '../../model/shape.ts';
-import type { CodeCall } from './code-call.ts';
 import { linesOf, textAt } from './code-place.ts';
 import { answerOf, optionsOf, pageOf, positionOf, rangeOf } from './code-position.ts';
+import type { CodeCall } from './spoke.ts';
 
 const item = open({ name: text({ max: 10_000 }), kind: whole(0, 1000), uri, selectionRange: range });
 type Item = Shaped<typeof item>;

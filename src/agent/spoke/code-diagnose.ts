@@ -3,8 +3,8 @@ import { diagnostic } from '../../lsp/diagnostic.ts';
 import { listOf, resultOf } from '../../lsp/shape.ts';
 import { type CodePage, type CodeProblem, type OfFile, severities } from '../../model/code.ts';
 import { Fault } from '../../model/fault.ts';
-import type { CodeCall } from './code-call.ts';
 import { answerOf, optionsOf, pageOf, rangeOf } from './code-position.ts';
+import type { CodeCall } from './spoke.ts';
 
 const maxMessageLength = 4000;
 

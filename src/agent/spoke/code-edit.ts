@@ -9,17 +9,17 @@ import type { CodeChanges, CodeEdit, CodeEditMethods } from '../../model/code-ed
 import type { FileChange } from '../../model/edit.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { actionEdit, importsEdit, listActions } from './code-action.ts';
-import type { CodeEditCall, Computed } from './code-computed.ts';
 import { answerOf, positionOf } from './code-position.ts';
 import { listFiles } from './list.ts';
 import { realNames } from './path.ts';
 import { changesOf } from './server-changes.ts';
+import type { CodeCall, Computed } from './spoke.ts';
 
 type Methods = {
   [M in keyof CodeEditMethods]: (
     root: string,
     asked: CodeEditMethods[M][0],
-    call: CodeEditCall,
+    call: CodeCall,
   ) => Promise<CodeEditMethods[M][1]>;
 };
 
@@ -32,7 +32,7 @@ const maxAttempts = 5;
  * server is asked again: it then knows at least these versions. If its answer is the same, the edit fits what was read.
  * If a file changes later, its hash makes the edit fail.
  */
-async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: CodeEditCall): Promise<CodeChanges> {
+async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: CodeCall): Promise<CodeChanges> {
   const options = { signal, timeoutMs: asked.timeoutMs };
   let before: string | null = null;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

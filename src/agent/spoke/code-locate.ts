@@ -1,9 +1,9 @@
 /** Finds the places where a symbol is defined, used or implemented. */
 import { locations, resultOf } from '../../lsp/shape.ts';
 import type { CodePage, FilePlaces, Locate } from '../../model/code.ts';
-import type { CodeCall } from './code-call.ts';
 import { linesOf, placesOn } from './code-place.ts';
 import { answerOf, optionsOf, positionOf } from './code-position.ts';
+import type { CodeCall } from './spoke.ts';
 
 export async function locate(root: string, asked: Locate, call: CodeCall): Promise<CodePage<FilePlaces>> {
   const { kind, at } = asked;

@@ -5,8 +5,8 @@ import { documentSymbols, namePosition, symbolsAt } from '../../lsp/symbol.ts';
 import type { CodeAnswer, CodePosition, CodeRange } from '../../model/code.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { CodeCall } from './code-call.ts';
 import { readDocument } from './document.ts';
+import type { CodeCall } from './spoke.ts';
 
 export async function positionOf(
   root: string,

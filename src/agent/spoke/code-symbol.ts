@@ -13,8 +13,8 @@ import type {
   SearchSymbols,
 } from '../../model/code.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import type { CodeCall } from './code-call.ts';
 import { answerOf, pageOf, rangeOf } from './code-position.ts';
+import type { CodeCall } from './spoke.ts';
 
 export async function symbolsOf(_root: string, asked: OfFile, call: CodeCall): Promise<CodePage<CodeSymbol>> {
   const options = { signal: call.signal, timeoutMs: asked.timeoutMs };

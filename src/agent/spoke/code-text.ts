@@ -2,8 +2,8 @@
 import { listOf, markup, resultOf, textOrNone } from '../../lsp/shape.ts';
 import type { AtPosition, CodePage, Complete, Completion, Hover, Signature } from '../../model/code.ts';
 import { list, open, orNull, plainObject, type Shape, text, whole } from '../../model/shape.ts';
-import type { CodeCall } from './code-call.ts';
 import { answerOf, optionsOf, pageOf, positionOf } from './code-position.ts';
+import type { CodeCall } from './spoke.ts';
 
 const maxHoverLength = 20_000;
 const maxDetailLength = 500;

@@ -2,7 +2,6 @@
 import type { LanguageServers } from '../../lsp/lsp.ts';
 import { Servers } from '../../lsp/servers.ts';
 import type { CodeMethods } from '../../model/code.ts';
-import type { CodeCall } from './code-call.ts';
 import { callsOf } from './code-calls.ts';
 import { diagnose } from './code-diagnose.ts';
 import { locate } from './code-locate.ts';
@@ -10,6 +9,7 @@ import { specsOf } from './code-setup.ts';
 import { searchSymbols, symbolsOf } from './code-symbol.ts';
 import { complete, hover, signatures } from './code-text.ts';
 import { readDocument } from './document.ts';
+import type { CodeCall } from './spoke.ts';
 
 type Methods = {
   [M in keyof CodeMethods]: (root: string, asked: CodeMethods[M][0], call: CodeCall) => Promise<CodeMethods[M][1]>;

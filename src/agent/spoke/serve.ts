@@ -4,9 +4,8 @@ import { Lines } from '../../lib/lines.ts';
 import { OutputLimit } from '../../lib/output-limit.ts';
 import type { LanguageServers } from '../../lsp/lsp.ts';
 import { asFault } from '../../model/fault.ts';
-import { maxRequestBytes, type SpokeMethod, type SpokeMethods, type SpokeRequest } from '../../model/spoke.ts';
+import { maxRequestBytes, type SpokeRequest } from '../../model/spoke.ts';
 import { codeMethods, serversOf } from './code.ts';
-import type { CodeCall } from './code-call.ts';
 import { codeEditMethods } from './code-edit.ts';
 import { finishEdit, prepareEdit } from './edit.ts';
 import { abortEdit } from './edit-abort.ts';
@@ -15,18 +14,7 @@ import { readFile, removeFile, renameFile, writeFile } from './file.ts';
 import { listFiles } from './list.ts';
 import { runCommand } from './run.ts';
 import { searchText } from './search.ts';
-
-interface Call extends CodeCall {
-  output(text: string): void;
-}
-
-type Methods = {
-  [M in SpokeMethod]: (
-    root: string,
-    asked: SpokeMethods[M][0],
-    call: Call,
-  ) => SpokeMethods[M][1] | Promise<SpokeMethods[M][1]>;
-};
+import type { Methods } from './spoke.ts';
 
 const methods: Methods = {
   'spoke/ping': () => ({}),

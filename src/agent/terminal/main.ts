@@ -1,4 +1,10 @@
-/** Writes the settings of an agent's terminal program into the home of the sandbox, before the program starts. */
+/**
+ * Writes the settings of an agent's terminal program into the home of the sandbox, before the program starts. What the
+ * caller requires is set; a default yields to what a file has already; other entries stay.
+ *
+ * Nothing here keeps the agent from starting: a file that cannot be parsed or written stays as it is, with a warning. The
+ * settings are then not recorded as applied, so the next start tries again.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedJsonc, parseJsonc } from '../../lib/jsonc.ts';

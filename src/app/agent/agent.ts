@@ -1,4 +1,9 @@
-/** Agents in terminals: the sandbox of a project in which an agent's own terminal program runs. */
+/**
+ * Agents in terminals: the sandbox of a project in which an agent's own terminal program runs. The newest one of the agent
+ * in the project is used, and started if it has ended; without one, or on request, a new one is created. What is missing,
+ * the program or the key, is refused in one message, with the commands that provide it (`readiness.ts`). So are other
+ * options for a sandbox that exists.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/agent.ts';
 import { declare, definedDetail } from '../route.ts';

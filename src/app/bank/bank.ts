@@ -1,4 +1,8 @@
-/** The memory bank of a user: routes that read its history and restore earlier versions. */
+/**
+ * The memory bank of a user: routes that read its history and restore earlier versions. Sandboxes use it as files and by
+ * tools (`sandbox-bank.ts`); plain writes are noticed by scans (`live-banks.ts`). A restore makes an earlier version the
+ * newest and removes none. The rules are in `docs/formats/memory-bank.md`.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/bank.ts';
 import type { ProbeRow } from '../../engine/engine.ts';

@@ -1,4 +1,8 @@
-/** The credentials of a user. */
+/**
+ * The credentials of a user: each names a secret and the host whose requests get it as a header. They are added, granted to
+ * sandboxes, and removed. A view never has the value, and no sandbox gets it: the proxy has it, in memory
+ * (`supply.ts`, and `network/credential/credential.ts` for the promises).
+ */
 import { z } from 'zod';
 import * as shape from '../../api/credential.ts';
 import { declare, definedDetail, named } from '../route.ts';

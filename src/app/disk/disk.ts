@@ -1,4 +1,7 @@
-/** Disk space: where it goes, and protection against a full disk. */
+/**
+ * Disk space: where it goes, and protection against a full disk. When less is free than `disk.keepFree`, the sandbox that
+ * grew most is stopped, never removed (`watch.ts`); if something else fills the disk, none is.
+ */
 import { z } from 'zod';
 import type { DiskView } from '../../api/disk.ts';
 import { diskView } from '../../api/disk.ts';

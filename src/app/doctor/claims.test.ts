@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFakeEngine } from '../../engine/fake.ts';
+import { createFakeEngine } from '../../engine/fake/fake.ts';
 import { claimIds } from '../../engine/local/probe/claims.ts';
 import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';

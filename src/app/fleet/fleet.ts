@@ -1,4 +1,8 @@
-/** What one carrel.yaml declares, and which of its grants a user trusts. */
+/**
+ * What one carrel.yaml declares, and which of its grants a user trusts. The daemon compares the file with the records and
+ * answers with the steps of a plan; it changes nothing: the client takes the steps through the other routes
+ * (`cli/fleet`). Each grant in the file needs the trust of the user once, as it is written; a changed one needs it again.
+ */
 import * as shape from '../../api/fleet.ts';
 import { declare } from '../route.ts';
 import type { Fleets } from './fleets.ts';

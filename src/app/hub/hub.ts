@@ -1,4 +1,19 @@
-/** The hub of a user: tools over their projects, for MCP clients and for the command line. */
+/**
+ * The hub of a user: tools over their projects, for MCP clients and for the command line. `hub/hub.ts` has the promises of
+ * a tool.
+ *
+ * A call: the caller is checked → the project's spoke is started, if the tool needs it and it does not run (`spoke.ts`) →
+ * the tool runs → the answer. Spokes and environments are sandboxes of the user; a spoke that no call uses is stopped.
+ *
+ * Promises:
+ * - The caller is checked on every call, whatever the connection offered before. A project that the caller may not name is
+ *   answered like one that does not exist.
+ * - A call that changes something is in the audit log before it is answered; a post is in its room.
+ * - An edit in several projects is applied in all of them or in none, also after a crash (`edits.ts`).
+ * - A token is shown once, and the record has only what it grants. A revoked one ends its sessions and running calls.
+ * - An environment reaches no host beyond those that the user allows for its project. A sandbox with secrets, credentials,
+ *   volumes, rooms or memory is no environment, so no tool reaches it.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';

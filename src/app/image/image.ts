@@ -1,4 +1,7 @@
-/** The images that sandboxes on a Docker Engine are made of. */
+/**
+ * The images that sandboxes on a Docker Engine are made of. `image/image.ts` has their life cycle and promises. The owner
+ * builds and removes them, and lists which images every user can use. An image that a sandbox needs is not removed.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/image.ts';
 import { encodeJson } from '../../api/stream.ts';

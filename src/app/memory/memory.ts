@@ -1,4 +1,17 @@
-/** The memory of a user: notes of its agents and its own. */
+/**
+ * The memory of a user: notes of its agents and its own. The rules are in `docs/formats/memory.md`; `memory/memory.ts`
+ * keeps them.
+ *
+ * Life cycle of a note: saved by a person, a token of the hub or a sandbox → searched and read → removed, by its writer or
+ * by the user, or at its expiry. The file of a user is opened when it is first used.
+ *
+ * Promises:
+ * - Writer, time and id come from here; a request that has them is refused.
+ * - A sandbox reaches only the scopes that its record grants, looked up for each call (`sandbox-memory.ts`). Notes of
+ *   other scopes do not exist for it.
+ * - A note of another writer is marked `foreign`: it is data, not an instruction. Imported notes are, too.
+ * - A saved note is on disk when the request is answered.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/memory.ts';
 import type { ProbeRow } from '../../engine/engine.ts';

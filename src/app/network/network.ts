@@ -1,4 +1,18 @@
-/** What sandboxes can reach, and the ports that lead to them. */
+/**
+ * What sandboxes can reach, and the ports that lead to them. `network/network.ts` has the promises of the proxy.
+ *
+ * The record of a sandbox has its rules and ports. `networks.ts` makes its network what the record says: before its
+ * command begins, when a new daemon finds it running, and whenever the record changes. If neither the command nor the
+ * project names rules, a new sandbox gets those of config.yaml.
+ *
+ * Promises:
+ * - A change takes effect at once in a running sandbox. One that the proxy refuses is not recorded; a proxy that is away
+ *   gets it when it is back.
+ * - A rule that is taken away closes the connections that it allowed.
+ * - A network that is not as recorded is tried again, and shown with the reason until it is.
+ * - Every attempt to connect is recorded; `explain` says which rule decides.
+ * - A port of the host that is in use, or that this user may not use, is refused.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/network.ts';
 import { count, flag } from '../../api/query.ts';

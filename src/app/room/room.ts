@@ -1,4 +1,19 @@
-/** The rooms of a user. */
+/**
+ * The rooms of a user: folders of messages, and the watchers that handle them. The format and the rules are in
+ * `docs/formats/room.md`; `room/room.ts` keeps them.
+ *
+ * Life cycle: created, in the home or in a folder that the owner names → opened after each start of the daemon, because
+ * files may lie in inboxes → posts, reads, followers → removed, with its messages. A folder that was named stays.
+ *
+ * Promises:
+ * - A post is on disk when it is answered. Its sender is the caller: a user, a sandbox, a token or a webhook, never what a
+ *   message claims.
+ * - A watcher handles the messages for it in their order, one at a time, and the next daemon continues where it was. What
+ *   fails too often goes to `dead/` of the room (`watcher.ts`).
+ * - A sandbox gets the rooms of its spec, each with an inbox of its own (`sandbox-rooms.ts`).
+ * - A room of a sandbox is removed only with `force`. Watchers that run a program of the host or call a webhook are for
+ *   the owner.
+ */
 import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/room.ts';

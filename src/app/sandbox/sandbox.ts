@@ -1,4 +1,20 @@
-/** The life of a sandbox: create, start, stop, remove, output, exec. */
+/**
+ * Sandboxes, as users have them: create, start, stop, remove, output, exec, attach.
+ *
+ * Life cycle: a request is resolved and checked (`spec.ts`) → recorded and launched in one turn of the reconciler → runs →
+ * ends → is started again, any number of times → removed with its data. `stop`, `start` and `rm` only write the spec; the
+ * reconciler does the rest (`reconcile/reconcile.ts`), also when this daemon is killed meanwhile.
+ *
+ * Promises:
+ * - A sandbox whose first start fails leaves no record; the fault is the answer.
+ * - A sandbox that runs, or whose changes or commits are not on the host, is removed only if the request says so.
+ * - The output of earlier starts is kept, up to a limit (`earlier-output.ts`). The command of a sandbox goes on when its
+ *   clients go away.
+ * - Reading waits for no engine that does not answer: the answer is then the recorded state, and says so.
+ *
+ * Faults: `conflict` (the name is taken, or the wrong state), `exhausted` (too many sandboxes, disk full), `denied` (a
+ * folder or image that this user may not use), `unsupported` (the engine cannot provide what was asked for).
+ */
 import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/sandbox.ts';

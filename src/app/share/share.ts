@@ -1,4 +1,16 @@
-/** Folders of the host that several consumers see. */
+/**
+ * Folders of the host that several consumers see.
+ *
+ * Life cycle: added with its consumers → recorded → access is given → consumers are added → revoked from one consumer or
+ * from all; the folder stays. Access that was recorded but not given, and a revocation that was cut short, are finished by
+ * the next daemon.
+ *
+ * Promises:
+ * - The state of each consumer is observed, not remembered (`observe.ts`); `verify` proves it by files in both directions.
+ * - A revocation takes the mount from running sandboxes at once. A sandbox with open files of the share keeps it, and that
+ *   revocation is refused, unless `force` stops the sandbox.
+ * - Consumers outside of Carrel are for the owner: an account gets access only if it is named.
+ */
 import { z } from 'zod';
 import type { VerdictView } from '../../api/share.ts';
 import * as shape from '../../api/share.ts';

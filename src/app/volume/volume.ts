@@ -1,4 +1,15 @@
-/** The volumes of a user. */
+/**
+ * The volumes of a user: named folders that outlive sandboxes. `volume/volume.ts` has the promises about their content.
+ *
+ * Life cycle: those of each type are made when they are needed, named ones by `create` → mounted by sandboxes → backed up,
+ * restored, migrated → removed. What a crash interrupted is finished or undone at the next start, before anything else.
+ *
+ * - `clean` without names removes only volumes that come back by themselves; a named volume is removed by its name.
+ * - A volume that a sandbox mounts is kept. A backup is made first, unless the caller declines it; without one, the
+ *   history of a removed memory bank is removed, too.
+ * - A user reaches the own volumes; the owner of the installation reaches those of all users, and alone changes the
+ *   shared ones.
+ */
 import { z } from 'zod';
 import { flag } from '../../api/query.ts';
 import * as shape from '../../api/volume.ts';

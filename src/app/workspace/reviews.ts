@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangesView } from '../../api/workspace.ts';
-import type { JobOwner } from '../../job/threads.ts';
+import type { JobOwner } from '../../job/job.ts';
 import { EncodedJson } from '../../lib/encoded-json.ts';
 import { removeTree } from '../../lib/file.ts';
 import { toText } from '../../model/byte-path.ts';

@@ -1,4 +1,18 @@
-/** The working copies of sandboxes: review, apply, snapshots, forks. */
+/**
+ * The working copies of sandboxes: review, apply, undo, snapshots, forks.
+ *
+ * Life cycle of a change: the agent makes it → its base is recorded (`base-watch.ts`) → it is reviewed (`reviews.ts`) →
+ * applied to the project or discarded → an apply is undone, or not. Commits of the agent become refs of the project's
+ * repository (`commits.ts`). A snapshot is taken, restored, removed; it goes with its sandbox.
+ *
+ * Promises:
+ * - Only `apply` and `undo` write files of the project: everything or nothing, and never over edits of the owner. What is
+ *   gated needs the owner's permission.
+ * - There is one apply at a time per project. It is recorded before it begins; the next daemon finishes it or drops it.
+ * - Sandboxes are paused while their changes are applied or a snapshot is taken, and have to have ended for `restore` and
+ *   `discard`. Both of these take a snapshot of the present state first.
+ * - A fork is a new, stopped sandbox with a copy of the state.
+ */
 import { z } from 'zod';
 import { sandboxView } from '../../api/sandbox.ts';
 import * as shape from '../../api/workspace.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { samplePlaces } from '../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
-import { createFakeEngine, type FakeEngine } from '../../engine/fake.ts';
+import { createFakeEngine, type FakeEngine } from '../../engine/fake/fake.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { initialStatus, withSpec } from '../../model/sandbox.ts';
 import { createReconciler } from '../../reconcile/reconciler.ts';

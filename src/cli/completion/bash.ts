@@ -11,7 +11,7 @@ import {
   quoted,
   type ValuedFlag,
   valuedFlags,
-} from './word.ts';
+} from './completion.ts';
 
 export function bash({ commands: entries, groups, names }: CommandTable): string {
   const first = firstWords(entries, groups).map(({ name }) => name);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { table } from '../commands.ts';
 import { bash } from './bash.ts';
+import { flagsOf, valuedFlags } from './completion.ts';
 import { fish } from './fish.ts';
-import { flagsOf, valuedFlags } from './word.ts';
 import { zsh } from './zsh.ts';
 
 const shown = table.commands.filter(({ hidden }) => !hidden);

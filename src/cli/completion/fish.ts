@@ -9,7 +9,7 @@ import {
   namesWithin,
   type ValuedFlag,
   valuedFlags,
-} from './word.ts';
+} from './completion.ts';
 
 export function fish({ commands: entries, groups }: CommandTable): string {
   const first = firstWords(entries, groups);

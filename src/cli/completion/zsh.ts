@@ -1,5 +1,15 @@
 import type { CommandEntry, CommandTable, GroupEntry, OptionEntry } from '../cli.ts';
-import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, optionsOf, quoted } from './word.ts';
+import {
+  firstWords,
+  flagsOf,
+  globalOptions,
+  isIn,
+  lastWord,
+  namesOf,
+  namesWithin,
+  optionsOf,
+  quoted,
+} from './completion.ts';
 
 export function zsh({ commands: entries, groups, names }: CommandTable): string {
   const alone = entries.filter((entry) => !groups.some((group) => isIn(entry, group)));

@@ -1,4 +1,11 @@
-/** Makes the clients by which commands reach the daemon. */
+/**
+ * Makes the clients by which commands reach the daemon.
+ *
+ * `connect` starts a daemon when none answers (`start-daemon.ts`); `connectRunning` starts none, and its calls then fail
+ * with `unavailable`. A daemon of another account, at a socket that the user named, is never started here; the token for
+ * it comes from the environment or a file (`access.ts`). For a daemon of another build, a restart is offered
+ * (`older-daemon.ts`).
+ */
 import { Client } from '../../api/client.ts';
 import { ownBuild } from '../../lib/package.ts';
 import type { Context } from '../cli.ts';

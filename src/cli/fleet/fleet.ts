@@ -1,4 +1,11 @@
-/** A fleet for the commands: its parsed file, and the daemon that interprets it. */
+/**
+ * A fleet for the commands: its parsed file, and the daemon that interprets it.
+ *
+ * `carrel up` with a carrel.yaml: the file is read (`file.ts`) → the daemon plans and answers with steps → the client takes
+ * them one after another through the ordinary routes (`act.ts`), and prints each. A failed step holds back only the steps
+ * that need it. What the file gives to sandboxes has to be trusted before the first step. For other commands, a request
+ * that is refused for lack of trust asks at a terminal and is sent once more (`trust.ts`).
+ */
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { readYaml, type YamlDocument } from '../../lib/yaml.ts';

@@ -11,13 +11,13 @@ export const gettingStarted: Area = {
       args: '[DIR]',
       completes: 'files',
       examples: ['demo'],
-      load: () => import('./demo.ts'),
+      load: () => import('./demo/demo.ts'),
     },
     {
       name: 'init',
       summary: 'write a carrel.yaml for the projects in this directory',
       examples: ['init'],
-      load: () => import('./init.ts'),
+      load: () => import('./init/init.ts'),
     },
     {
       name: 'completion',

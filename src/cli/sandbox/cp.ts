@@ -5,7 +5,7 @@ import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { catchSignals } from '../signals.ts';
-import { parseCopy } from './copy/copy-path.ts';
+import { parseCopy } from './copy/copy.ts';
 import { pull } from './copy/pull.ts';
 import { push } from './copy/push.ts';
 

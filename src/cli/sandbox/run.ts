@@ -10,7 +10,7 @@ import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { showUntilEnd } from '../stream/interactive.ts';
-import type { Exit } from '../stream/receive.ts';
+import type { Exit } from '../stream/stream.ts';
 import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
 import { warnAboutFallback } from './fallback.ts';

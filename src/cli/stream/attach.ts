@@ -1,4 +1,5 @@
 /** Connects this terminal, or these streams, to the command of a sandbox until one side ends. */
+
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { Context } from '../cli.ts';
@@ -8,21 +9,11 @@ import { DetachKeys } from './detach-keys.ts';
 import { earlierScreen } from './earlier-screen.ts';
 import { forceRedraw } from './force-redraw.ts';
 import { hasInput, sendInput } from './input.ts';
-import { closeSinks, ownSinks, receive, type Sinks, writeAndDrain } from './receive.ts';
+import { closeSinks, ownSinks, receive, writeAndDrain } from './receive.ts';
 import { sendSizeOnKey } from './send-size-on-key.ts';
+import type { AttachOptions, Sinks } from './stream.ts';
 import { followSize, rawKeys, sendSize, terminalSize } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
-
-export interface AttachOptions {
-  /** The command of the sandbox has a terminal. */
-  readonly terminal: boolean;
-  /** The command by which the user attaches again. */
-  readonly again: string;
-  /** The command already runs and has drawn its screen for others. */
-  readonly drawn: boolean;
-  /** The log lacks the text after the last line feed, as in a Docker Engine, so the program has to redraw. */
-  readonly lineLog: boolean;
-}
 
 /** Resolves to the exit code of the command. A client that detaches exits with 0. */
 export async function attachTo(

@@ -1,24 +1,11 @@
 /** Runs one command inside a running sandbox, from the request to the exit. */
-import type { Readable } from 'node:stream';
-import type { Client } from '../../api/client.ts';
+
 import type { ExecRequest } from '../../api/sandbox.ts';
 import { encodeJson } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import { sendInput } from './input.ts';
-import { type Exit, receive, type Sinks } from './receive.ts';
-
-export interface Inside {
-  readonly client: Client;
-  readonly name: string;
-  readonly signal?: AbortSignal;
-  /** Called when a command begins, with a function that returns the bytes passed so far in both directions. */
-  readonly onOpen?: (bytes: () => number) => void;
-}
-
-export interface ExecOptions {
-  readonly input?: Readable;
-  readonly env?: Readonly<Record<string, string>>;
-}
+import { receive } from './receive.ts';
+import type { ExecOptions, Exit, Inside, Sinks } from './stream.ts';
 
 /** Runs a helper command with its own streams; it ends when this client goes away. */
 export async function execInside(

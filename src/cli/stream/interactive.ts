@@ -1,4 +1,5 @@
 /** Shared by `run`, `exec` and `shell`: connects the user's streams, and perhaps the terminal, to a command inside. */
+
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/sandbox.ts';
@@ -9,15 +10,11 @@ import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
 import { openExec } from './open-exec.ts';
-import { closeSinks, type Exit, memoryHint, ownSinks, receive } from './receive.ts';
+import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
 import { StartErrorFilter } from './start-error-filter.ts';
+import type { Exit, UsedStreams } from './stream.ts';
 import { followSize, rawKeys } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
-
-export interface UsedStreams {
-  readonly stdin: boolean;
-  readonly terminal: boolean;
-}
 
 export async function interact(
   client: Client,

@@ -1,4 +1,5 @@
 /** Passes the output of a sandbox from frames to sinks, with back-pressure. */
+
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -6,21 +7,7 @@ import { isReset, readFrames } from '../../api/client.ts';
 import { decodeJson, type Frame } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Output, Sink } from '../output/output.ts';
-
-export interface Exit {
-  readonly exitCode: number;
-  readonly signal: string | null;
-  readonly outOfMemory: boolean;
-  /** HOST:PORT of each connection that no rule allowed. */
-  readonly refused?: readonly string[];
-}
-
-export interface Sinks {
-  stdout(chunk: Buffer): Promise<void> | void;
-  stderr(chunk: Buffer): Promise<void> | void;
-  /** Takes messages about the stream itself. */
-  notice?(message: string): void;
-}
+import type { Exit, Sinks } from './stream.ts';
 
 /**
  * Receives until the exit frame. If the stream ends or is reset before, the daemon went away but the command runs on;

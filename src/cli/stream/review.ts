@@ -7,7 +7,8 @@ import { DiffText } from '../output/diff-text.ts';
 import type { Output } from '../output/output.ts';
 import { openScreen, type Screen } from '../output/pager.ts';
 import { during } from '../output/progress.ts';
-import { deliver, type Sinks, writeAndDrain } from './receive.ts';
+import { deliver, writeAndDrain } from './receive.ts';
+import type { Sinks } from './stream.ts';
 
 export type Ask = (signal?: AbortSignal) => AsyncIterable<Frame>;
 

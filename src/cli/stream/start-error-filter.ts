@@ -4,7 +4,7 @@
  * runtime ends right after its error, so if the command goes on, the output is its own and is shown.
  */
 import { Fault } from '../../model/fault.ts';
-import type { Sinks } from './receive.ts';
+import type { Sinks } from './stream.ts';
 
 const notFound = 127;
 const notExecutable = 126;

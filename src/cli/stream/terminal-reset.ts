@@ -3,7 +3,7 @@
  * modes, visible cursor.
  */
 import type { Output } from '../output/output.ts';
-import type { Sinks } from './receive.ts';
+import type { Sinks } from './stream.ts';
 
 const otherScreens = ['47', '1047', '1049'];
 const cursor = '25';

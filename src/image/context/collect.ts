@@ -11,34 +11,12 @@ import { isErrno } from '../../lib/file.ts';
 import { type BytePath, fromBytes, fromText, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
-import type { Files } from '../dockerfile/copy.ts';
 import { refusal } from '../dockerfile/parse.ts';
-import type { Ignore } from './ignore.ts';
+import type { ContextLimits, Entry, Wanted } from './context.ts';
 import { matchesName, type NamePattern, namePattern } from './pattern.ts';
-
-export interface Entry {
-  readonly path: BytePath;
-  readonly kind: 'file' | 'folder' | 'link';
-  readonly mode: number;
-  readonly sizeBytes: number;
-  /** The target of a link. */
-  readonly target: BytePath;
-}
-
-export interface ContextLimits {
-  readonly maxBytes: number;
-  readonly maxEntries: number;
-}
 
 const contextLimits: ContextLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 };
 const maxDepth = 200;
-
-export interface Wanted {
-  /** The Dockerfile, for messages. */
-  readonly file: string;
-  readonly files: readonly Files[];
-  readonly ignore: Ignore;
-}
 
 /** Returns the entries in the order of their paths. */
 export async function collect(root: Anchor, wanted: Wanted, limits: ContextLimits = contextLimits): Promise<Entry[]> {

@@ -1,4 +1,5 @@
 /** Packs files of a project into an archive for a build, and computes the checksum that shows whether they changed. */
+
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,15 +8,8 @@ import { type OpenFile, openRegularBelow, ReadRefusal } from '../../lib/bounded-
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Entry } from './collect.ts';
+import type { Entry, Extra } from './context.ts';
 import { header, padding } from './tar.ts';
-
-/** A file that is added to those of the project. */
-export interface Extra {
-  readonly path: string;
-  readonly mode: number;
-  readonly content: Buffer;
-}
 
 const readInto = promisify(read);
 const chunkBytes = 256 * 1024;

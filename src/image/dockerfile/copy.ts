@@ -1,13 +1,8 @@
 /** COPY and ADD: what they copy from the project, and which other sources they may have. */
-import type { Fault } from '../../model/fault.ts';
-import type { Instruction } from './parse.ts';
-import { jsonWords } from './words.ts';
 
-/** Patterns of paths below the project. */
-export interface Files {
-  readonly line: number;
-  readonly patterns: readonly string[];
-}
+import type { Fault } from '../../model/fault.ts';
+import type { Files, Instruction } from './dockerfile.ts';
+import { jsonWords } from './words.ts';
 
 export interface Sources {
   /** The text for the engine. */

@@ -2,26 +2,10 @@
  * Parses a Dockerfile into instructions. The builder never sees the original text, only text that is written from the
  * instructions, so no two parsers can disagree about it. What is not understood is refused with its line.
  */
+
 import { Fault } from '../../model/fault.ts';
+import type { Dockerfile, Escape, Instruction } from './dockerfile.ts';
 import { type Heredoc, heredocsIn } from './heredoc.ts';
-
-export interface Instruction {
-  /** In upper case. */
-  readonly name: string;
-  /** The line where it begins, counted from 1. */
-  readonly line: number;
-  /** Everything after the name, on one line. */
-  readonly text: string;
-  readonly heredocs: readonly Heredoc[];
-}
-
-export interface Dockerfile {
-  readonly file: string;
-  readonly escaper: Escape;
-  readonly instructions: readonly Instruction[];
-}
-
-export type Escape = '\\' | '`';
 
 export const maxDockerfileBytes = 256 * 1024;
 

@@ -3,33 +3,13 @@
  * base image or an earlier stage. No instruction can name another image, an address that the engine itself would
  * download, a mount, a secret or a network.
  */
+
 import { arch } from 'node:os';
-import { type Files, readSources } from './copy.ts';
+import { readSources } from './copy.ts';
+import type { Base, Dockerfile, Files, Instruction, Recipe } from './dockerfile.ts';
 import { shellScript } from './heredoc.ts';
-import { type Dockerfile, type Instruction, refusal } from './parse.ts';
+import { refusal } from './parse.ts';
 import { expand, jsonWords, splitWords, unquoted } from './words.ts';
-
-export interface BuildStep {
-  /** The instruction as its author wrote it. */
-  readonly title: string;
-  readonly line: number;
-  /** The text for the engine. */
-  readonly text: string;
-}
-
-export interface Recipe {
-  readonly file: string;
-  readonly head: string;
-  readonly steps: readonly BuildStep[];
-  /** The files of the project that it copies. */
-  readonly files: readonly Files[];
-}
-
-export interface Base {
-  /** The names by which Dockerfiles refer to the base. */
-  readonly names: readonly string[];
-  readonly id: string;
-}
 
 interface Stage {
   readonly name: string | null;

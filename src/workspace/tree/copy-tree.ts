@@ -22,9 +22,10 @@ import { nextData, setTimes } from '../../lib/sys.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault, isFault, spaceHint } from '../../model/fault.ts';
 import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
+import { Cursor } from './cursor.ts';
 import { pathOf } from './folders.ts';
 import { setMode, setOwner, withNewEntryOpen } from './open-entry.ts';
-import { Cursor, entryAt, look, typeOf } from './tree.ts';
+import { entryAt, look, typeOf } from './tree.ts';
 
 /** An entry that differs at each attempt is changed on purpose. */
 const maxTries = 100;

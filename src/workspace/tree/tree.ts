@@ -1,9 +1,18 @@
 /**
- * A position in a tree that others may be changing. Going down never follows a symbolic link. Only the last few
- * folders stay open, so a tree may be deeper than the limit of descriptors. Going up to a closed folder uses `..` if that is
- * still the folder it came from, and otherwise opens the path again from the root, name by name.
+ * Trees of files that others may be changing: working copies, bases, snapshots, projects.
+ *
+ * `walk.ts` visits a working copy beside its base, `copy-tree.ts` copies a tree, `reader.ts` and `content.ts` read files,
+ * `folders.ts` and `cursor.ts` keep folders open, `open-entry.ts` changes modes and owners.
+ *
+ * Promises:
+ * - A folder is opened component by component, and no link is followed: nothing outside of the tree is read or written,
+ *   whatever is put at a path meanwhile.
+ * - An entry that vanished, or was replaced by one of another type, is null here and no error. Each caller decides what
+ *   that means.
+ * - Only regular files are opened for their content, without waiting: no FIFO blocks, no device is read.
+ * - Paths are bytes: a name that is not UTF-8 is kept as it is.
  */
-import { constants, fstatSync, readlinkSync } from 'node:fs';
+import { constants, readlinkSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type Stat, statIn } from '../../lib/stat.ts';
@@ -11,94 +20,11 @@ import { openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry, EntryType } from '../../model/change.ts';
 
-const openAtMost = 16;
-
-interface Level {
-  readonly name: BytePath;
-  /** Null while it is open. */
-  identity: string | null;
-}
-
-export class Cursor {
-  readonly #root: Anchor;
-  readonly #levels: Level[] = [];
-  /** The last levels, in order. Null: the folder was gone when it was opened again. */
-  readonly #opened: (Anchor | null)[] = [];
-  /** True: an entry was gone when it was opened. */
-  lostTrack = false;
-
-  constructor(path: string) {
-    this.#root = Anchor.reach(path);
-  }
-
-  /** Null: the folder is no longer at its path. */
-  get here(): Anchor | null {
-    return this.#levels.length === 0 ? this.#root : this.#opened.at(-1)!;
-  }
-
-  /** False: it is not a folder, or not any more. */
-  down(name: BytePath): boolean {
-    const folder = this.here === null ? null : this.#enter(this.here, name);
-    if (folder === null) return false;
-    this.#levels.push({ name, identity: null });
-    this.#opened.push(folder);
-    if (this.#opened.length > openAtMost) this.#leave(this.#opened.shift()!);
-    return true;
-  }
-
-  #leave(folder: Anchor | null): void {
-    if (folder === null) return;
-    this.#levels.at(-openAtMost - 1)!.identity = identityOf(folder);
-    folder.close();
-  }
-
-  up(): void {
-    this.#levels.pop();
-    const below = this.#opened.pop() ?? null;
-    if (this.#levels.length > 0 && this.#opened.length === 0) this.#opened.push(this.#above(below) ?? this.#again());
-    below?.close();
-  }
-
-  #above(below: Anchor | null): Anchor | null {
-    const folder = below && unlessGone(() => below.enter('..'));
-    if (folder === null || identityOf(folder) === this.#levels.at(-1)!.identity) return folder;
-    folder.close();
-    return null;
-  }
-
-  #again(): Anchor | null {
-    let folder: Anchor | null = this.#root;
-    for (const { name } of this.#levels) {
-      const next: Anchor | null = this.#enter(folder, name);
-      if (folder !== this.#root) folder.close();
-      if (next === null) return null;
-      folder = next;
-    }
-    return folder;
-  }
-
-  #enter(from: Anchor, name: BytePath): Anchor | null {
-    const folder = enter(from, name);
-    if (folder === null) this.lostTrack = true;
-    return folder;
-  }
-
-  close(): void {
-    for (const folder of this.#opened) folder?.close();
-    this.#root.close();
-  }
-}
-
 const folderOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Null: it is not a folder, or not any more. Like `Anchor.enter`, in half the time. */
 export function enter(from: Anchor, name: BytePath): Anchor | null {
   return unlessGone(() => Anchor.of(openAt({ folderFd: from.fd, name }, folderOnly)));
-}
-
-function identityOf({ fd }: Anchor): string {
-  const { dev, ino } = fstatSync(fd, { bigint: true });
-  return `${dev}:${ino}`;
 }
 
 const goneErrors = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ESTALE'];

@@ -7,7 +7,8 @@ import { namesOf } from '../../lib/folder-names.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { checkCancelled } from '../cancel.ts';
-import { Cursor, look } from './tree.ts';
+import { Cursor } from './cursor.ts';
+import { look } from './tree.ts';
 
 /** One path, as found on both sides. */
 export interface WalkedPath {

@@ -1,4 +1,8 @@
-/** How tools of the hub are declared here. */
+/**
+ * How tools of the hub are declared here. A tool gets checked input and the scope of its caller (`ToolScope`), which
+ * answers for projects that the caller may name and for no others. The other files of this folder declare the tools,
+ * one file per group; `user-hub.ts` lists them.
+ */
 import { z } from 'zod';
 import type { Tool, ToolCall } from '../../../hub/hub.ts';
 import type { FileChange } from '../../../model/edit.ts';

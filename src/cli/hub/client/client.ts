@@ -1,4 +1,7 @@
-/** The MCP clients that `hub connect` knows, and where each keeps its settings. */
+/**
+ * The MCP clients that `hub connect` knows, and where each keeps its settings. `install.ts` adds the entry for the hub to
+ * such a file, JSON or TOML: the file is replaced atomically, other entries stay, and a backup is kept.
+ */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 

@@ -1,6 +1,7 @@
 /** Facts about paths in a sandbox, found by programs that run inside it. */
-import { execInside, type Inside } from '../../stream/exec.ts';
-import { operand } from './copy-path.ts';
+import { execInside } from '../../stream/exec.ts';
+import type { Inside } from '../../stream/stream.ts';
+import { operand } from './copy.ts';
 import { failedInside, listen } from './tar.ts';
 
 export type Kind = 'folder' | 'other' | 'absent';

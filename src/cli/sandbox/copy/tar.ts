@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, pipeline } from 'node:stream';
 import { Fault } from '../../../model/fault.ts';
-import type { Exit, Sinks } from '../../stream/receive.ts';
+import type { Exit, Sinks } from '../../stream/stream.ts';
 
 const maxWords = 8192;
 /**

@@ -1,4 +1,10 @@
-/** Probes this machine. It gathers texts and runs trials; the files beside it judge them. */
+/**
+ * Probes this machine for the embedded engine: each row says what was found, and how to fix what is missing. This file
+ * gathers texts and runs trials; the files beside it judge them.
+ *
+ * `run.ts` tries the claims of SECURITY.md (`claims.ts`) in a sandbox made for them. A claim holds, is broken, or could not
+ * be tried here: the latter is a warning, never a success.
+ */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../model/limits.ts';
-import { createFakeEngine } from '../../fake.ts';
+import { createFakeEngine } from '../../fake/fake.ts';
 import { type Claim, type Facts, held } from './claim.ts';
 import { type ScriptOutput, tryClaim, tryParallel, trySerial } from './run.ts';
 

@@ -1,10 +1,11 @@
 /**
  * An engine in memory that keeps every promise of `engine.ts` and fails on demand. It runs the programs of
- * `fake/program.ts`. Its sandboxes outlive the instance, as real sandboxes outlive the daemon.
+ * `program.ts`. Its sandboxes outlive the instance, as real sandboxes outlive the daemon: `reopen` makes another
+ * instance over them. A test can end a sandbox, remove or pause it from outside, and leave it as a crash would have.
  */
-import type { ProcessRef } from '../lib/process.ts';
-import { Fault } from '../model/fault.ts';
-import { type Limits, optionsOf } from '../model/limits.ts';
+import type { ProcessRef } from '../../lib/process.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Limits, optionsOf } from '../../model/limits.ts';
 import type {
   Console,
   Engine,
@@ -16,10 +17,10 @@ import type {
   Observed,
   OnCreated,
   Started,
-} from './engine.ts';
-import { exitOf, type Programs } from './fake/process.ts';
-import { programs } from './fake/program.ts';
-import { FakeSandbox, type Phase } from './fake/sandbox.ts';
+} from '../engine.ts';
+import { exitOf, type Programs } from './process.ts';
+import { programs } from './program.ts';
+import { FakeSandbox, type Phase } from './sandbox.ts';
 
 export type FakeMethod = Exclude<keyof Engine, 'name' | 'onChange' | 'dispose'>;
 
@@ -49,7 +50,7 @@ export interface FakeEngine extends Engine {
 }
 
 export interface FakeOptions {
-  /** Commands besides those of `fake/program.ts`. */
+  /** Commands besides those of `program.ts`. */
   readonly programs?: Programs;
   readonly runtimes?: readonly [string, ...string[]];
   /** Limits this machine cannot enforce. */

@@ -1,6 +1,7 @@
 /**
  * A parent image for machines that reach no registry: the packages of this Debian system that a base needs, as
  * installed. Of /etc it holds only what is public and the same everywhere; nothing of /usr/local, /home and the rest.
+ * The checksum changes with the packages and their versions, so an unchanged system gives the same image.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
@@ -8,7 +9,8 @@ import { dirname, join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { failed, start } from '../../lib/program.ts';
 import { Fault } from '../../model/fault.ts';
-import { type Extra, foldersOf, packExtras } from '../context/pack.ts';
+import type { Extra } from '../context/context.ts';
+import { foldersOf, packExtras } from '../context/pack.ts';
 import { header } from '../context/tar.ts';
 import { closure, type Package, parsePackages } from './package.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Commands, type EngineSetup, flooded, type SharedFolder } from '../../test/conformance/engine/setup.ts';
-import { engineConformance } from '../../test/conformance/engine.ts';
-import { sampleLaunch } from '../../test/fixtures/launch.ts';
-import { Fault, isFault } from '../model/fault.ts';
-import type { Inside, Program, Programs } from './fake/process.ts';
-import { writeAndDrain } from './fake/process.ts';
-import { forever, say } from './fake/program.ts';
+import { type Commands, type EngineSetup, flooded, type SharedFolder } from '../../../test/conformance/engine/setup.ts';
+import { engineConformance } from '../../../test/conformance/engine.ts';
+import { sampleLaunch } from '../../../test/fixtures/launch.ts';
+import { Fault, isFault } from '../../model/fault.ts';
 import { createFakeEngine } from './fake.ts';
+import type { Inside, Program, Programs } from './process.ts';
+import { writeAndDrain } from './process.ts';
+import { forever, say } from './program.ts';
 
 engineConformance('the fake engine', async () => fakeSetup());
 

@@ -1,3 +1,11 @@
+/**
+ * Completion scripts for shells, written from the tables of commands (`cli.ts`): `bash.ts`, `fish.ts` and `zsh.ts` each
+ * have one function from a table to the text of a script. This file has what they share, and the options that every
+ * command takes.
+ *
+ * A script has the words, options and files; for names of sandboxes, projects and the like it runs `carrel __names`,
+ * which starts no daemon and prints nothing on an error. Commands and options that are hidden are not offered.
+ */
 import type { CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
 /** Options that every command takes. */

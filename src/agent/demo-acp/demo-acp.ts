@@ -1,10 +1,13 @@
 /**
- * An agent that speaks the Agent Client Protocol and has no model: it does what the prompt says, in the few words that `help` lists.
- * It needs no key and no network. Its edits and commands are real.
+ * An agent that speaks the Agent Client Protocol and has no model: it does what the prompt says, in the few words that
+ * `help` lists. It needs no key and no network. Its edits and commands are real.
+ *
+ * It keeps each session in a file of the home, so that another process can load, resume or fork it. A session has one
+ * turn at a time: another prompt is refused until the turn has ended. When its stdin ends, it exits.
  */
-import { Conversations } from './demo-acp/conversation.ts';
-import { take } from './demo-acp/order.ts';
-import { Peer } from './demo-acp/peer.ts';
+import { Conversations } from './conversation.ts';
+import { take } from './order.ts';
+import { Peer } from './peer.ts';
 
 const conversations = new Conversations();
 const peer = new Peer(process.stdin, process.stdout, {

@@ -1,15 +1,19 @@
+/**
+ * `carrel init`: writes a carrel.yaml for the projects that it finds in the current folder, and in `.carrel` the schema by
+ * which editors check it. A carrel.yaml that exists is a conflict, and nothing is overwritten. No daemon is started.
+ */
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Anchor, within } from '../../lib/anchor.ts';
-import { isErrno, writeNew } from '../../lib/file.ts';
-import { packageFolder } from '../../lib/package.ts';
-import { Fault } from '../../model/fault.ts';
-import type { Context } from '../cli.ts';
-import { fleetFileName } from '../fleet/file.ts';
-import { counted } from '../output/count.ts';
-import { plain } from '../output/text.ts';
-import { draft, schemaFolder, schemaName } from './init/draft.ts';
-import { survey } from './init/survey.ts';
+import { Anchor, within } from '../../../lib/anchor.ts';
+import { isErrno, writeNew } from '../../../lib/file.ts';
+import { packageFolder } from '../../../lib/package.ts';
+import { Fault } from '../../../model/fault.ts';
+import type { Context } from '../../cli.ts';
+import { fleetFileName } from '../../fleet/file.ts';
+import { counted } from '../../output/count.ts';
+import { plain } from '../../output/text.ts';
+import { draft, schemaFolder, schemaName } from './draft.ts';
+import { survey } from './survey.ts';
 
 const mode = 0o644;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseMessage } from './room-files.ts';
+import { parseMessage } from './room.ts';
 
 test('a message file is read field by field, and its body may hold any text', () => {
   const head = ['id: 01JD8Q4Y000000000000000000', 'from: "sms:+4930"', 'at: 2026-11-16T16:40:12.031Z'];

@@ -1,4 +1,16 @@
-/** The source and destination of `cp`: a path on the host, or NAME:PATH in a sandbox. */
+/**
+ * Copies files between the host and a sandbox: `push` writes into a sandbox, `pull` takes from it, both as a tar stream
+ * between this client and a tar inside. This file says which way a copy goes: one side is NAME:PATH, the other is a path
+ * on the host.
+ *
+ * Promises:
+ * - What an agent can write leads nowhere: a path on the host is opened component by component, and a link is followed
+ *   only where no sandbox can write (`open-host-folder.ts`).
+ * - `pull` unpacks into a private folder, checks what came, and renames it into place, so a stream that breaks off leaves
+ *   nothing at the destination. It never writes through a link.
+ * - Refused: a copy with both sides or no side in a sandbox, the root of the host as source, and a source on the host that
+ *   is neither a file nor a folder.
+ */
 import { posix } from 'node:path';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';

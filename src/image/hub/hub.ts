@@ -1,4 +1,7 @@
-/** The image of the hub that `carrel compose` renders: Carrel, Node and what both need, imported as a root filesystem; there is no shell in it. */
+/**
+ * The image of the hub that `carrel compose` renders: Carrel, Node and what both need, imported as a root filesystem.
+ * There is no shell in it. It is imported again only when the checksum of its files and settings changed.
+ */
 import { Fault } from '../../model/fault.ts';
 import { hubImageName, hubToolsPath } from '../../model/hub-container.ts';
 import type { BuildEvent, Built, FoundImage, ImageEngine, ImageRecords } from '../image.ts';

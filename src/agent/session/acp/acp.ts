@@ -1,6 +1,17 @@
 /**
- * Drives one agent by the Agent Client Protocol. The agent opens files and starts programs in the sandbox itself, so
- * this client offers it neither.
+ * Drives one agent by the Agent Client Protocol: the one `Driver` of real agents.
+ *
+ * Life cycle: the agent's process starts → `initialize` → its session is loaded, forked or opened new (`opening.ts`) →
+ * mode and model of the session are restored → prompts, one after the other → the process ends, and the driver with it.
+ * A start that takes longer than two minutes fails. An agent that cannot load its session gets a new one, and a note in
+ * the log says that it does not remember what was said before.
+ *
+ * Promises:
+ * - The agent opens files and starts programs in the sandbox itself, so this client offers it neither.
+ * - The next message is read only when the recorder lets another event follow, so an agent cannot be faster than the disk.
+ * - What the agent sends is limited in size. An update of an unknown kind or shape is recorded as it came; a message
+ *   over the limit ends the agent.
+ * - A permission is decided by the owner's rule for that kind of tool, or else by a person.
  */
 import { join } from 'node:path';
 import { withTimeout } from '../../../lib/with-timeout.ts';

@@ -1,15 +1,19 @@
-/** A tour: agents work on a sample project, each in its own sandbox, and their work is reviewed and merged. */
-import type { Client } from '../../api/client.ts';
-import type { SwarmView } from '../../api/swarm.ts';
-import { Fault } from '../../model/fault.ts';
-import type { Context, Invocation } from '../cli.ts';
-import { connect } from '../connect/connect.ts';
-import type { Output } from '../output/output.ts';
-import { commandLine, plain } from '../output/text.ts';
-import { readAlong } from '../swarm/conclude.ts';
-import { DemoProject, newFolder } from './demo/project.ts';
-import { demoTasks } from './demo/sample.ts';
-import { testInSandbox } from './demo/test-in-sandbox.ts';
+/**
+ * `carrel demo`, a tour: agents work on a sample project, each in its own sandbox, and their work is reviewed and merged.
+ * The agents follow scripts, so it needs no key and no network. All work on files, git and sandboxes is real; the project
+ * is in a new folder, and stays there. The exit code is 1 if the tests of the result fail.
+ */
+import type { Client } from '../../../api/client.ts';
+import type { SwarmView } from '../../../api/swarm.ts';
+import { Fault } from '../../../model/fault.ts';
+import type { Context, Invocation } from '../../cli.ts';
+import { connect } from '../../connect/connect.ts';
+import type { Output } from '../../output/output.ts';
+import { commandLine, plain } from '../../output/text.ts';
+import { readAlong } from '../../swarm/conclude.ts';
+import { DemoProject, newFolder } from './project.ts';
+import { demoTasks } from './sample.ts';
+import { testInSandbox } from './test-in-sandbox.ts';
 
 export default async function demo(context: Context, { args }: Invocation): Promise<number> {
   const project = await DemoProject.make(newFolder(args[0]));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lastName, meansContents, meansFolder, operand, parseCopy, parseCopyPath } from './copy-path.ts';
+import { lastName, meansContents, meansFolder, operand, parseCopy, parseCopyPath } from './copy.ts';
 
 describe('a path of cp', () => {
   test.each([
