@@ -15,7 +15,7 @@ class ThreadBanks implements Banks {
 
   constructor(start: (receiver: Receiver) => Link) {
     // Banks are opened again when they are next needed.
-    this.#calls = new ThreadCalls<ToThread>(start, threadName, () => this.#open.clear());
+    this.#calls = new ThreadCalls<ToThread>(start, threadName, { broken: () => this.#open.clear() });
   }
 
   open(place: BankPlace, limits: BankLimits): Promise<Bank> {

@@ -22,9 +22,9 @@ class ThreadMemories implements Memories {
 
   constructor(start: Start) {
     // Memories are opened again when they are next needed.
-    const forget = () => this.#open.clear();
-    this.#writes = new ThreadCalls(start, 'a thread of the memory', forget);
-    this.#reads = new ThreadCalls(start, 'a thread of the memory', forget);
+    const events = { broken: () => this.#open.clear() };
+    this.#writes = new ThreadCalls(start, 'a thread of the memory', events);
+    this.#reads = new ThreadCalls(start, 'a thread of the memory', events);
   }
 
   open(folder: string, limits: MemoryLimits): Promise<Memory> {

@@ -1,4 +1,5 @@
 /** All rooms of a daemon, on the daemon's side of the thread. */
+import { ThreadCalls } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import type { Message, Participant, Retention } from '../model/room.ts';
 import type { OpenedRoom } from './opened-room.ts';
@@ -6,23 +7,16 @@ import { Recent } from './recent.ts';
 import type { Refusal } from './refused.ts';
 import type { NewMessage, ReadOptions, Room, RoomAbout, Rooms } from './room.ts';
 import {
-  type FromThread,
   type Link,
+  type Pushed,
   type Receiver,
   type RoomCall,
   startRoomThread,
   type ToThread,
+  threadName,
 } from './room-link.ts';
 
 type Start = (receiver: Receiver) => Link;
-
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A distributive `Omit`: each member of the union without its number. */
-type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
 /** `report` is called with faults of the intake of an inbox; the intake is retried. */
 export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
@@ -32,17 +26,17 @@ export function openRooms(start: Start = startRoomThread, report: Report = () =>
 type Report = (folder: string, fault: Fault) => void;
 
 class ThreadRooms implements Rooms {
-  readonly #start: Start;
   readonly #report: Report;
   readonly #open = new Map<string, Promise<ThreadRoom>>();
   readonly #recents = new Map<string, Recent>();
-  readonly #pending = new Map<number, Pending>();
-  #link: Link | null = null;
-  #calls = 0;
+  readonly #calls: ThreadCalls<ToThread, Pushed>;
 
   constructor(start: Start, report: Report) {
     this.#report = report;
-    this.#start = start;
+    this.#calls = new ThreadCalls(start, threadName, {
+      broken: () => this.#forgetAll(),
+      pushed: (message) => this.#pushed(message),
+    });
   }
 
   async open(folder: string, about: RoomAbout): Promise<Room> {
@@ -57,16 +51,15 @@ class ThreadRooms implements Rooms {
   async close(): Promise<void> {
     const opened = await Promise.allSettled(this.#open.values());
     for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
-    await this.#link?.end();
-    this.#link = null;
+    await this.#calls.end();
   }
 
   async #openNow(folder: string, about: RoomAbout): Promise<ThreadRoom> {
-    const lastId = (await this.#call({ folder, open: about })) as string | null;
+    const lastId = await this.#calls.call<string | null>({ folder, open: about });
     const recent = new Recent(lastId);
     this.#recents.set(folder, recent);
     const call: Ask = (method, ...args) =>
-      this.#call({ folder, method, args }) as ReturnType<OpenedRoom[typeof method]>;
+      this.#calls.call({ folder, method, args }) as ReturnType<OpenedRoom[typeof method]>;
     const forget = () => {
       recent.close();
       this.#open.delete(folder);
@@ -75,43 +68,16 @@ class ThreadRooms implements Rooms {
     return new ThreadRoom(folder, recent, call, forget);
   }
 
-  #call(message: Unnumbered<ToThread>): Promise<unknown> {
-    this.#link ??= this.#start({
-      received: (answer) => this.#received(answer),
-      broken: (error) => this.#broken(error),
-    });
-    const call = ++this.#calls;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject });
-      this.#link!.send({ ...message, call } as ToThread);
-    });
-  }
-
-  #received(answer: FromThread): void {
-    if ('committed' in answer) {
-      this.#recents.get(answer.folder)?.push(answer.committed);
-      return;
-    }
-    if ('trouble' in answer) {
-      this.#report(answer.folder, Fault.from(answer.trouble));
-      return;
-    }
-    const pending = this.#pending.get(answer.call);
-    this.#pending.delete(answer.call);
-    if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
-    else pending?.resolve(answer.value);
+  #pushed(message: Pushed): void {
+    if ('committed' in message) this.#recents.get(message.folder)?.push(message.committed);
+    else this.#report(message.folder, Fault.from(message.trouble));
   }
 
   /** Rooms are opened again when they are next needed. */
-  #broken(cause: unknown): void {
-    this.#link = null;
+  #forgetAll(): void {
     for (const recent of this.#recents.values()) recent.close();
     this.#recents.clear();
     this.#open.clear();
-    for (const { reject } of this.#pending.values()) {
-      reject(new Fault('unavailable', 'the thread of the rooms ended unexpectedly', { cause }));
-    }
-    this.#pending.clear();
   }
 }
 
