@@ -1,4 +1,5 @@
 /** The banks of all users, on the daemon's side of the thread. */
+import { Openings } from '../lib/openings.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import type { BankLimits, BankWriter } from '../model/bank.ts';
 import { isFault } from '../model/fault.ts';
@@ -10,36 +11,30 @@ export function openBanks(start: (receiver: Receiver) => Link = startBankThread)
 }
 
 class ThreadBanks implements Banks {
-  readonly #open = new Map<string, Promise<Bank>>();
+  readonly #open = new Openings<Bank>();
   readonly #calls: ThreadCalls<ToThread>;
 
   constructor(start: (receiver: Receiver) => Link) {
     // Banks are opened again when they are next needed.
-    this.#calls = new ThreadCalls<ToThread>(start, threadName, { broken: () => this.#open.clear() });
+    this.#calls = new ThreadCalls<ToThread>(start, threadName, { broken: () => this.#open.forgetAll() });
   }
 
   open(place: BankPlace, limits: BankLimits): Promise<Bank> {
-    const known = this.#open.get(place.folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(place, limits);
-    this.#open.set(place.folder, opening);
-    opening.catch(() => this.#open.delete(place.folder));
-    return opening;
+    return this.#open.get(place.folder, () => this.#openNow(place, limits));
   }
 
   async erase(place: BankPlace): Promise<void> {
-    this.#open.delete(place.folder);
+    this.#open.forget(place.folder);
     await this.#calls.call({ place, erase: true });
   }
 
   async release(place: BankPlace): Promise<void> {
-    const opening = this.#open.get(place.folder);
-    if (await opening?.catch(() => null)) await this.#closeNow(place);
+    const opened = await this.#open.opened(place.folder);
+    await opened?.close();
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+    await this.#open.closeAll();
     await this.#calls.end();
   }
 
@@ -57,7 +52,7 @@ class ThreadBanks implements Banks {
   }
 
   async #closeNow(place: BankPlace): Promise<void> {
-    this.#open.delete(place.folder);
+    this.#open.forget(place.folder);
     await this.#calls.call({ place, method: 'close', args: [] });
   }
 }

@@ -1,4 +1,5 @@
 /** The memories of all users, on the daemon's side of the threads: one writes, one reads, so that a save does not wait for a search. */
+import { Openings } from '../lib/openings.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import { isFault } from '../model/fault.ts';
 import type { MemoryLimits, MemoryScope, Writer } from '../model/memory.ts';
@@ -14,7 +15,7 @@ export function openMemories(start: Start = startMemoryThread): Memories {
 type Calls = ThreadCalls<ToThread>;
 
 class ThreadMemories implements Memories {
-  readonly #open = new Map<string, Promise<Memory>>();
+  readonly #open = new Openings<Memory>();
   /** Folders in whose file a call found damage. */
   readonly #suspects = new Set<string>();
   readonly #writes: Calls;
@@ -22,23 +23,17 @@ class ThreadMemories implements Memories {
 
   constructor(start: Start) {
     // Memories are opened again when they are next needed.
-    const events = { broken: () => this.#open.clear() };
+    const events = { broken: () => this.#open.forgetAll() };
     this.#writes = new ThreadCalls(start, 'a thread of the memory', events);
     this.#reads = new ThreadCalls(start, 'a thread of the memory', events);
   }
 
   open(folder: string, limits: MemoryLimits): Promise<Memory> {
-    const known = this.#open.get(folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(folder, limits);
-    this.#open.set(folder, opening);
-    opening.catch(() => this.#open.delete(folder));
-    return opening;
+    return this.#open.get(folder, () => this.#openNow(folder, limits));
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+    await this.#open.closeAll();
     await Promise.all([this.#writes.end(), this.#reads.end()]);
   }
 
@@ -63,7 +58,7 @@ class ThreadMemories implements Memories {
   }
 
   async #closeNow(folder: string): Promise<void> {
-    this.#open.delete(folder);
+    this.#open.forget(folder);
     await this.#reads.call({ folder, method: 'close', args: [] });
     await this.#writes.call({ folder, method: 'close', args: [] });
   }

@@ -1,4 +1,5 @@
 /** All rooms of a daemon, on the daemon's side of the thread. */
+import { Openings } from '../lib/openings.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import type { Message, Participant, Retention } from '../model/room.ts';
@@ -27,7 +28,7 @@ type Report = (folder: string, fault: Fault) => void;
 
 class ThreadRooms implements Rooms {
   readonly #report: Report;
-  readonly #open = new Map<string, Promise<ThreadRoom>>();
+  readonly #open = new Openings<ThreadRoom>();
   readonly #recents = new Map<string, Recent>();
   readonly #calls: ThreadCalls<ToThread, Pushed>;
 
@@ -39,18 +40,12 @@ class ThreadRooms implements Rooms {
     });
   }
 
-  async open(folder: string, about: RoomAbout): Promise<Room> {
-    const known = this.#open.get(folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(folder, about);
-    this.#open.set(folder, opening);
-    opening.catch(() => this.#open.delete(folder));
-    return opening;
+  open(folder: string, about: RoomAbout): Promise<Room> {
+    return this.#open.get(folder, () => this.#openNow(folder, about));
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+    await this.#open.closeAll();
     await this.#calls.end();
   }
 
@@ -62,7 +57,7 @@ class ThreadRooms implements Rooms {
       this.#calls.call({ folder, method, args }) as ReturnType<OpenedRoom[typeof method]>;
     const forget = () => {
       recent.close();
-      this.#open.delete(folder);
+      this.#open.forget(folder);
       this.#recents.delete(folder);
     };
     return new ThreadRoom(folder, recent, call, forget);
@@ -77,7 +72,7 @@ class ThreadRooms implements Rooms {
   #forgetAll(): void {
     for (const recent of this.#recents.values()) recent.close();
     this.#recents.clear();
-    this.#open.clear();
+    this.#open.forgetAll();
   }
 }
 
