@@ -7,6 +7,7 @@ import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { firstBytes } from '../../lib/collect.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { AcpDriver } from './acp/acp-driver.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
@@ -86,15 +87,10 @@ async function receive(socket: Socket, configure: (settings: ApiSettings) => Pro
 }
 
 export async function textOf(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
   // The socket stays open, because the answer goes back on it.
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
-  }
-  return Buffer.concat(chunks).toString();
+  const bytes = await firstBytes(stream.iterator({ destroyOnReturn: false }), maxSettings + 1);
+  if (bytes.length > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
+  return bytes.toString();
 }
 
 /** Null: another process listens. */
