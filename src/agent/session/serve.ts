@@ -4,11 +4,12 @@
  */
 import { fstatSync, ftruncateSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { firstBytes } from '../../lib/collect.ts';
 import { asFault, Fault } from '../../model/fault.ts';
+import { listen } from '../listen.ts';
 import { AcpDriver } from './acp/acp-driver.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
 import { serveSessions } from './http/http.ts';
@@ -91,18 +92,6 @@ export async function textOf(stream: Readable): Promise<string> {
   const bytes = await firstBytes(stream.iterator({ destroyOnReturn: false }), maxSettings + 1);
   if (bytes.length > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
   return bytes.toString();
-}
-
-/** Null: another process listens. */
-function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true }, onConnection);
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(null);
-      else reject(error);
-    });
-    server.listen(name, () => resolve(server));
-  });
 }
 
 /** Links the files of the newest session into the home. A home that cannot be written gets no links, ignoring. */
