@@ -1,10 +1,18 @@
 /** The banks of all users, on the daemon's side of the thread. */
 import { Openings } from '../lib/openings.ts';
+import { remote } from '../lib/remote.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
-import type { BankLimits, BankWriter } from '../model/bank.ts';
+import type { BankLimits } from '../model/bank.ts';
 import { isFault } from '../model/fault.ts';
-import type { Bank, BankChange, BankPlace, Banks, LogQuery } from './bank.ts';
+import type { Bank, BankPlace, Banks } from './bank.ts';
 import { type Link, type Receiver, startBankThread, type ToThread, threadName } from './bank-link.ts';
+
+const bankCalls = [
+  ...(['projects', 'files', 'read', 'write', 'lock', 'unlock', 'log', 'restore'] as const),
+  ...(['scan', 'scannedAt', 'status'] as const),
+];
+
+type BankCall = (typeof bankCalls)[number];
 
 export function openBanks(start: (receiver: Receiver) => Link = startBankThread): Banks {
   return new ThreadBanks(start);
@@ -40,9 +48,9 @@ class ThreadBanks implements Banks {
 
   async #openNow(place: BankPlace, limits: BankLimits): Promise<Bank> {
     await this.#calls.call({ place, open: limits });
-    const ask: Ask = (method, ...args) =>
-      this.#calls.call<never>({ place, method, args }).catch((error: unknown) => this.#failed(place, error)) as never;
-    return new ThreadBank(ask, () => this.#closeNow(place));
+    const ask = (method: BankCall, args: readonly unknown[]) =>
+      this.#calls.call<never>({ place, method, args }).catch((error: unknown) => this.#failed(place, error));
+    return { ...remote(bankCalls, ask), close: () => this.#closeNow(place) };
   }
 
   /** Closes a bank with a damaged history: opening it again sets the history aside. */
@@ -55,29 +63,4 @@ class ThreadBanks implements Banks {
     this.#open.forget(place.folder);
     await this.#calls.call({ place, method: 'close', args: [] });
   }
-}
-
-type Ask = <K extends keyof Bank>(method: K, ...args: Parameters<Bank[K]>) => ReturnType<Bank[K]>;
-
-class ThreadBank implements Bank {
-  readonly #ask: Ask;
-  readonly close: () => Promise<void>;
-
-  constructor(ask: Ask, close: () => Promise<void>) {
-    this.#ask = ask;
-    this.close = close;
-  }
-
-  projects = () => this.#ask('projects');
-  files = (project: string) => this.#ask('files', project);
-  read = (path: string, plain: BankWriter) => this.#ask('read', path, plain);
-  write = (change: BankChange, plain: BankWriter) => this.#ask('write', change, plain);
-  lock = (path: string, by: BankWriter, seconds: number) => this.#ask('lock', path, by, seconds);
-  unlock = (path: string, by: BankWriter) => this.#ask('unlock', path, by);
-  log = (query: LogQuery) => this.#ask('log', query);
-  restore = (path: string, version: number, by: BankWriter, plain: BankWriter) =>
-    this.#ask('restore', path, version, by, plain);
-  scan = (plain: BankWriter) => this.#ask('scan', plain);
-  scannedAt = () => this.#ask('scannedAt');
-  status = () => this.#ask('status');
 }

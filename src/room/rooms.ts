@@ -1,12 +1,11 @@
 /** All rooms of a daemon, on the daemon's side of the thread. */
 import { Openings } from '../lib/openings.ts';
+import { remote } from '../lib/remote.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
-import type { Message, Participant, Retention } from '../model/room.ts';
-import type { OpenedRoom } from './opened-room.ts';
+import type { Message } from '../model/room.ts';
 import { Recent } from './recent.ts';
-import type { Refusal } from './refused.ts';
-import type { NewMessage, ReadOptions, Room, RoomAbout, Rooms } from './room.ts';
+import type { Room, RoomAbout, Rooms } from './room.ts';
 import {
   type Link,
   type Pushed,
@@ -16,6 +15,14 @@ import {
   type ToThread,
   threadName,
 } from './room-link.ts';
+
+const pageSize = 500;
+
+const roomCalls = [
+  ...(['post', 'read', 'readArchived', 'get', 'search', 'refuse', 'refusals'] as const),
+  ...(['participants', 'addParticipant', 'removeParticipant', 'setPosition', 'addInbox', 'removeInbox'] as const),
+  ...(['setRetention', 'archive', 'status', 'check', 'repair'] as const),
+];
 
 type Start = (receiver: Receiver) => Link;
 
@@ -28,7 +35,7 @@ type Report = (folder: string, fault: Fault) => void;
 
 class ThreadRooms implements Rooms {
   readonly #report: Report;
-  readonly #open = new Openings<ThreadRoom>();
+  readonly #open = new Openings<Room>();
   readonly #recents = new Map<string, Recent>();
   readonly #calls: ThreadCalls<ToThread, Pushed>;
 
@@ -49,18 +56,25 @@ class ThreadRooms implements Rooms {
     await this.#calls.end();
   }
 
-  async #openNow(folder: string, about: RoomAbout): Promise<ThreadRoom> {
+  async #openNow(folder: string, about: RoomAbout): Promise<Room> {
     const lastId = await this.#calls.call<string | null>({ folder, open: about });
     const recent = new Recent(lastId);
     this.#recents.set(folder, recent);
-    const call: Ask = (method, ...args) =>
-      this.#calls.call({ folder, method, args }) as ReturnType<OpenedRoom[typeof method]>;
     const forget = () => {
       recent.close();
       this.#open.forget(folder);
       this.#recents.delete(folder);
     };
-    return new ThreadRoom(folder, recent, call, forget);
+    const ask = (method: RoomCall, args: readonly unknown[]) => this.#calls.call<never>({ folder, method, args });
+    const calls = remote(roomCalls, ask);
+    return {
+      ...{ ...calls, folder },
+      follow: (after, signal) => follow(recent, calls.read, after, signal),
+      close: async () => {
+        forget();
+        await ask('close', []);
+      },
+    };
   }
 
   #pushed(message: Pushed): void {
@@ -76,58 +90,22 @@ class ThreadRooms implements Rooms {
   }
 }
 
-const pageSize = 500;
-
-type Ask = <K extends RoomCall>(method: K, ...args: Parameters<OpenedRoom[K]>) => ReturnType<OpenedRoom[K]>;
-
-class ThreadRoom implements Room {
-  readonly folder: string;
-  readonly #recent: Recent;
-  readonly #ask: Ask;
-  readonly #forget: () => void;
-
-  constructor(folder: string, recent: Recent, ask: Ask, forget: () => void) {
-    this.folder = folder;
-    this.#recent = recent;
-    this.#ask = ask;
-    this.#forget = forget;
-  }
-
-  post = (message: NewMessage) => this.#ask('post', message);
-  read = (options: ReadOptions) => this.#ask('read', options);
-  readArchived = (options: ReadOptions) => this.#ask('readArchived', options);
-  get = (id: string) => this.#ask('get', id);
-  search = (text: string, limit: number) => this.#ask('search', text, limit);
-  participants = () => this.#ask('participants');
-  addParticipant = (participant: Participant) => this.#ask('addParticipant', participant);
-  removeParticipant = (name: string) => this.#ask('removeParticipant', name);
-  setPosition = (name: string, id: string) => this.#ask('setPosition', name, id);
-  setRetention = (retention: Retention | null) => this.#ask('setRetention', retention);
-  archive = (now: Date) => this.#ask('archive', now);
-  addInbox = (participant: Participant) => this.#ask('addInbox', participant);
-  removeInbox = (name: string) => this.#ask('removeInbox', name);
-  refuse = (refusal: Refusal) => this.#ask('refuse', refusal);
-  refusals = (limit: number) => this.#ask('refusals', limit);
-  status = () => this.#ask('status');
-  check = () => this.#ask('check');
-  repair = () => this.#ask('repair');
-
-  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
-    for (let last = after; !signal.aborted && !this.#recent.isClosed; ) {
-      const { commits } = this.#recent;
-      const page = this.#recent.after(last) ?? (await this.read({ after: last, limit: pageSize }));
-      for (const message of page) {
-        if (signal.aborted) return;
-        last = message.id;
-        yield message;
-      }
-      // An empty page from the thread may already be stale.
-      if (page.length === 0 && commits === this.#recent.commits) await this.#recent.changed(signal);
+/** The messages after an id, the new ones as they are committed. */
+async function* follow(
+  recent: Recent,
+  read: Room['read'],
+  after: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<Message> {
+  for (let last = after; !signal.aborted && !recent.isClosed; ) {
+    const { commits } = recent;
+    const page = recent.after(last) ?? (await read({ after: last, limit: pageSize }));
+    for (const message of page) {
+      if (signal.aborted) return;
+      last = message.id;
+      yield message;
     }
-  }
-
-  async close(): Promise<void> {
-    this.#forget();
-    await this.#ask('close');
+    // An empty page from the thread may already be stale.
+    if (page.length === 0 && commits === recent.commits) await recent.changed(signal);
   }
 }
