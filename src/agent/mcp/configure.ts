@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
 import { mcpAddedPath } from '../../model/mcp.ts';
+import { isObject } from '../../model/object.ts';
 import { type Addition, withAdditions } from './addition.ts';
 import { agentFiles, type McpList } from './format.ts';
 
@@ -42,7 +43,7 @@ function changed(
 function recordIn(text: string): Added {
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Added) : {};
+    return isObject(value) ? (value as Added) : {};
   } catch {
     return {};
   }

@@ -1,6 +1,7 @@
 /** The part of MCP that a server with tools needs, over stdio: JSON-RPC by lines. */
 import { Lines } from '../../lib/lines.ts';
 import { asFault, type Fault, faultTable } from '../../model/fault.ts';
+import { isObject } from '../../model/object.ts';
 
 export interface Toolset {
   readonly name: string;
@@ -104,7 +105,7 @@ class ToolServer {
 function parsed(line: string): Message | null {
   try {
     const value = JSON.parse(line) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
