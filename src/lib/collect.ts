@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 
 /** The first bytes that arrived, at most `maxBytes`. The rest is read and dropped, so that the writer never blocks. */
 export function collect(stream: Readable, maxBytes: number): () => Buffer {
-  const first = new First(maxBytes);
+  const first = new FirstBytes(maxBytes);
   stream.on('data', first.push);
   return () => first.bytes;
 }
 
 /** The first bytes that are pushed, at most `maxBytes`. */
-export class First {
+export class FirstBytes {
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #count = 0;
@@ -29,7 +29,7 @@ export class First {
 }
 
 /** The last bytes that are pushed, at most `maxBytes`. */
-export class Last {
+export class LastBytes {
   readonly #maxBytes: number;
   #bytes = Buffer.alloc(0);
 

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
-import { First, Last } from '../../lib/collect.ts';
+import { FirstBytes, LastBytes } from '../../lib/collect.ts';
 import { installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
 import { Fault } from '../../model/fault.ts';
@@ -84,7 +84,7 @@ function interruption() {
 }
 
 async function output(client: Client, name: string, argv: string[]): Promise<string> {
-  const [said, errors] = [new First(maxOutputBytes), new Last(maxOutputBytes)];
+  const [said, errors] = [new FirstBytes(maxOutputBytes), new LastBytes(maxOutputBytes)];
   const { exitCode } = await execInside({ client, name }, argv, { stdout: said.push, stderr: errors.push });
   if (exitCode === 0) return said.bytes.toString();
   const text = errors.bytes.toString().trim();

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../../api/client.ts';
 import { socketOf } from '../../api/dial.ts';
 import { accountName } from '../../lib/account.ts';
-import { Last } from '../../lib/collect.ts';
+import { LastBytes } from '../../lib/collect.ts';
 import { dist } from '../../lib/package.ts';
 import { openNextLog } from '../../lib/rotate.ts';
 import { spawnFault } from '../../lib/run.ts';
@@ -173,7 +173,7 @@ function launch({ home, port, env }: Wanted, log: number, scope: readonly string
   });
   const spawnError = new Promise<NodeJS.ErrnoException>((resolve) => void child.on('error', resolve));
   child.unref();
-  const said = new Last(maxStderrBytes);
+  const said = new LastBytes(maxStderrBytes);
   child.stderr?.on('data', said.push);
   child.stderr?.on('error', () => {});
   return { child, spawnError, stderrEnd: () => said.bytes.toString('utf8') };
