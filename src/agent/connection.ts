@@ -1,5 +1,5 @@
 /** Connections of the adapter: its own stdio, and sockets of later runs. */
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { MessageReader } from '../model/message-line.ts';
 import type { Adapter } from './adapter.ts';
@@ -38,21 +38,9 @@ export function connect(adapter: Adapter, input: Readable, output: Writable, onE
   adapter.connect(listener);
 }
 
-/** An abstract socket: it has no file, one process can hold it, and it ends with that process. */
+/** The abstract socket of the running adapter. */
 export function socketName(dataFolder: string): string {
   return `\0carrel-adapter:${dataFolder}`;
-}
-
-/** Null: another adapter of this sandbox holds the socket. */
-export function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true }, onConnection);
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(null);
-      else reject(error);
-    });
-    server.listen(name, () => resolve(server));
-  });
 }
 
 /** Relays stdio to the running adapter of this sandbox. Its completion decides the exit code. */

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type AdapterSettings, checkAdapterSettings } from '../model/agent.ts';
 import { Adapter, type AdapterFolders } from './adapter.ts';
 import { realClock } from './broadcast.ts';
-import { connect, listen, relay, socketName } from './connection.ts';
+import { connect, relay, socketName } from './connection.ts';
+import { listen } from './listen.ts';
 
 /** Time-out for slow listeners at the end; the record has everything. */
 const flushMs = 5000;

@@ -2,10 +2,11 @@
  * Checks from inside that the agent's service can be reached: at the base URL of a credential, where the proxy reports a
  * failure, or by its name through the proxy. Any answer of the service counts.
  */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { firstBytes } from '../lib/collect.ts';
 import type { AdapterSettings } from '../model/agent.ts';
 import { AdapterError } from './agent.ts';
 
@@ -89,24 +90,12 @@ export class ServiceWatch {
 function askAt(base: string, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const request = httpRequest(base, { signal, agent: false }, (response) => {
-      void bodyOf(response).then((body) => resolve(refusalIn(body)));
+      const body = firstBytes(response, maxBody).then(String, () => '');
+      void body.then((text) => resolve(refusalIn(text)));
     });
     request.on('error', (error) => resolve(`no answer at ${base}: ${error.message}`));
     request.end();
   });
-}
-
-async function bodyOf(response: IncomingMessage): Promise<string> {
-  let body = '';
-  try {
-    for await (const chunk of response) {
-      body += String(chunk);
-      if (body.length > maxBody) break;
-    }
-  } catch {
-    // A partial body is enough, ignoring.
-  }
-  return body;
 }
 
 /** An error of the proxy looks like an error of a service, but has its own `type`. */

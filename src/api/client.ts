@@ -9,12 +9,16 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { firstBytes } from '../lib/collect.ts';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { actAsHeader, clientHeader, methodAndPath, noticeHeader, type PathNames } from './api.ts';
 import { broken, type DaemonAddress, dial } from './dial.ts';
 import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
+
+/** More than the daemon answers with. */
+const maxAnswerBytes = 256 * 1024 ** 2;
 
 /** The values for the names in braces in the path of a route. */
 type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
@@ -249,9 +253,7 @@ function switched(request: ClientRequest): Promise<Socket> {
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const chunk of chunks(response)) parts.push(chunk);
-  return Buffer.concat(parts).toString('utf8');
+  return (await firstBytes(chunks(response), maxAnswerBytes)).toString('utf8');
 }
 
 function refusal(response: IncomingMessage, text: string): Fault {

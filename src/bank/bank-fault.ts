@@ -1,7 +1,7 @@
 /** Errors of SQLite and of the filesystem under a bank, as Faults. */
 
 import { ReadRefusal } from '../lib/bounded-read.ts';
-import { isDamage } from '../lib/durable-database.ts';
+import { errorCode, isDamage } from '../lib/database-fault.ts';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 
@@ -20,7 +20,7 @@ export function bankFault(error: unknown): Fault {
 }
 
 export function isDiskFull(error: unknown): boolean {
-  return /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(codeOf(error));
+  return /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(errorCode(error));
 }
 
 /** Turns an error at a path of the folder into a Fault: an agent may have put anything there. */
@@ -30,13 +30,8 @@ export function pathFault(path: string, error: unknown): unknown {
     return new Fault('exhausted', `${shown} is too large for the tools of the memory bank`, {
       hint: 'Read it as a file.',
     });
-  if (error instanceof ReadRefusal || ['ELOOP', 'ENOTDIR', 'EISDIR', 'ENXIO'].includes(codeOf(error)))
+  if (error instanceof ReadRefusal || ['ELOOP', 'ENOTDIR', 'EISDIR', 'ENXIO'].includes(errorCode(error)))
     return new Fault('denied', `${shown} is not a regular file in folders of the memory bank`);
-  if (codeOf(error) === 'ENAMETOOLONG') return new Fault('invalid', `${shown} is too long`);
+  if (errorCode(error) === 'ENAMETOOLONG') return new Fault('invalid', `${shown} is too long`);
   return error;
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }

@@ -1,5 +1,6 @@
 /** Answers calls to the banks that are open here. */
 import { rmSync } from 'node:fs';
+import { Hosted } from '../lib/hosted.ts';
 import { answerCall } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import { bankFault } from './bank-fault.ts';
@@ -9,7 +10,7 @@ import { OpenedBank, type OpenedOptions } from './opened-bank.ts';
 type HostOptions = Partial<Pick<OpenedOptions, 'now'>>;
 
 export class BankHost {
-  readonly #banks = new Map<string, OpenedBank>();
+  readonly #banks = new Hosted<OpenedBank>(() => new Fault('unavailable', 'the memory bank is not open'));
   readonly #send: (message: FromThread) => void;
   readonly #options: HostOptions;
 
@@ -22,9 +23,8 @@ export class BankHost {
     answerCall(message.call, this.#do(message), this.#send);
   }
 
-  async closeAll(): Promise<void> {
-    for (const bank of this.#banks.values()) await bank.close();
-    this.#banks.clear();
+  closeAll(): Promise<void> {
+    return this.#banks.closeAll();
   }
 
   async #do(message: ToThread): Promise<unknown> {
@@ -32,29 +32,21 @@ export class BankHost {
     try {
       if ('open' in message) return this.#open(message);
       if ('erase' in message) return await this.#erase(folder);
-      const bank = this.#banks.get(folder);
-      if (message.method === 'close') this.#banks.delete(folder);
-      else if (bank === undefined) throw new Fault('unavailable', 'the memory bank is not open');
-      const method = bank?.[message.method] as undefined | ((...args: readonly unknown[]) => unknown);
-      return await method?.call(bank, ...message.args);
+      return await this.#banks.call(folder, message);
     } catch (error) {
       throw bankFault(error);
     }
   }
 
   #open({ place, open: limits }: Extract<ToThread, { open: unknown }>): null {
-    const { folder } = place;
-    if (!this.#banks.has(folder)) {
-      this.#banks.set(folder, new OpenedBank(place, { now: () => new Date(), ...this.#options, limits }));
-    }
+    const now = () => new Date();
+    this.#banks.get(place.folder, () => new OpenedBank(place, { now, ...this.#options, limits }));
     return null;
   }
 
   /** Closes the bank before its folder is removed, so that no acknowledged write goes into an unlinked file. */
   async #erase(folder: string): Promise<null> {
-    const bank = this.#banks.get(folder);
-    this.#banks.delete(folder);
-    await bank?.close();
+    await this.#banks.close(folder);
     rmSync(folder, { recursive: true, force: true });
     return null;
   }

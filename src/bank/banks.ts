@@ -1,53 +1,56 @@
 /** The banks of all users, on the daemon's side of the thread. */
+import { Openings } from '../lib/openings.ts';
+import { remote } from '../lib/remote.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
-import type { BankLimits, BankWriter } from '../model/bank.ts';
+import type { BankLimits } from '../model/bank.ts';
 import { isFault } from '../model/fault.ts';
-import type { Bank, BankChange, BankPlace, Banks, LogQuery } from './bank.ts';
+import type { Bank, BankPlace, Banks } from './bank.ts';
 import { type Link, type Receiver, startBankThread, type ToThread, threadName } from './bank-link.ts';
+
+const bankCalls = [
+  ...(['projects', 'files', 'read', 'write', 'lock', 'unlock', 'log', 'restore'] as const),
+  ...(['scan', 'scannedAt', 'status'] as const),
+];
+
+type BankCall = (typeof bankCalls)[number];
 
 export function openBanks(start: (receiver: Receiver) => Link = startBankThread): Banks {
   return new ThreadBanks(start);
 }
 
 class ThreadBanks implements Banks {
-  readonly #open = new Map<string, Promise<Bank>>();
+  readonly #open = new Openings<Bank>();
   readonly #calls: ThreadCalls<ToThread>;
 
   constructor(start: (receiver: Receiver) => Link) {
     // Banks are opened again when they are next needed.
-    this.#calls = new ThreadCalls<ToThread>(start, threadName, () => this.#open.clear());
+    this.#calls = new ThreadCalls<ToThread>(start, threadName, { broken: () => this.#open.forgetAll() });
   }
 
   open(place: BankPlace, limits: BankLimits): Promise<Bank> {
-    const known = this.#open.get(place.folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(place, limits);
-    this.#open.set(place.folder, opening);
-    opening.catch(() => this.#open.delete(place.folder));
-    return opening;
+    return this.#open.get(place.folder, () => this.#openNow(place, limits));
   }
 
   async erase(place: BankPlace): Promise<void> {
-    this.#open.delete(place.folder);
+    this.#open.forget(place.folder);
     await this.#calls.call({ place, erase: true });
   }
 
   async release(place: BankPlace): Promise<void> {
-    const opening = this.#open.get(place.folder);
-    if (await opening?.catch(() => null)) await this.#closeNow(place);
+    const opened = await this.#open.opened(place.folder);
+    await opened?.close();
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+    await this.#open.closeAll();
     await this.#calls.end();
   }
 
   async #openNow(place: BankPlace, limits: BankLimits): Promise<Bank> {
     await this.#calls.call({ place, open: limits });
-    const ask: Ask = (method, ...args) =>
-      this.#calls.call<never>({ place, method, args }).catch((error: unknown) => this.#failed(place, error)) as never;
-    return new ThreadBank(ask, () => this.#closeNow(place));
+    const ask = (method: BankCall, args: readonly unknown[]) =>
+      this.#calls.call<never>({ place, method, args }).catch((error: unknown) => this.#failed(place, error));
+    return { ...remote(bankCalls, ask), close: () => this.#closeNow(place) };
   }
 
   /** Closes a bank with a damaged history: opening it again sets the history aside. */
@@ -57,32 +60,7 @@ class ThreadBanks implements Banks {
   }
 
   async #closeNow(place: BankPlace): Promise<void> {
-    this.#open.delete(place.folder);
+    this.#open.forget(place.folder);
     await this.#calls.call({ place, method: 'close', args: [] });
   }
-}
-
-type Ask = <K extends keyof Bank>(method: K, ...args: Parameters<Bank[K]>) => ReturnType<Bank[K]>;
-
-class ThreadBank implements Bank {
-  readonly #ask: Ask;
-  readonly close: () => Promise<void>;
-
-  constructor(ask: Ask, close: () => Promise<void>) {
-    this.#ask = ask;
-    this.close = close;
-  }
-
-  projects = () => this.#ask('projects');
-  files = (project: string) => this.#ask('files', project);
-  read = (path: string, plain: BankWriter) => this.#ask('read', path, plain);
-  write = (change: BankChange, plain: BankWriter) => this.#ask('write', change, plain);
-  lock = (path: string, by: BankWriter, seconds: number) => this.#ask('lock', path, by, seconds);
-  unlock = (path: string, by: BankWriter) => this.#ask('unlock', path, by);
-  log = (query: LogQuery) => this.#ask('log', query);
-  restore = (path: string, version: number, by: BankWriter, plain: BankWriter) =>
-    this.#ask('restore', path, version, by, plain);
-  scan = (plain: BankWriter) => this.#ask('scan', plain);
-  scannedAt = () => this.#ask('scannedAt');
-  status = () => this.#ask('status');
 }

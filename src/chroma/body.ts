@@ -4,6 +4,7 @@
 import { TokenCount } from '../lib/bounded-json.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
+import { isObject } from '../model/object.ts';
 
 export type BodyKind = 'create' | 'change' | 'add' | 'upsert' | 'update' | 'delete' | 'get' | 'query';
 
@@ -132,10 +133,6 @@ function checkCount(field: string, value: unknown, most: number): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= most) return;
   throw new Fault('invalid', `${field} is a number of at most ${most}`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,11 +1,11 @@
 /** The daemon's side of the broker: starts it, answers its questions, and starts it again when it ended. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Backoff } from '../lib/backoff.ts';
 import { Lines } from '../lib/lines.ts';
 import { dist } from '../lib/package.ts';
-import { rotateIfFull } from '../lib/rotate.ts';
+import { openNextLog } from '../lib/rotate.ts';
 import type { ChromaPlace } from '../model/chroma.ts';
 import { Fault } from '../model/fault.ts';
 import type { Chroma, ChromaStatus, FromBroker, ServerPlan, ToBroker } from './chroma.ts';
@@ -178,10 +178,7 @@ export class BrokerProcess implements Chroma {
  */
 function startBroker(folder: string, hasServer: boolean): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, 'broker.log');
-  rotateIfFull(path);
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
-  const log = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  const log = openNextLog(join(folder, 'broker.log'));
   const program = [process.execPath, join(dist, 'chroma/main.js')] as const;
   const [file, ...args] = hasServer ? (['unshare', '--net', '--', ...program] as const) : program;
   try {

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDamage } from '../lib/durable-database.ts';
+import { isDamage } from '../lib/database-fault.ts';
 import { syncFolder } from '../lib/file.ts';
 import { openSqlite } from '../lib/sqlite.ts';
 

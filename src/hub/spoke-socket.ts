@@ -5,12 +5,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { type StreamSocket, streamsOf } from '../lib/socket-streams.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { maxAnswerBytes, spokeSubprotocol } from '../model/spoke.ts';
 import type { Identity } from './authentication.ts';
 import type { Streams } from './spoke-connection.ts';
+import { closeReason, keepPinging, Upgrade } from './upgrade.ts';
 
 const policyViolation = 1008;
 
@@ -25,7 +26,7 @@ export interface SpokeSocketParts {
 export class SpokeSockets {
   readonly #parts: SpokeSocketParts;
   readonly #open = new Map<WebSocket, Identity>();
-  #server: Promise<WebSocketServer> | undefined;
+  readonly #upgrade = new Upgrade(spokeSubprotocol, maxAnswerBytes);
 
   constructor(parts: SpokeSocketParts) {
     this.#parts = parts;
@@ -36,9 +37,7 @@ export class SpokeSockets {
     const project = new URL(request.url ?? '/', 'http://carrel').searchParams.get('project') ?? '';
     requireGrant(identity, project);
     this.#parts.check(identity, project);
-    this.#server ??= createServer();
-    const server = await this.#server;
-    server.handleUpgrade(request, socket, head, (accepted) => void this.#serve(accepted, identity, project));
+    await this.#upgrade.accept(request, socket, head, (accepted) => void this.#serve(accepted, identity, project));
   }
 
   /** Ends the connections whose token was revoked or has expired. */
@@ -52,29 +51,17 @@ export class SpokeSockets {
 
   async #serve(socket: WebSocket, identity: Identity, project: string): Promise<void> {
     this.#open.set(socket, identity);
-    this.#ping(socket, identity);
+    keepPinging(socket, this.#parts.pingMs, () => {
+      endIfRevoked(socket, identity);
+      return true;
+    });
     socket.on('message', () => endIfRevoked(socket, identity));
     socket.once('close', () => this.#open.delete(socket));
     try {
       await this.#parts.connect(identity, project, streamsOf(socket as StreamSocket));
     } catch (error) {
-      socket.close(policyViolation, reasonOf(error));
+      socket.close(policyViolation, closeReason(asFault(error).message));
     }
-  }
-
-  #ping(socket: WebSocket, identity: Identity): void {
-    let isAlive = true;
-    socket.on('pong', () => {
-      isAlive = true;
-    });
-    const timer = setInterval(() => {
-      if (!isAlive) return socket.terminate();
-      endIfRevoked(socket, identity);
-      isAlive = false;
-      socket.ping();
-    }, this.#parts.pingMs);
-    timer.unref();
-    socket.once('close', () => clearInterval(timer));
   }
 }
 
@@ -93,20 +80,7 @@ function endIfRevoked(socket: WebSocket, identity: Identity): void {
     identity.check();
   } catch (error) {
     socket.pause();
-    socket.close(policyViolation, reasonOf(error));
+    socket.close(policyViolation, closeReason(asFault(error).message));
     setImmediate(() => socket.terminate());
   }
-}
-
-function reasonOf(error: unknown): string {
-  return Buffer.from(asFault(error).message).subarray(0, 120).toString();
-}
-
-async function createServer(): Promise<WebSocketServer> {
-  const { WebSocketServer } = await import('ws');
-  const handleProtocols = (offered: Set<string>) => offered.has(spokeSubprotocol) && spokeSubprotocol;
-  return new WebSocketServer({
-    ...{ noServer: true, maxPayload: maxAnswerBytes, perMessageDeflate: false },
-    handleProtocols,
-  });
 }

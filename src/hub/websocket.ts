@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { parseBounded } from '../lib/bounded-json.ts';
 import type { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
@@ -14,6 +14,7 @@ import type { ClientTable, HubClient } from './client-table.ts';
 import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
 import { PendingRequestTransport } from './pending-request-transport.ts';
 import { messageText } from './result-text.ts';
+import { closeReason, keepPinging, Upgrade } from './upgrade.ts';
 
 export const subprotocol = 'mcp';
 
@@ -36,10 +37,11 @@ export interface SocketParts {
 
 export class McpSockets {
   readonly #parts: SocketParts;
-  #server: Promise<WebSocketServer> | undefined;
+  readonly #upgrade: Upgrade;
 
   constructor(parts: SocketParts) {
     this.#parts = parts;
+    this.#upgrade = new Upgrade(subprotocol, parts.maxMessageBytes);
   }
 
   /** The request must be authenticated already. Throws only before the upgrade; later errors close the connection. */
@@ -49,16 +51,7 @@ export class McpSockets {
       throw new Fault('invalid', `a WebSocket needs the subprotocol ${subprotocol}`, {
         hint: `Send the header Sec-WebSocket-Protocol: ${subprotocol}`,
       });
-    this.#server ??= this.#createServer();
-    const server = await this.#server;
-    server.handleUpgrade(request, socket, head, (accepted) => void this.#serve(accepted, identity));
-  }
-
-  async #createServer(): Promise<WebSocketServer> {
-    const { WebSocketServer } = await import('ws');
-    const { maxMessageBytes: maxPayload } = this.#parts;
-    const handleProtocols = () => subprotocol;
-    return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, handleProtocols });
+    await this.#upgrade.accept(request, socket, head, (accepted) => void this.#serve(accepted, identity));
   }
 
   async #serve(socket: WebSocket, identity: Identity): Promise<void> {
@@ -79,7 +72,6 @@ class SocketClient implements HubClient {
   usedAtMs = Date.now();
   readonly #socket: WebSocket;
   readonly #parts: SocketParts;
-  #isAlive = true;
 
   constructor(socket: WebSocket, identity: Identity, parts: SocketParts) {
     this.#socket = socket;
@@ -89,12 +81,8 @@ class SocketClient implements HubClient {
     socket.pause();
     // After a message that is too large or a frame that violates the protocol, ws closes the connection.
     socket.on('error', () => {});
-    socket.on('pong', () => {
-      this.#isAlive = true;
-    });
-    const pinging = setInterval(() => this.#ping(), parts.pingMs);
-    pinging.unref();
-    socket.once('close', () => clearInterval(pinging));
+    // A connection that is not read, because its client is too fast, cannot show a pong.
+    keepPinging(socket, parts.pingMs, () => !socket.isPaused || socket.bufferedAmount > maxUnreadBytes);
   }
 
   /** Always true: a connection whose client answers pings is in use. */
@@ -120,16 +108,8 @@ class SocketClient implements HubClient {
 
   close({ code, message }: Fault): void {
     const closeCode = code in closeCodes ? closeCodes[code as keyof typeof closeCodes] : goingAway;
-    this.#socket.close(closeCode, Buffer.from(message).subarray(0, 120).toString());
+    this.#socket.close(closeCode, closeReason(message));
     setTimeout(() => this.#socket.terminate(), closeMs).unref();
-  }
-
-  #ping(): void {
-    const isHeld = this.#socket.isPaused && this.#socket.bufferedAmount <= maxUnreadBytes;
-    if (isHeld) return;
-    if (!this.#isAlive) this.#socket.terminate();
-    else this.#socket.ping();
-    this.#isAlive = false;
   }
 }
 

@@ -31,8 +31,12 @@ export function parseBounded(bytes: Buffer): unknown {
  * values to be parsed at once. Other work of the event loop runs between the steps of large text: to join its bytes, to
  * decode them, and to parse it.
  */
-export async function readJsonText(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
-  const tokens = new TokenCount('text');
+export async function readJsonText(
+  stream: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  maxValues = maxTokens,
+): Promise<string | null> {
+  const tokens = new TokenCount('text', maxValues);
   const bytes = await firstBytes(stream, maxBytes + 1, (chunk) => tokens.push(chunk));
   if (bytes.length > maxBytes) return null;
   tokens.check();

@@ -54,7 +54,8 @@ export function readBoundedReal(path: string, maxBytes: number): BoundedFile | n
   return within(Anchor.open('/'), (root) => readBoundedBelow(root, path.slice(1), maxBytes));
 }
 
-const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** Follows no link, does not wait for the writer of a FIFO. */
+export const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** The caller closes the file. Null: there is no such file. */
 export function openRegular(path: string | Buffer): OpenFile | null {

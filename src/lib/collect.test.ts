@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { expect, it } from 'vitest';
-import { collect, firstBytes } from './collect.ts';
+import { collect, FirstBytes, firstBytes, LastBytes } from './collect.ts';
 
 it('collect keeps the first bytes and reads the rest, so that the writer is not blocked', async () => {
   const stream = new PassThrough({ highWaterMark: 4 });
@@ -20,4 +20,13 @@ it('firstBytes of a stream that never ends returns at the limit and cancels the 
 
 it('firstBytes of a shorter stream is all of it', async () => {
   expect((await firstBytes(Readable.from([Buffer.from('ab'), Buffer.from('c')]), 25)).toString()).toBe('abc');
+});
+
+it('FirstBytes and LastBytes keep the beginning and the end of what is pushed', () => {
+  const [first, last] = [new FirstBytes(5), new LastBytes(5)];
+  for (const text of ['abc', 'def', 'ghi']) {
+    first.push(Buffer.from(text));
+    last.push(Buffer.from(text));
+  }
+  expect([first.bytes.toString(), last.bytes.toString()]).toEqual(['abcde', 'efghi']);
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { Fault } from '../model/fault.ts';
+import { isDamage } from './database-fault.ts';
 import { openSqlite } from './sqlite.ts';
 
 export interface DurableOptions {
@@ -35,11 +36,6 @@ export function openDurable(path: string, options: DurableOptions): Database.Dat
     db.close();
     throw error;
   }
-}
-
-/** True: SQLite reports that the file is damaged, or is not a database. */
-export function isDamage(error: unknown): boolean {
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: unknown }).code));
 }
 
 /**

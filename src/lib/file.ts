@@ -1,6 +1,8 @@
 /** Files written as a whole or not at all, and trees removed with any content. */
 import {
   closeSync,
+  constants,
+  copyFileSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -66,6 +68,12 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Fails with EEXIST if there is a file already. Blocks are shared where the filesystem can do it. */
+export function copyDurably(from: string, to: string): void {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  syncFolder(to);
 }
 
 /** Flushes a folder and everything below it to disk. */

@@ -1,6 +1,7 @@
 /** Edits of JSON that may have comments: everything but the value at a path stays as it is. */
 import { applyEdits, type JSONPath, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { Fault } from '../model/fault.ts';
+import { isObject } from '../model/object.ts';
 
 /** An empty text is an empty object. Anything that is not an object is refused. */
 export function parseJsonc(text: string): Record<string, unknown> {
@@ -33,8 +34,4 @@ export function changedJsonc(text: string, before: unknown, after: unknown, path
   for (const [name, value] of Object.entries(after))
     result = changedJsonc(result, before[name], value, [...path, name]);
   return result;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,11 +2,9 @@
  * The log of a background process: its stderr. That is a file if the parent process opened one, or else a terminal or a pipe.
  * Only a file is rotated when it is full.
  */
-import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
-import { logBytes, logFiles, rotate } from './rotate.ts';
+import { closeSync, fstatSync, readlinkSync, writeSync } from 'node:fs';
+import { logBytes, logFiles, openLog, rotate } from './rotate.ts';
 import { replaceDescriptor } from './sys.ts';
-
-const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
 export interface OwnLogOptions {
   readonly maxBytes?: number;
@@ -40,7 +38,7 @@ export class OwnLog {
     const now = readlinkSync(`/proc/self/fd/${descriptor}`);
     if (!now.startsWith(this.#path)) return;
     if (now === this.#path) rotate(this.#path, this.#files);
-    const fresh = openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    const fresh = openLog(this.#path);
     for (const one of this.#descriptors) replaceDescriptor(fresh, one);
     closeSync(fresh);
   }

@@ -9,6 +9,10 @@ export interface ProcessRef {
   readonly bootId: string;
 }
 
+export function isSameProcess(one: ProcessRef, other: ProcessRef): boolean {
+  return one.pid === other.pid && one.startTicks === other.startTicks && one.bootId === other.bootId;
+}
+
 let bootId: string | undefined;
 
 export function currentBootId(): string {

@@ -4,11 +4,12 @@
  * leaves some of the files, and the next `fill` makes the others.
  */
 import { randomFillSync } from 'node:crypto';
-import { readdirSync, rmSync, type StatsFs, statfsSync } from 'node:fs';
+import { rmSync, type StatsFs, statfsSync } from 'node:fs';
 import { mkdir, open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../model/fault.ts';
 import { isErrno } from './file.ts';
+import { namesIn } from './names-in.ts';
 
 const maxFileBytes = 256 * 1024;
 const blockBytes = 4096;
@@ -105,14 +106,6 @@ async function grow(path: string, bytes: number): Promise<boolean> {
   } catch {
     // The disk is full, or the file cannot be written, ignoring: the files that exist stay.
     return false;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

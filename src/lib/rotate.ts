@@ -1,5 +1,5 @@
 /** Rotated files: `NAME` is the newest, `NAME.1` the one before it, and so on. */
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { constants, openSync, renameSync, rmSync, statSync } from 'node:fs';
 
 /** The default limits of log files. */
 export const logBytes = 10 * 1024 * 1024;
@@ -15,9 +15,16 @@ export function rotate(path: string, files: number): void {
   makeRoom(generationNames(path, files));
 }
 
-/** Called by a process that is about to open the log of an earlier one. */
-export function rotateIfFull(path: string): void {
+/** Opens a log for this account alone, and creates it if absent. A link is refused. */
+export function openLog(path: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+}
+
+/** Opens the log for a process that is about to start. The log of earlier ones is rotated if it is full. */
+export function openNextLog(path: string): number {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= logBytes) rotate(path, logFiles);
+  return openLog(path);
 }
 
 /**

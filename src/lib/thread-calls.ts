@@ -22,19 +22,29 @@ interface Pending {
 /** A distributive `Omit`: each member of the union without its number. */
 type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
-export class ThreadCalls<To extends { readonly call: number }> {
-  readonly #start: (receiver: ThreadReceiver<ThreadAnswer>) => ThreadLink<To>;
+export interface ThreadEvents<Pushed> {
+  /** The thread ended unexpectedly; the next call starts another. */
+  readonly broken: () => void;
+  /** The thread sent a message that answers no call. */
+  readonly pushed?: (message: Pushed) => void;
+}
+
+export class ThreadCalls<To extends { readonly call: number }, Pushed extends object = never> {
+  readonly #start: (receiver: ThreadReceiver<ThreadAnswer | Pushed>) => ThreadLink<To>;
   readonly #name: string;
-  readonly #broken: () => void;
+  readonly #events: ThreadEvents<Pushed>;
   readonly #pending = new Map<number, Pending>();
   #link: ThreadLink<To> | null = null;
   #calls = 0;
 
-  /** `broken` is called when the thread ends unexpectedly; the next call starts another. */
-  constructor(start: (receiver: ThreadReceiver<ThreadAnswer>) => ThreadLink<To>, name: string, broken: () => void) {
+  constructor(
+    start: (receiver: ThreadReceiver<ThreadAnswer | Pushed>) => ThreadLink<To>,
+    name: string,
+    events: ThreadEvents<Pushed>,
+  ) {
     this.#start = start;
     this.#name = name;
-    this.#broken = broken;
+    this.#events = events;
   }
 
   call<T>(message: Unnumbered<To>): Promise<T> {
@@ -51,7 +61,11 @@ export class ThreadCalls<To extends { readonly call: number }> {
     this.#link = null;
   }
 
-  #received(answer: ThreadAnswer): void {
+  #received(answer: ThreadAnswer | Pushed): void {
+    if (!isAnswer(answer)) {
+      this.#events.pushed?.(answer);
+      return;
+    }
     const pending = this.#pending.get(answer.call);
     this.#pending.delete(answer.call);
     if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
@@ -60,9 +74,13 @@ export class ThreadCalls<To extends { readonly call: number }> {
 
   #fail(cause: unknown): void {
     this.#link = null;
-    this.#broken();
+    this.#events.broken();
     const fault = new Fault('unavailable', `${this.#name} ended unexpectedly`, { cause });
     for (const { reject } of this.#pending.values()) reject(fault);
     this.#pending.clear();
   }
+}
+
+function isAnswer<Pushed extends object>(message: ThreadAnswer | Pushed): message is ThreadAnswer {
+  return 'call' in message;
 }

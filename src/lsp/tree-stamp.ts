@@ -1,19 +1,11 @@
 /** Entries of folders, compared by what `stat` says about them. */
-import { lstatSync, readdirSync, statfsSync } from 'node:fs';
+import { lstatSync, statfsSync } from 'node:fs';
 
 /** Overlay, FUSE, 9P and NFS: a change in a lower layer or on the other side causes no event here. */
 const silentTypes = [0x794c7630, 0x65735546, 0x01021997, 0x6969];
 
 export function sendsEvents(folder: string): boolean {
   return !silentTypes.includes(statfsSync(folder).type);
-}
-
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** Null: the path does not exist, or is neither a folder nor a file. */

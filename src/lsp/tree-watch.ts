@@ -9,7 +9,8 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as polled } from 'node:timers/promises';
-import { isFolder, namesIn, sendsEvents, stampOf } from './tree-stamp.ts';
+import { namesIn } from '../lib/names-in.ts';
+import { isFolder, sendsEvents, stampOf } from './tree-stamp.ts';
 
 export type ChangeKind = 'created' | 'changed' | 'deleted';
 /** By path, relative to the folder. */

@@ -1,8 +1,10 @@
 /** The memories of all users, on the daemon's side of the threads: one writes, one reads, so that a save does not wait for a search. */
+import { Openings } from '../lib/openings.ts';
+import { remote } from '../lib/remote.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import { isFault } from '../model/fault.ts';
-import type { MemoryLimits, MemoryScope, Writer } from '../model/memory.ts';
-import type { Memories, Memory, NewNote, Page, Query, Selection } from './memory.ts';
+import type { MemoryLimits } from '../model/memory.ts';
+import type { Memories, Memory } from './memory.ts';
 import { type Link, type Receiver, startMemoryThread, type ToThread } from './memory-link.ts';
 
 type Start = (receiver: Receiver) => Link;
@@ -14,7 +16,7 @@ export function openMemories(start: Start = startMemoryThread): Memories {
 type Calls = ThreadCalls<ToThread>;
 
 class ThreadMemories implements Memories {
-  readonly #open = new Map<string, Promise<Memory>>();
+  readonly #open = new Openings<Memory>();
   /** Folders in whose file a call found damage. */
   readonly #suspects = new Set<string>();
   readonly #writes: Calls;
@@ -22,23 +24,17 @@ class ThreadMemories implements Memories {
 
   constructor(start: Start) {
     // Memories are opened again when they are next needed.
-    const forget = () => this.#open.clear();
-    this.#writes = new ThreadCalls(start, 'a thread of the memory', forget);
-    this.#reads = new ThreadCalls(start, 'a thread of the memory', forget);
+    const events = { broken: () => this.#open.forgetAll() };
+    this.#writes = new ThreadCalls(start, 'a thread of the memory', events);
+    this.#reads = new ThreadCalls(start, 'a thread of the memory', events);
   }
 
   open(folder: string, limits: MemoryLimits): Promise<Memory> {
-    const known = this.#open.get(folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(folder, limits);
-    this.#open.set(folder, opening);
-    opening.catch(() => this.#open.delete(folder));
-    return opening;
+    return this.#open.get(folder, () => this.#openNow(folder, limits));
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+    await this.#open.closeAll();
     await Promise.all([this.#writes.end(), this.#reads.end()]);
   }
 
@@ -47,11 +43,13 @@ class ThreadMemories implements Memories {
     const check = this.#suspects.delete(folder);
     await this.#writes.call({ folder, open: limits, check });
     await this.#reads.call({ folder, open: limits, check: false });
-    const ask =
-      (calls: Calls): Ask =>
-      (method, ...args) =>
-        calls.call<never>({ folder, method, args }).catch((error: unknown) => this.#failed(folder, error)) as never;
-    return new ThreadMemory(ask(this.#writes), ask(this.#reads), () => this.#closeNow(folder));
+    const ask = (calls: Calls) => (method: keyof Memory, args: readonly unknown[]) =>
+      calls.call<never>({ folder, method, args }).catch((error: unknown) => this.#failed(folder, error));
+    return {
+      ...remote(['save', 'remove', 'removeAll', 'expire'], ask(this.#writes)),
+      ...remote(['search', 'get', 'list', 'vectors', 'status'], ask(this.#reads)),
+      close: () => this.#closeNow(folder),
+    };
   }
 
   async #failed(folder: string, error: unknown): Promise<never> {
@@ -63,33 +61,8 @@ class ThreadMemories implements Memories {
   }
 
   async #closeNow(folder: string): Promise<void> {
-    this.#open.delete(folder);
+    this.#open.forget(folder);
     await this.#reads.call({ folder, method: 'close', args: [] });
     await this.#writes.call({ folder, method: 'close', args: [] });
   }
-}
-
-type Ask = <K extends keyof Memory>(method: K, ...args: Parameters<Memory[K]>) => ReturnType<Memory[K]>;
-
-class ThreadMemory implements Memory {
-  readonly #write: Ask;
-  readonly #read: Ask;
-  readonly close: () => Promise<void>;
-
-  constructor(write: Ask, read: Ask, close: () => Promise<void>) {
-    this.#write = write;
-    this.#read = read;
-    this.close = close;
-  }
-
-  save = (note: NewNote) => this.#write('save', note);
-  remove = (id: string, scopes: readonly MemoryScope[] | null, by: Writer | null) =>
-    this.#write('remove', id, scopes, by);
-  removeAll = (selection: Selection) => this.#write('removeAll', selection);
-  expire = (now: Date, keepDays: number | null) => this.#write('expire', now, keepDays);
-  search = (query: Query) => this.#read('search', query);
-  get = (id: string, scopes: readonly MemoryScope[] | null) => this.#read('get', id, scopes);
-  list = (page: Page) => this.#read('list', page);
-  vectors = (ids: readonly string[]) => this.#read('vectors', ids);
-  status = (scopes: readonly MemoryScope[] | null) => this.#read('status', scopes);
 }

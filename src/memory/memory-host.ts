@@ -1,4 +1,5 @@
 /** Answers calls to the memories that are open here. */
+import { Hosted } from '../lib/hosted.ts';
 import { answerCall } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import { memoryFault } from './memory-fault.ts';
@@ -8,7 +9,9 @@ import { OpenedMemory, type OpenedOptions } from './opened-memory.ts';
 type HostOptions = Partial<Pick<OpenedOptions, 'now' | 'extension'>>;
 
 export class MemoryHost {
-  readonly #memories = new Map<string, OpenedMemory>();
+  readonly #memories = new Hosted<OpenedMemory>(
+    (folder) => new Fault('unavailable', `the memory in ${folder} is not open`),
+  );
   readonly #send: (message: FromThread) => void;
   readonly #options: HostOptions;
 
@@ -21,32 +24,23 @@ export class MemoryHost {
     answerCall(message.call, this.#do(message), this.#send);
   }
 
-  async closeAll(): Promise<void> {
-    await Promise.all([...this.#memories.values()].map((memory) => memory.close()));
-    this.#memories.clear();
+  closeAll(): Promise<void> {
+    return this.#memories.closeAll();
   }
 
   async #do(message: ToThread): Promise<unknown> {
     const { folder } = message;
-    const memory = this.#memories.get(folder);
     try {
       if ('open' in message) return this.#open(message);
-      if (message.method === 'close') this.#memories.delete(folder);
-      else if (memory === undefined) throw new Fault('unavailable', `the memory in ${folder} is not open`);
-      return await (memory?.[message.method] as undefined | ((...args: readonly unknown[]) => unknown))?.call(
-        memory,
-        ...message.args,
-      );
+      return await this.#memories.call(folder, message);
     } catch (error) {
       throw memoryFault(folder, error);
     }
   }
 
   #open({ folder, open: limits, check }: Extract<ToThread, { open: unknown }>): null {
-    if (!this.#memories.has(folder)) {
-      const now = () => new Date();
-      this.#memories.set(folder, new OpenedMemory(folder, { now, ...this.#options, limits, check }));
-    }
+    const now = () => new Date();
+    this.#memories.get(folder, () => new OpenedMemory(folder, { now, ...this.#options, limits, check }));
     return null;
   }
 }

@@ -1,13 +1,14 @@
 /** The memory of a user over one connection to its file. */
 import type { Database } from 'better-sqlite3';
 import { CommitQueue } from '../lib/commit-queue.ts';
+import { translated } from '../lib/database-fault.ts';
 import { Fault } from '../model/fault.ts';
 import type { MemoryLimits, MemoryScope, Note, Writer } from '../model/memory.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
 import type { Found, Memory, MemoryStatus, NewNote, Page, Query, Selection, StoredVector, Vector } from './memory.ts';
 import { damagedMemories, type OpenOptions, openDatabase } from './memory-database.ts';
-import { translated } from './memory-fault.ts';
+import { memoryFault } from './memory-fault.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
 import { fuse } from './rank.ts';
 import { TextOrder, VectorOrder } from './search.ts';
@@ -42,7 +43,11 @@ export class OpenedMemory implements Memory {
     this.#vectors = hasVectors ? new VectorOrder(db) : null;
     const transaction = db.transaction((work: () => unknown) => work());
     this.#queue = new CommitQueue({
-      transact: <T>(work: () => T) => translated(folder, () => transaction.immediate(work) as T),
+      transact: <T>(work: () => T) =>
+        translated(
+          () => transaction.immediate(work) as T,
+          (error) => memoryFault(folder, error),
+        ),
     });
   }
 

@@ -3,6 +3,7 @@ import { Fault } from './fault.ts';
 import { type Granted, grantTable } from './grant-table.ts';
 import { hasHub, hubEnv } from './hub-service.ts';
 import { printable } from './name.ts';
+import { isObject } from './object.ts';
 import type { SandboxSpec } from './sandbox.ts';
 
 /**
@@ -178,8 +179,4 @@ function texts(value: unknown, what: string): Record<string, string> {
       return [name, one === '' ? '' : text(one, what)];
     }),
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,8 @@
  * A shape is a function: it returns the value with its type, or throws a ShapeError that says where and why. Objects
  * refuse fields they do not know unless they are made with `open`.
  */
+import { isObject } from './object.ts';
+
 export type JsonPath = readonly (string | number)[];
 export type Shape<T> = (value: unknown, path: JsonPath) => T;
 export type Shaped<S> = S extends Shape<infer T> ? T : never;
@@ -123,7 +125,7 @@ export function open<R extends Fields, O extends Fields = Record<never, never>>(
 }
 
 export function plainObject(value: unknown, path: JsonPath): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw new ShapeError(path, `must be an object, not ${kindOf(value)}`);
 }
 

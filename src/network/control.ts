@@ -1,6 +1,7 @@
 /** The protocol of daemon and proxy: one JSON object per line over a unix socket in the home, each answered in turn. */
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { Lines } from '../lib/lines.ts';
 import { ownBuild } from '../lib/package.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Attachment } from './network.ts';
@@ -28,7 +29,8 @@ export function socketIn(folder: string): { readonly path: string; close(): void
   return { path: `/proc/self/fd/${fd}/${proxyFiles.socket}`, close: () => closeSync(fd) };
 }
 
-const maxLineLength = 16 * 1024 * 1024;
+/** The text of a longer line is cut, so it is no JSON. */
+const maxLineBytes = 16 * 1024 * 1024;
 
 export function sendLine(socket: Socket, value: unknown): void {
   if (!socket.destroyed) socket.write(`${JSON.stringify(value)}\n`);
@@ -36,14 +38,10 @@ export function sendLine(socket: Socket, value: unknown): void {
 
 /** Anything but a line of JSON closes the connection. */
 export function readLines(socket: Socket, take: (value: unknown) => void): void {
-  let rest = '';
-  socket.setEncoding('utf8');
-  socket.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop()!;
+  const lines = new Lines(maxLineBytes);
+  socket.on('data', (chunk: Buffer) => {
     try {
-      if (rest.length > maxLineLength) throw new Error('too long');
-      for (const line of lines) take(JSON.parse(line));
+      for (const line of lines.push(chunk)) take(JSON.parse(line));
     } catch {
       socket.destroy();
     }

@@ -1,12 +1,12 @@
 /** The daemon's side of the proxy: starts it, sends orders, and sends all attachments again to a new one. */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { dist } from '../lib/package.ts';
-import { rotateIfFull } from '../lib/rotate.ts';
+import { openNextLog } from '../lib/rotate.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type Answer, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
@@ -231,10 +231,7 @@ function connectTo(folder: string): Promise<ControlConnection | null> {
 
 /** Starts the proxy in a mount namespace of its own, so that it does not keep mounts of daemons alive. */
 function startProxy(home: string): void {
-  const folder = join(home, 'network');
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
-  rotateIfFull(join(folder, proxyFiles.log));
-  const log = openSync(join(folder, proxyFiles.log), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  const log = openNextLog(join(home, 'network', proxyFiles.log));
   const main = join(dist, 'network/proxy/main.js');
   const [file, ...args] = [...namespaceArgs(0), process.execPath, main];
   try {

@@ -1,17 +1,7 @@
 /** Files that come with messages. They are copied before the commit, so that an acknowledged message has them. */
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../lib/file.ts';
+import { copyDurably, syncFolder } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { hasInvisible } from '../model/invisible.ts';
 import { printable } from '../model/name.ts';
@@ -71,14 +61,4 @@ function sizeOf(file: string): number {
   const stat = lstatSync(file);
   if (stat.isFile()) return stat.size;
   throw new Fault('invalid', `${printable(file)} is not a regular file`);
-}
-
-function copyDurably(from: string, to: string): void {
-  copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  const fd = openSync(to, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

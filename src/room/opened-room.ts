@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Database, Transaction } from 'better-sqlite3';
 import { CommitQueue, type Transactions } from '../lib/commit-queue.ts';
 import { crashPoint } from '../lib/crash-point.ts';
+import { translated } from '../lib/database-fault.ts';
 import type { Message, Participant, Retention } from '../model/room.ts';
 import { Archive, type BeforeMove, wordMatcher } from './archive.ts';
 import { Attachments } from './attachments.ts';
@@ -19,7 +20,7 @@ import { type Refusal, Refused } from './refused.ts';
 import { expired } from './retention.ts';
 import type { KeptRefusal, NewMessage, ParticipantStatus, ReadOptions, RoomAbout, RoomStatus } from './room.ts';
 import { Meta, openDatabase } from './room-database.ts';
-import { translated } from './room-fault.ts';
+import { roomFault } from './room-fault.ts';
 import { lockRoom } from './room-lock.ts';
 import { roomYaml } from './room-yaml.ts';
 import { noViews, replaceFile, type ViewState, Views } from './views.ts';
@@ -323,6 +324,6 @@ export class OpenedRoom {
   }
 
   #call<T>(work: () => T): T {
-    return translated(this.folder, work);
+    return translated(work, (error) => roomFault(this.folder, error));
   }
 }

@@ -1,4 +1,5 @@
 /** Answers calls to the rooms that are open here. */
+import { Hosted } from '../lib/hosted.ts';
 import { answerCall } from '../lib/thread-calls.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { InboxWatch } from './inbox-watch.ts';
@@ -7,7 +8,7 @@ import { roomFault } from './room-fault.ts';
 import type { FromThread, Link, Receiver, ToThread } from './room-link.ts';
 
 export class RoomHost {
-  readonly #rooms = new Map<string, OpenedRoom>();
+  readonly #rooms = new Hosted<OpenedRoom>((folder) => new Fault('not_found', `the room ${folder} is not open`));
   readonly #send: (message: FromThread) => void;
   readonly #now: () => Date;
   readonly #watch = new InboxWatch();
@@ -23,19 +24,15 @@ export class RoomHost {
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#rooms.values()].map((room) => room.close()));
-    this.#rooms.clear();
+    await this.#rooms.closeAll();
     this.#watch.close();
   }
 
   async #do(message: ToThread): Promise<unknown> {
     const { folder } = message;
-    const room = this.#rooms.get(folder);
-    if ('open' in message) return (room ?? this.#open(folder, message.open)).lastId;
-    if (room === undefined) throw new Fault('not_found', `the room ${folder} is not open`);
-    if (message.method === 'close') this.#rooms.delete(folder);
     try {
-      return await (room[message.method] as (...args: readonly unknown[]) => Promise<unknown>)(...message.args);
+      if ('open' in message) return this.#rooms.get(folder, () => this.#open(folder, message.open)).lastId;
+      return await this.#rooms.call(folder, message);
     } catch (error) {
       throw roomFault(folder, error);
     }
@@ -45,14 +42,8 @@ export class RoomHost {
     const committed = (messages: Extract<FromThread, { committed: unknown }>['committed']) => {
       if (messages.length > 0) this.#send({ folder, committed: messages });
     };
-    try {
-      const report = (error: unknown) => this.#send({ folder, trouble: asFault(error).toJSON() });
-      const room = new OpenedRoom(folder, about, { now: this.#now, committed, report, watch: this.#watch });
-      this.#rooms.set(folder, room);
-      return room;
-    } catch (error) {
-      throw roomFault(folder, error);
-    }
+    const report = (error: unknown) => this.#send({ folder, trouble: asFault(error).toJSON() });
+    return new OpenedRoom(folder, about, { now: this.#now, committed, report, watch: this.#watch });
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the daemon and the thread of the rooms send each other. */
+import type { ThreadAnswer } from '../lib/thread-calls.ts';
 import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread-link.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Message } from '../model/room.ts';
@@ -14,17 +15,20 @@ export type ToThread =
   | { readonly call: number; readonly folder: string; readonly open: RoomAbout }
   | { readonly call: number; readonly folder: string; readonly method: RoomCall; readonly args: readonly unknown[] };
 
-export type FromThread =
-  | { readonly call: number; readonly value: unknown }
-  | { readonly call: number; readonly fault: FaultBody }
+/** What the thread sends of its own accord. */
+export type Pushed =
   /** Files of an inbox cannot be taken now. */
   | { readonly folder: string; readonly trouble: FaultBody }
   /** Sent before the answers to the posts. */
   | { readonly folder: string; readonly committed: readonly Message[] };
 
+export type FromThread = ThreadAnswer | Pushed;
+
 export type Link = ThreadLink<ToThread>;
 export type Receiver = ThreadReceiver<FromThread>;
 
+export const threadName = 'the thread of the rooms';
+
 export function startRoomThread(receiver: Receiver): Link {
-  return startThread('room/room-thread.js', 'the thread of the rooms', receiver);
+  return startThread('room/room-thread.js', threadName, receiver);
 }

@@ -1,28 +1,30 @@
 /** All rooms of a daemon, on the daemon's side of the thread. */
+import { Openings } from '../lib/openings.ts';
+import { remote } from '../lib/remote.ts';
+import { ThreadCalls } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
-import type { Message, Participant, Retention } from '../model/room.ts';
-import type { OpenedRoom } from './opened-room.ts';
+import type { Message } from '../model/room.ts';
 import { Recent } from './recent.ts';
-import type { Refusal } from './refused.ts';
-import type { NewMessage, ReadOptions, Room, RoomAbout, Rooms } from './room.ts';
+import type { Room, RoomAbout, Rooms } from './room.ts';
 import {
-  type FromThread,
   type Link,
+  type Pushed,
   type Receiver,
   type RoomCall,
   startRoomThread,
   type ToThread,
+  threadName,
 } from './room-link.ts';
 
+const pageSize = 500;
+
+const roomCalls = [
+  ...(['post', 'read', 'readArchived', 'get', 'search', 'refuse', 'refusals'] as const),
+  ...(['participants', 'addParticipant', 'removeParticipant', 'setPosition', 'addInbox', 'removeInbox'] as const),
+  ...(['setRetention', 'archive', 'status', 'check', 'repair'] as const),
+];
+
 type Start = (receiver: Receiver) => Link;
-
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A distributive `Omit`: each member of the union without its number. */
-type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
 
 /** `report` is called with faults of the intake of an inbox; the intake is retried. */
 export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
@@ -32,141 +34,78 @@ export function openRooms(start: Start = startRoomThread, report: Report = () =>
 type Report = (folder: string, fault: Fault) => void;
 
 class ThreadRooms implements Rooms {
-  readonly #start: Start;
   readonly #report: Report;
-  readonly #open = new Map<string, Promise<ThreadRoom>>();
+  readonly #open = new Openings<Room>();
   readonly #recents = new Map<string, Recent>();
-  readonly #pending = new Map<number, Pending>();
-  #link: Link | null = null;
-  #calls = 0;
+  readonly #calls: ThreadCalls<ToThread, Pushed>;
 
   constructor(start: Start, report: Report) {
     this.#report = report;
-    this.#start = start;
+    this.#calls = new ThreadCalls(start, threadName, {
+      broken: () => this.#forgetAll(),
+      pushed: (message) => this.#pushed(message),
+    });
   }
 
-  async open(folder: string, about: RoomAbout): Promise<Room> {
-    const known = this.#open.get(folder);
-    if (known !== undefined) return known;
-    const opening = this.#openNow(folder, about);
-    this.#open.set(folder, opening);
-    opening.catch(() => this.#open.delete(folder));
-    return opening;
+  open(folder: string, about: RoomAbout): Promise<Room> {
+    return this.#open.get(folder, () => this.#openNow(folder, about));
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
-    for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
-    await this.#link?.end();
-    this.#link = null;
+    await this.#open.closeAll();
+    await this.#calls.end();
   }
 
-  async #openNow(folder: string, about: RoomAbout): Promise<ThreadRoom> {
-    const lastId = (await this.#call({ folder, open: about })) as string | null;
+  async #openNow(folder: string, about: RoomAbout): Promise<Room> {
+    const lastId = await this.#calls.call<string | null>({ folder, open: about });
     const recent = new Recent(lastId);
     this.#recents.set(folder, recent);
-    const call: Ask = (method, ...args) =>
-      this.#call({ folder, method, args }) as ReturnType<OpenedRoom[typeof method]>;
     const forget = () => {
       recent.close();
-      this.#open.delete(folder);
+      this.#open.forget(folder);
       this.#recents.delete(folder);
     };
-    return new ThreadRoom(folder, recent, call, forget);
+    const ask = (method: RoomCall, args: readonly unknown[]) => this.#calls.call<never>({ folder, method, args });
+    const calls = remote(roomCalls, ask);
+    return {
+      ...{ ...calls, folder },
+      follow: (after, signal) => follow(recent, calls.read, after, signal),
+      close: async () => {
+        forget();
+        await ask('close', []);
+      },
+    };
   }
 
-  #call(message: Unnumbered<ToThread>): Promise<unknown> {
-    this.#link ??= this.#start({
-      received: (answer) => this.#received(answer),
-      broken: (error) => this.#broken(error),
-    });
-    const call = ++this.#calls;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject });
-      this.#link!.send({ ...message, call } as ToThread);
-    });
-  }
-
-  #received(answer: FromThread): void {
-    if ('committed' in answer) {
-      this.#recents.get(answer.folder)?.push(answer.committed);
-      return;
-    }
-    if ('trouble' in answer) {
-      this.#report(answer.folder, Fault.from(answer.trouble));
-      return;
-    }
-    const pending = this.#pending.get(answer.call);
-    this.#pending.delete(answer.call);
-    if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
-    else pending?.resolve(answer.value);
+  #pushed(message: Pushed): void {
+    if ('committed' in message) this.#recents.get(message.folder)?.push(message.committed);
+    else this.#report(message.folder, Fault.from(message.trouble));
   }
 
   /** Rooms are opened again when they are next needed. */
-  #broken(cause: unknown): void {
-    this.#link = null;
+  #forgetAll(): void {
     for (const recent of this.#recents.values()) recent.close();
     this.#recents.clear();
-    this.#open.clear();
-    for (const { reject } of this.#pending.values()) {
-      reject(new Fault('unavailable', 'the thread of the rooms ended unexpectedly', { cause }));
-    }
-    this.#pending.clear();
+    this.#open.forgetAll();
   }
 }
 
-const pageSize = 500;
-
-type Ask = <K extends RoomCall>(method: K, ...args: Parameters<OpenedRoom[K]>) => ReturnType<OpenedRoom[K]>;
-
-class ThreadRoom implements Room {
-  readonly folder: string;
-  readonly #recent: Recent;
-  readonly #ask: Ask;
-  readonly #forget: () => void;
-
-  constructor(folder: string, recent: Recent, ask: Ask, forget: () => void) {
-    this.folder = folder;
-    this.#recent = recent;
-    this.#ask = ask;
-    this.#forget = forget;
-  }
-
-  post = (message: NewMessage) => this.#ask('post', message);
-  read = (options: ReadOptions) => this.#ask('read', options);
-  readArchived = (options: ReadOptions) => this.#ask('readArchived', options);
-  get = (id: string) => this.#ask('get', id);
-  search = (text: string, limit: number) => this.#ask('search', text, limit);
-  participants = () => this.#ask('participants');
-  addParticipant = (participant: Participant) => this.#ask('addParticipant', participant);
-  removeParticipant = (name: string) => this.#ask('removeParticipant', name);
-  setPosition = (name: string, id: string) => this.#ask('setPosition', name, id);
-  setRetention = (retention: Retention | null) => this.#ask('setRetention', retention);
-  archive = (now: Date) => this.#ask('archive', now);
-  addInbox = (participant: Participant) => this.#ask('addInbox', participant);
-  removeInbox = (name: string) => this.#ask('removeInbox', name);
-  refuse = (refusal: Refusal) => this.#ask('refuse', refusal);
-  refusals = (limit: number) => this.#ask('refusals', limit);
-  status = () => this.#ask('status');
-  check = () => this.#ask('check');
-  repair = () => this.#ask('repair');
-
-  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
-    for (let last = after; !signal.aborted && !this.#recent.isClosed; ) {
-      const { commits } = this.#recent;
-      const page = this.#recent.after(last) ?? (await this.read({ after: last, limit: pageSize }));
-      for (const message of page) {
-        if (signal.aborted) return;
-        last = message.id;
-        yield message;
-      }
-      // An empty page from the thread may already be stale.
-      if (page.length === 0 && commits === this.#recent.commits) await this.#recent.changed(signal);
+/** The messages after an id, the new ones as they are committed. */
+async function* follow(
+  recent: Recent,
+  read: Room['read'],
+  after: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<Message> {
+  for (let last = after; !signal.aborted && !recent.isClosed; ) {
+    const { commits } = recent;
+    const page = recent.after(last) ?? (await read({ after: last, limit: pageSize }));
+    for (const message of page) {
+      if (signal.aborted) return;
+      last = message.id;
+      yield message;
     }
-  }
-
-  async close(): Promise<void> {
-    this.#forget();
-    await this.#ask('close');
+    // An empty page from the thread may already be stale.
+    if (page.length === 0 && commits === recent.commits) await recent.changed(signal);
   }
 }

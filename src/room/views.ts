@@ -12,7 +12,6 @@ import {
   futimesSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -22,6 +21,7 @@ import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { crashPoint } from '../lib/crash-point.ts';
 import { readIfThere } from '../lib/file.ts';
+import { currentBootId } from '../lib/process.ts';
 import { ulidPattern } from '../model/ulid.ts';
 import { GrowingView } from './growing-view.ts';
 import { fileNameOf, fileTextOf, orderLineOf, threadEntryOf } from './message-file.ts';
@@ -40,10 +40,6 @@ export interface ViewState {
 }
 
 export const noViews: ViewState = { bootId: '', seq: 0, orderBytes: 0, threadBytes: 0 };
-
-export function currentBootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-}
 
 interface Growing {
   readonly view: GrowingView;

@@ -4,18 +4,9 @@
  * folder and are removed.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fchownSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { type Anchor, within } from '../lib/anchor.ts';
+import { ReadRefusal, readBounded } from '../lib/bounded-read.ts';
 import { isErrno } from '../lib/file.ts';
 import type { Ran } from '../lib/run.ts';
 import type { Consumer, Share } from '../model/share.ts';
@@ -112,13 +103,11 @@ function giveToOwner(folder: Anchor, fd: number): void {
 
 /** A consumer may have put anything there, so a link is not followed and a pipe does not block. */
 function contentOf(folder: Anchor, name: string): string | null {
-  if (!lstatSync(folder.at(name), { throwIfNoEntry: false })?.isFile()) return null;
-  const fd = openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const bytes = Buffer.alloc(64);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(fd);
+    return readBounded(folder.at(name), 64)?.bytes.toString('utf8') ?? null;
+  } catch (error) {
+    if (error instanceof ReadRefusal) return error.message;
+    throw error;
   }
 }
 

@@ -1,15 +1,11 @@
 /** Errors of SQLite and of the filesystem under it, as Faults. */
-import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode, isDamage, isDiskFull, isUnreachable, translated as translatedBy } from '../lib/database-fault.ts';
 import { asFault, Fault, type FaultCode, spaceHint } from '../model/fault.ts';
 import { damaged } from './migrations.ts';
 
 export function translated<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toFault(path, error);
-  }
+  return translatedBy(work, (error) => toFault(path, error));
 }
 
 interface Translation {
@@ -54,12 +50,12 @@ const translations: readonly Translation[] = [
 
 function toFault(path: string, error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const found = codeOf(error);
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(found) || error instanceof SyntaxError) {
+  const found = errorCode(error);
+  if (isDamage(error) || error instanceof SyntaxError) {
     return damaged(path, `is damaged: ${asFault(error).message}`, error);
   }
   if (found === 'ERR_DLOPEN_FAILED') return otherNode(error);
-  const code = /^SQLITE_(IOERR|CANTOPEN)/.test(found) && isFull(path) ? 'SQLITE_FULL' : found;
+  const code = isUnreachable(found) && isDiskFull(dirname(path)) ? 'SQLITE_FULL' : found;
   const match = translations.find(({ codes }) => codes.test(code));
   if (!match) return asFault(error);
   return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
@@ -77,19 +73,6 @@ function otherNode(cause: unknown): Fault {
  * takes the last of it could not be removed.
  */
 export function refuseIfFull(path: string): void {
-  if (isFull(path))
+  if (isDiskFull(dirname(path)))
     throw new Fault('exhausted', `the disk has no space for a new record in ${path}`, { hint: spaceHint });
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-/**
- * Whether the disk is full. SQLite reports other errors when there is no room for its log, or for the index of the log,
- * which grows by 32 KiB.
- */
-function isFull(path: string): boolean {
-  const { bavail, bsize, files, ffree } = statfsSync(dirname(path));
-  return bavail * bsize < 64 * 1024 || (files > 0 && ffree < 2);
 }

@@ -10,6 +10,7 @@
 import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
+import { errorCode } from '../lib/database-fault.ts';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import { openSqlite } from '../lib/sqlite.ts';
 import type { Event, NewEvent } from '../model/event.ts';
@@ -18,7 +19,7 @@ import { LogFlush } from './log-flush.ts';
 import { allocateIndex, closeKeepingLog, fillIndex, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
-import { codeOf, refuseIfFull, translated } from './sqlite-fault.ts';
+import { refuseIfFull, translated } from './sqlite-fault.ts';
 import {
   defaultMaxEvents,
   type Kind,
@@ -343,7 +344,7 @@ function refusingTaken<T>(row: NewRow<Kind>, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+    if (errorCode(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
     throw (error as Error).message.includes('rows.id') ? refusal.idTaken(row) : refusal.nameTaken(row);
   }
 }

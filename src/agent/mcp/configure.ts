@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
 import { mcpAddedPath } from '../../model/mcp.ts';
+import { isObject } from '../../model/object.ts';
 import { withAdditions } from './addition.ts';
 import { agentFiles } from './format.ts';
 import type { Addition, McpList } from './mcp.ts';
@@ -43,7 +44,7 @@ function changed(
 function recordIn(text: string): Added {
   try {
     const value = JSON.parse(text) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Added) : {};
+    return isObject(value) ? (value as Added) : {};
   } catch {
     return {};
   }

@@ -10,6 +10,7 @@
  * - While no daemon answers, a call is tried again for some seconds. One that the daemon may have handled already is
  *   tried again only if a repetition does no harm (`isRepeatable`).
  */
+import type { Toolset } from '../mcp/tool-server.ts';
 
 export interface DaemonRequest {
   readonly method: 'GET' | 'POST';
@@ -19,12 +20,8 @@ export interface DaemonRequest {
   readonly isRepeatable: boolean;
 }
 
-export type CallDaemon = (request: DaemonRequest) => Promise<object>;
-
-/** The tools of one MCP server. */
-export interface Toolset {
-  readonly name: string;
-  readonly instructions: string;
+/** The tools of one of these servers. */
+export interface DaemonTools extends Pick<Toolset, 'name' | 'instructions'> {
   /** The path of the tools at the daemon. */
   readonly path: string;
   /** Whether a call that may have reached the daemon can be sent again. */

@@ -2,7 +2,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { asFault, Fault, faultTable } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
-import { serveMcp } from './mcp.ts';
+import { serveTools } from '../mcp/tool-server.ts';
+import { roomTools } from './mcp.ts';
 import { post } from './post.ts';
 import { follow, read, unread } from './read.ts';
 import { RoomFiles, readStdin, roomNames } from './room.ts';
@@ -49,7 +50,7 @@ const commands: Readonly<Record<string, (args: string[]) => void | Promise<void>
     const { values, positionals } = parsed(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     follow(oneRoom(positionals), { isAll: values.all === true, isJson: values.json === true });
   },
-  mcp: () => serveMcp(process.stdin, process.stdout),
+  mcp: () => serveTools(roomTools),
 };
 
 function parsed(args: string[], options: NonNullable<ParseArgsConfig['options']>) {

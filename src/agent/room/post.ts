@@ -2,8 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  constants,
-  copyFileSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -15,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErrno } from '../../lib/file.ts';
+import { copyDurably, isErrno } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
 import type { RoomFiles } from './room.ts';
@@ -73,17 +71,11 @@ function writtenFile(path: string, content: string): number {
 
 function copySynced(from: string, to: string): void {
   try {
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    copyDurably(from, to);
   } catch (error) {
     if (isErrno(error, 'EEXIST'))
       throw new Fault('invalid', `two attachments have the name ${basename(from)}`, { hint: 'Rename one of them.' });
     throw error;
-  }
-  const fd = openSync(to, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -4,10 +4,12 @@
  */
 import { fstatSync, ftruncateSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { firstBytes } from '../../lib/collect.ts';
 import { asFault, Fault } from '../../model/fault.ts';
+import { listen } from '../listen.ts';
 import { AcpDriver } from './acp/acp.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
 import { serveSessions } from './http/http.ts';
@@ -86,27 +88,10 @@ async function receive(socket: Socket, configure: (settings: ApiSettings) => Pro
 }
 
 export async function textOf(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
   // The socket stays open, because the answer goes back on it.
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Null: another process listens. */
-function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true }, onConnection);
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(null);
-      else reject(error);
-    });
-    server.listen(name, () => resolve(server));
-  });
+  const bytes = await firstBytes(stream.iterator({ destroyOnReturn: false }), maxSettings + 1);
+  if (bytes.length > maxSettings) throw new Fault('invalid', `the settings have more than ${maxSettings} bytes`);
+  return bytes.toString();
 }
 
 /** Links the files of the newest session into the home. A home that cannot be written gets no links, ignoring. */

@@ -1,10 +1,11 @@
 /** `start`: makes sure that an agent API serves in this sandbox, with these settings. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isErrno } from '../../lib/file.ts';
+import { openLog } from '../../lib/rotate.ts';
 import { Fault, type FaultBody } from '../../model/fault.ts';
 import { type ApiPaths, logPath, socketName } from './api-paths.ts';
 import { textOf } from './serve.ts';
@@ -55,8 +56,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 
 function launch(paths: ApiPaths, program: string): ChildProcess {
   mkdirSync(paths.folder, { recursive: true, mode: 0o700 });
-  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
-  const log = openSync(logPath(paths), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  const log = openLog(logPath(paths));
   // Its own session: signals of the terminal that `start` was run in do not reach it.
   const child = spawn(process.execPath, [program, 'serve', JSON.stringify(paths)], {
     stdio: ['ignore', log, log],

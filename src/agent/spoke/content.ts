@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { linesOf } from '../../lib/text.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { FileContent, TextEdit } from '../../model/spoke.ts';
+import { type FileContent, maxFileBytes, type TextEdit } from '../../model/spoke.ts';
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -51,4 +51,8 @@ function replaceOnce(text: string, oldText: string, newText: string, path: strin
   throw new Fault('conflict', `${printable(path)} ${how} the text ${printable(oldText, 60)}`, {
     hint: at < 0 ? 'Read the file again.' : 'Give more of the text around it.',
   });
+}
+
+export function tooLarge(path: string): Fault {
+  return new Fault('exhausted', `${printable(path)} is larger than ${maxFileBytes} bytes`);
 }

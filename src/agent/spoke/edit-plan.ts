@@ -7,7 +7,7 @@ import { type FileChange, maxEditBytes, maxEditSteps } from '../../model/edit.ts
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { maxFileBytes } from '../../model/spoke.ts';
-import { bytesOf, edited, hashOf } from './content.ts';
+import { bytesOf, edited, hashOf, tooLarge } from './content.ts';
 import type { Step } from './edit-journal.ts';
 import { realNames } from './path.ts';
 import { editedRanges } from './range-edit.ts';
@@ -246,7 +246,4 @@ function entriesOf(folder: string): Dirent[] {
 
 function exists(path: string): Fault {
   return new Fault('conflict', `${printable(path)} exists already`);
-}
-function tooLarge(path: string): Fault {
-  return new Fault('exhausted', `${printable(path)} is larger than ${maxFileBytes} bytes`);
 }

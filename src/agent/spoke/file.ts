@@ -32,7 +32,7 @@ import {
   type WriteFile,
   type WriteResult,
 } from '../../model/spoke.ts';
-import { bytesOf, edited, hashOf } from './content.ts';
+import { bytesOf, edited, hashOf, tooLarge } from './content.ts';
 import { type ResolvedPath, withResolvedPath } from './path.ts';
 
 export function readFile(root: string, asked: ReadFile): ReadResult {
@@ -205,9 +205,6 @@ function missing(path: string): Fault {
 }
 function notFile(path: string): Fault {
   return new Fault('invalid', `${printable(path) || 'the project'} is not a file`);
-}
-function tooLarge(path: string): Fault {
-  return new Fault('exhausted', `${printable(path)} is larger than ${maxFileBytes} bytes`);
 }
 function changed(path: string): Fault {
   return new Fault('conflict', `${printable(path)} is not as it was when it was read`, { hint: 'Read it again.' });

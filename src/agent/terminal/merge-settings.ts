@@ -1,3 +1,5 @@
+import { isObject } from '../../model/object.ts';
+
 /** Merges settings: objects are joined, lists get missing items, and single values come from `above`. */
 export function mergeSettings(below: unknown, above: unknown): unknown {
   if (Array.isArray(below) && Array.isArray(above)) return [...new Set([...below, ...above])];
@@ -5,8 +7,4 @@ export function mergeSettings(below: unknown, above: unknown): unknown {
   const result: Record<string, unknown> = { ...below };
   for (const [name, value] of Object.entries(above)) result[name] = mergeSettings(result[name], value);
   return result;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

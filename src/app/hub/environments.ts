@@ -8,6 +8,7 @@ import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../ap
 import type { Audit, Detail } from '../../audit/audit.ts';
 import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
+import { firstBytes } from '../../lib/collect.ts';
 import type { EncodedJson } from '../../lib/encoded-json.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
@@ -186,15 +187,8 @@ export class Environments {
     signal: AbortSignal,
   ): Promise<{ text: string; truncated: boolean }> {
     this.find(project, name);
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    for await (const chunk of this.#parts.reviews.diff(name, { paths }, signal)) {
-      chunks.push(chunk);
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxDiffBytes) break;
-    }
-    const text = Buffer.concat(chunks).subarray(0, maxDiffBytes).toString('utf8');
-    return { text, truncated: sizeBytes > maxDiffBytes };
+    const bytes = await firstBytes(this.#parts.reviews.diff(name, { paths }, signal), maxDiffBytes + 1);
+    return { text: bytes.toString('utf8', 0, maxDiffBytes), truncated: bytes.length > maxDiffBytes };
   }
 
   snapshot(project: Project, name: string, label: string | undefined): Promise<SnapshotView> {

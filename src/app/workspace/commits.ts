@@ -9,6 +9,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ApplyView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
+import { LastBytes } from '../../lib/collect.ts';
 import { removeTree } from '../../lib/file.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault } from '../../model/fault.ts';
@@ -106,9 +107,9 @@ async function written(git: Process, path: string, maxBytes: number): Promise<bo
 }
 
 async function lastErrors(stderr: Readable): Promise<string> {
-  let said = '';
-  for await (const chunk of stderr) said = (said + (chunk as Buffer).toString('utf8')).slice(-maxSaidBytes);
-  return said;
+  const said = new LastBytes(maxSaidBytes);
+  for await (const chunk of stderr) said.push(chunk);
+  return said.bytes.toString('utf8');
 }
 
 /** Limits the size, because an agent may write without end. */

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import type { Client } from '../../api/client.ts';
+import { FirstBytes, LastBytes } from '../../lib/collect.ts';
 import { installFolder, installVolume } from '../../model/agent.ts';
 import { agents, terminalAgents } from '../../model/agent-table.ts';
 import { Fault } from '../../model/fault.ts';
@@ -15,6 +16,8 @@ import { plain } from '../output/text.ts';
 import { catchSignals } from '../signals.ts';
 import { execInside } from '../stream/exec.ts';
 import { unknownAgent } from './unknown.ts';
+
+const maxOutputBytes = 1024 ** 2;
 
 export default async function install(context: Context, { args }: Invocation): Promise<void> {
   const [agent, wanted = 'latest'] = args as [string, string?];
@@ -81,14 +84,10 @@ function interruption() {
 }
 
 async function output(client: Client, name: string, argv: string[]): Promise<string> {
-  const said: Buffer[] = [];
-  const errors: Buffer[] = [];
-  const { exitCode } = await execInside({ client, name }, argv, {
-    stdout: (chunk) => void said.push(chunk),
-    stderr: (chunk) => void errors.push(chunk),
-  });
-  if (exitCode === 0) return Buffer.concat(said).toString();
-  const text = Buffer.concat(errors).toString().trim();
+  const [said, errors] = [new FirstBytes(maxOutputBytes), new LastBytes(maxOutputBytes)];
+  const { exitCode } = await execInside({ client, name }, argv, { stdout: said.push, stderr: errors.push });
+  if (exitCode === 0) return said.bytes.toString();
+  const text = errors.bytes.toString().trim();
   // npm reports that the requested version does not exist.
   if (argv[1] === 'view' && /^npm (error|ERR!) code E404$/m.test(text)) return '';
   const last = text.split('\n').slice(-5).join('\n');

@@ -3,8 +3,9 @@
  * outlive their daemon, the next daemon joins that namespace. A keeper runs in the namespace itself. If no keeper is
  * left, the first process of a sandbox leads to it: the namespace of that process was made there.
  */
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../lib/names-in.ts';
 import { enterNamespaceOf, namespaceArgs } from '../../lib/namespace.ts';
 import { dist } from '../../lib/package.ts';
 
@@ -47,14 +48,6 @@ function userNamespace(pid: number | 'self'): string | null {
   } catch {
     // The process ended meanwhile, or belongs to another account, ignoring.
     return null;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,14 +1,15 @@
 /** Brings a daemon up in the background and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../../api/client.ts';
 import { socketOf } from '../../api/dial.ts';
 import { accountName } from '../../lib/account.ts';
+import { LastBytes } from '../../lib/collect.ts';
 import { dist } from '../../lib/package.ts';
-import { rotateIfFull } from '../../lib/rotate.ts';
+import { openNextLog } from '../../lib/rotate.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { Fault, type FaultBody, faultTable, isFault } from '../../model/fault.ts';
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
@@ -172,12 +173,10 @@ function launch({ home, port, env }: Wanted, log: number, scope: readonly string
   });
   const spawnError = new Promise<NodeJS.ErrnoException>((resolve) => void child.on('error', resolve));
   child.unref();
-  let kept = Buffer.alloc(0);
-  child.stderr?.on('data', (chunk: Buffer) => {
-    kept = Buffer.concat([kept, chunk]).subarray(-maxStderrBytes);
-  });
+  const said = new LastBytes(maxStderrBytes);
+  child.stderr?.on('data', said.push);
   child.stderr?.on('error', () => {});
-  return { child, spawnError, stderrEnd: () => kept.toString('utf8') };
+  return { child, spawnError, stderrEnd: () => said.bytes.toString('utf8') };
 }
 
 async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {
@@ -218,10 +217,8 @@ function hasExited(child: ChildProcess): boolean {
 }
 
 function openLog(home: string): number {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   try {
-    rotateIfFull(join(home, 'daemon.log'));
-    return openSync(join(home, 'daemon.log'), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    return openNextLog(join(home, 'daemon.log'));
   } catch (error) {
     throw unwritable(error, home);
   }

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { FirstBytes } from '../../lib/collect.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connectRunning } from '../connect/connect.ts';
@@ -45,10 +46,9 @@ const listing = 'for f in "$1"*; do if [ -d "$f" ]; then echo "$f/"; elif [ -e "
 async function filesInside(client: Client, place: string): Promise<string[]> {
   const at = place.indexOf(':');
   const [name, path] = [checkSandboxName(place.slice(0, at)), place.slice(at + 1)];
-  const chunks: Buffer[] = [];
-  const take = (chunk: Buffer) => void chunks.push(chunk);
+  const found = new FirstBytes(maxBytes);
   const inside = { client, name, signal: AbortSignal.timeout(patienceInsideMs) };
-  await execInside(inside, ['sh', '-c', listing, 'sh', path], { stdout: take, stderr: () => {} });
-  const lines = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8').split('\n');
+  await execInside(inside, ['sh', '-c', listing, 'sh', path], { stdout: found.push, stderr: () => {} });
+  const lines = found.bytes.toString('utf8').split('\n');
   return lines.filter((line) => harmless.test(line)).map((line) => `${name}:${line}`);
 }

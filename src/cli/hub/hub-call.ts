@@ -1,4 +1,5 @@
 import { Fault } from '../../model/fault.ts';
+import { isObject } from '../../model/object.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 
@@ -10,7 +11,7 @@ export default async function hubCall(context: Context, { args }: Invocation): P
 function parsed(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // Text that is not JSON is refused below.
   }

@@ -1,9 +1,8 @@
-import { firstBytes } from '../../lib/collect.ts';
 import { parseDuration } from '../../model/duration.ts';
-import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';
+import { stdinText } from '../stdin-text.ts';
 import { metadataIn, type PlaceOptions, placeOf } from './place.ts';
 
 interface Options extends PlaceOptions {
@@ -31,10 +30,5 @@ export default async function memorySave(context: Context, { args, options }: In
 
 async function textOf(words: readonly string[]): Promise<string> {
   if (words.length > 1 || words[0] !== '-') return words.join(' ');
-  const bytes = await firstBytes(process.stdin, enoughBytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new Fault('invalid', 'the text on stdin is not UTF-8', { cause });
-  }
+  return stdinText(enoughBytes);
 }

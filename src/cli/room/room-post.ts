@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { MessageRequest } from '../../api/room.ts';
-import { firstBytes } from '../../lib/collect.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { checkRoomName } from '../../model/room.ts';
@@ -9,6 +8,7 @@ import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';
+import { stdinText } from '../stdin-text.ts';
 import { checkMessageId } from './message-id.ts';
 
 interface Options {
@@ -41,15 +41,7 @@ async function textOf(words: readonly string[], room: string): Promise<string> {
       hint: `carrel room post ${room} TEXT, or - to read it from stdin: carrel room post ${room} -`,
     });
   if (words.length > 1 || words[0] !== '-') return words.join(' ');
-  const bytes = await firstBytes(process.stdin, enoughBytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new Fault('invalid', 'the text on stdin is not UTF-8', {
-      hint: 'Attach it as a file instead: --attach FILE',
-      cause,
-    });
-  }
+  return stdinText(enoughBytes, 'Attach it as a file instead: --attach FILE');
 }
 
 function attachmentsOf(files: readonly string[]): NonNullable<MessageRequest['attachments']> {

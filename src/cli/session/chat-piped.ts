@@ -5,13 +5,13 @@ import type { Context } from '../cli.ts';
 import { EventPrinter } from './event-printer.ts';
 import { placeOf } from './find-session.ts';
 import { followSession } from './follow-session.ts';
-import { stdinText } from './prompt-text.ts';
+import { promptOnStdin } from './prompt-text.ts';
 import { questionHint } from './question-text.ts';
 import type { SessionCalls } from './session-calls.ts';
 import { faultOf, untilEnd } from './turn-end.ts';
 
 export async function chatPiped({ out }: Context, calls: SessionCalls, session: SessionView): Promise<void> {
-  const text = await stdinText();
+  const text = await promptOnStdin();
   if (text.trim() === '') {
     throw new Fault('invalid', 'stdin has no prompt', { hint: `echo "list files" | carrel chat ${session.sandbox}` });
   }

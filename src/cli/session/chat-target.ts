@@ -7,14 +7,8 @@ import { sessionAgentLabel } from '../../model/agent.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { absolute } from '../paths.ts';
-import { findSession, named, newest } from './find-session.ts';
+import { named, newest, type SessionChoice, sessionFor } from './find-session.ts';
 import type { SessionCalls } from './session-calls.ts';
-
-export interface ChatOptions {
-  readonly agent?: string;
-  readonly session?: string;
-  readonly new?: boolean;
-}
 
 export interface Target {
   readonly session: SessionView;
@@ -26,11 +20,11 @@ export async function chatTarget(
   client: Client,
   calls: SessionCalls,
   place: string,
-  options: ChatOptions,
+  options: SessionChoice,
 ): Promise<Target> {
   const sandboxes = await client.call('GET /v1/sandboxes');
   const sandbox = sandboxes.find(({ name }) => name === place);
-  if (sandbox) return { session: await inSandbox(calls, place, options), project: sandbox.project ?? place };
+  if (sandbox) return { session: await sessionFor(calls, place, options), project: sandbox.project ?? place };
   const project = projectAt(place);
   return { session: await ofProject(calls, project, sandboxes, options), project };
 }
@@ -39,7 +33,7 @@ async function ofProject(
   calls: SessionCalls,
   project: string,
   sandboxes: readonly SandboxView[],
-  options: ChatOptions,
+  options: SessionChoice,
 ): Promise<SessionView> {
   const { agent } = options;
   const own = sandboxes.filter((one) => one.project === project && one.labels[sessionAgentLabel] !== undefined);
@@ -47,13 +41,6 @@ async function ofProject(
   if (options.session !== undefined) return named(sessions, options.session, project);
   const open = options.new ? undefined : newest(sessions, agent);
   return open ?? calls.createFor(project, agent === undefined ? {} : { agent });
-}
-
-async function inSandbox(calls: SessionCalls, sandbox: string, options: ChatOptions): Promise<SessionView> {
-  const { session, agent } = options;
-  if (session !== undefined) return findSession(calls, sandbox, session);
-  const open = options.new ? undefined : newest(await calls.of(sandbox), agent);
-  return open ?? calls.create(sandbox, agent === undefined ? {} : { agent });
 }
 
 function projectAt(place: string): string {

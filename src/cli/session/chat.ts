@@ -8,7 +8,8 @@ import { catchSignals } from '../signals.ts';
 import { ChatHistory } from './chat-history.ts';
 import { Chat, type ChatCalls } from './chat-loop.ts';
 import { chatPiped } from './chat-piped.ts';
-import { type ChatOptions, chatTarget } from './chat-target.ts';
+import { chatTarget } from './chat-target.ts';
+import type { SessionChoice } from './find-session.ts';
 import { placeOf } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { InputLine, type Key } from './input-line.ts';
@@ -18,7 +19,7 @@ import { SessionCalls } from './session-calls.ts';
 const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
-export default async function chat(context: Context, { args, options }: Invocation<ChatOptions>): Promise<void> {
+export default async function chat(context: Context, { args, options }: Invocation<SessionChoice>): Promise<void> {
   const { out, json } = context;
   if (json)
     throw new Fault('unsupported', 'carrel chat has no --json', { hint: 'Use carrel session send --wait --json' });

@@ -6,6 +6,12 @@ import type { Place, SessionCalls } from './session-calls.ts';
 
 const shortestId = 6;
 
+export interface SessionChoice {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly new?: boolean;
+}
+
 /** Finds a session by its id, or a unique beginning or end of it; without an id, the newest open session. */
 export async function findSession(calls: SessionCalls, sandbox: string, id?: string): Promise<SessionView> {
   const sessions = await calls.of(sandbox);
@@ -14,6 +20,14 @@ export async function findSession(calls: SessionCalls, sandbox: string, id?: str
   throw new Fault('not_found', `the sandbox ${sandbox} has no open session`, {
     hint: `Begin one with: carrel session send ${sandbox} TEXT, or carrel chat ${sandbox}`,
   });
+}
+
+/** The session that was named, else the newest open session of the agent, else a new one. */
+export async function sessionFor(calls: SessionCalls, sandbox: string, options: SessionChoice): Promise<SessionView> {
+  const { session, agent } = options;
+  if (session !== undefined) return findSession(calls, sandbox, session);
+  const open = options.new ? undefined : newest(await calls.of(sandbox), agent);
+  return open ?? calls.create(sandbox, agent === undefined ? {} : { agent });
 }
 
 export function placeOf({ sandbox, sessionId }: SessionView): Place {

@@ -3,17 +3,14 @@ import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plainText } from '../output/text.ts';
-import { findSession, newest, placeOf } from './find-session.ts';
+import { placeOf, type SessionChoice, sessionFor } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { promptText } from './prompt-text.ts';
 import { questionHint } from './question-text.ts';
 import { SessionCalls } from './session-calls.ts';
 import { faultOf, untilEnd } from './turn-end.ts';
 
-interface Options {
-  readonly agent?: string;
-  readonly session?: string;
-  readonly new?: boolean;
+interface Options extends SessionChoice {
   readonly queue?: boolean;
   readonly wait?: boolean;
 }
@@ -29,14 +26,6 @@ export default async function sessionSend(context: Context, { args, options }: I
   if (context.json) return context.out.document({ sessionId: session.sessionId, ...turn });
   context.out.print(session.sessionId);
   context.out.note(`follow it with: carrel session follow ${sandbox} --session ${session.sessionId}`);
-}
-
-/** The session that was named, else the newest open session of the agent, else a new one. */
-export async function sessionFor(calls: SessionCalls, sandbox: string, options: Options): Promise<SessionView> {
-  const { session, agent } = options;
-  if (session !== undefined) return findSession(calls, sandbox, session);
-  const open = options.new ? undefined : newest(await calls.of(sandbox), agent);
-  return open ?? calls.create(sandbox, agent === undefined ? {} : { agent });
 }
 
 async function wait(

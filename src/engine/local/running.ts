@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { HeldProcesses } from '../../lib/pidfd.ts';
-import { maxDescriptors, type ProcessRef } from '../../lib/process.ts';
+import { isSameProcess, maxDescriptors, type ProcessRef } from '../../lib/process.ts';
 import type { Context } from './context.ts';
 import { type Freezer, freezerOf } from './freezer.ts';
 import type { LocalHandle } from './handle.ts';
@@ -43,7 +43,7 @@ export class RunningSandboxes {
 
   #holding(id: string, handle: LocalHandle): Held | null {
     const known = this.#held.get(id);
-    if (known && isSame(known.init, handle.init)) return known;
+    if (known && isSameProcess(known.init, handle.init)) return known;
     this.drop(id);
     const held = this.#held.size < this.#max ? hold(this.#context, id, handle) : null;
     if (held !== null) this.#held.set(id, held);
@@ -75,10 +75,6 @@ function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): 
     processes.close();
     return null;
   }
-}
-
-function isSame(one: ProcessRef, other: ProcessRef): boolean {
-  return one.pid === other.pid && one.startTicks === other.startTicks && one.bootId === other.bootId;
 }
 
 const state = Buffer.alloc(16);

@@ -1,7 +1,7 @@
 /** All sandboxes that the daemon has attached to the proxy. */
 
 import { Exclusive } from '../../lib/exclusive.ts';
-import { isAlive, type ProcessRef } from '../../lib/process.ts';
+import { isAlive, isSameProcess } from '../../lib/process.ts';
 import type { Order } from '../control.ts';
 import type { Attachment } from '../network.ts';
 import type { ProxyParts } from './proxy.ts';
@@ -34,7 +34,7 @@ export class Attachments {
   async #attach(attachment: Attachment): Promise<void> {
     const { id, init } = attachment;
     const before = this.#sandboxes.get(id);
-    if (before && !isSame(before.attached.attachment.init, init)) this.#detach(id);
+    if (before && !isSameProcess(before.attached.attachment.init, init)) this.#detach(id);
     const ports = this.#sandboxes.get(id) ?? new SandboxPorts(attachment, this.#parts);
     this.#sandboxes.set(id, ports);
     await ports.change(attachment);
@@ -48,8 +48,4 @@ export class Attachments {
   #sweep(): void {
     for (const [id, { attached }] of this.#sandboxes) if (!isAlive(attached.attachment.init)) this.#detach(id);
   }
-}
-
-function isSame(one: ProcessRef, other: ProcessRef): boolean {
-  return one.pid === other.pid && one.startTicks === other.startTicks && one.bootId === other.bootId;
 }

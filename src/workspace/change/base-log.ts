@@ -6,9 +6,10 @@
  */
 
 import { hash } from 'node:crypto';
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
+import { openLog } from '../../lib/rotate.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
@@ -194,11 +195,7 @@ export class BaseLogWriter {
   constructor(log: LogEnd) {
     this.#observationOffset = log.observationOffset;
     this.#positionBytes = log.wholeBytes;
-    this.#fd = openSync(
-      log.file,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
-      0o600,
-    );
+    this.#fd = openLog(log.file);
     if (fstatSync(this.#fd).size > log.wholeBytes) ftruncateSync(this.#fd, log.wholeBytes);
   }
 

@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry } from '../../model/change.ts';
 import { Reader } from '../tree/reader.ts';
-import { feed, type Git, gitFault, gitMode, quoted, startGit } from './git.ts';
+import { fastImport } from './fast-import.ts';
+import { type Git, gitMode, quoted } from './git.ts';
 import {
   type Data,
   type Fact,
@@ -84,7 +85,7 @@ export async function openStore(input: StoreInput): Promise<GitStore> {
     hasCrLf: false,
   };
   try {
-    await importAll(git, draft);
+    await fastImport(git, { instructions: instructions(draft) });
   } finally {
     draft.reader.close();
   }
@@ -107,22 +108,6 @@ function makeRepository(folder: string): Git {
       '\tprotectNTFS = false\n\tprotectHFS = false\n[fastimport]\n\tunpackLimit = 0\n[gc]\n\tauto = 0\n',
   );
   return { cwd: path, args: [`--git-dir=${path}`], env: keepMemory };
-}
-
-async function importAll(git: Git, draft: Draft): Promise<void> {
-  const args = ['fast-import', '--quiet', '--depth=0', '--done'];
-  const child = startGit(git, args);
-  child.stdout.resume();
-  try {
-    await feed(child.stdin, instructions(draft));
-  } catch (error) {
-    child.kill();
-    await child.ended;
-    throw error;
-  }
-  const { exitCode, stderr, fault } = await child.ended;
-  if (fault !== null) throw fault;
-  if (exitCode !== 0) throw gitFault(args, stderr);
 }
 
 function* instructions(draft: Draft): Generator<Buffer> {

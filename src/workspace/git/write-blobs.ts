@@ -6,7 +6,8 @@ import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { isHollow, openContent, type Part, readChunk } from '../tree/content.ts';
 import type { Source } from '../tree/reader.ts';
-import { feed, type Git, gitFault, startGit } from './git.ts';
+import { fastImport } from './fast-import.ts';
+import type { Git } from './git.ts';
 
 export interface BranchChange {
   readonly path: BytePath;
@@ -19,26 +20,16 @@ export interface BranchChange {
 }
 
 /** Like `git add`: light compression, no deltas, and large files never whole in memory. */
-const settings = ['pack.compression=1', 'fastimport.unpackLimit=1', 'core.bigFileThreshold=4m'];
+const settings = ['pack.compression=1', 'fastimport.unpackLimit=1', 'core.bigFileThreshold=4m'].flatMap((one) => [
+  '-c',
+  one,
+]);
 const pieceBytes = 512 * 1024;
 
 /** Returns the hash of each, in the same order; empty for a removed path. */
 export async function writeBlobs(git: Git, changes: readonly BranchChange[]): Promise<string[]> {
-  const args = [...settings.flatMap((one) => ['-c', one]), 'fast-import', '--quiet', '--done', '--depth=0'];
-  const child = startGit(git, args);
-  const printed: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
-  try {
-    await feed(child.stdin, instructions(changes));
-  } catch (error) {
-    child.kill();
-    await child.ended;
-    throw error;
-  }
-  const { exitCode, stderr, fault } = await child.ended;
-  if (fault !== null) throw fault;
-  if (exitCode !== 0) throw gitFault(['fast-import'], stderr);
-  const oids = Buffer.concat(printed).toString('latin1').split('\n').values();
+  const printed = await fastImport(git, { settings, instructions: instructions(changes) });
+  const oids = printed.split('\n').values();
   return changes.map(({ entry }) => (entry === null ? '' : (oids.next().value ?? '')));
 }
 

@@ -2,8 +2,9 @@
  * Reads the content of files in logs, and in trees that others may be changing. No link is followed, no FIFO blocks.
  */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
+import { readOnly } from '../../lib/bounded-read.ts';
 import { statOf } from '../../lib/stat.ts';
 import { nextData, openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -12,7 +13,6 @@ import { Fault } from '../../model/fault.ts';
 import { checkCancelled } from '../cancel.ts';
 import { unlessGone } from './tree.ts';
 
-const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const chunkBytes = 256 * 1024;
 const [chunk, otherChunk] = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)];
 

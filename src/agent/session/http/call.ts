@@ -1,6 +1,6 @@
 /** A request as a route sees it. */
 import type { IncomingMessage } from 'node:http';
-import { TokenCount } from '../../../lib/bounded-json.ts';
+import { readJsonText } from '../../../lib/bounded-json.ts';
 import { Lines } from '../../../lib/lines.ts';
 import { Fault } from '../../../model/fault.ts';
 import { sessionLimits } from '../../../model/session.ts';
@@ -27,20 +27,15 @@ const tooLarge = 413;
 
 /** The body as JSON; an empty one is `{}`. */
 export async function readJson<T>({ request, limits }: Call, shape: Shape<T>, maxBytes = limits.bodyBytes): Promise<T> {
-  const tokens = new TokenCount('text', Math.max(100_000, Math.floor(maxBytes / 100)));
-  const chunks: Buffer[] = [];
-  for await (const chunk of bodyOf(request, maxBytes)) {
-    tokens.push(chunk);
-    tokens.check();
-    chunks.push(chunk);
-  }
-  return shape(parsed(Buffer.concat(chunks)), []);
+  const maxValues = Math.max(100_000, Math.floor(maxBytes / 100));
+  const text = await readJsonText(bodyOf(request, maxBytes), maxBytes, maxValues);
+  return shape(parsed(text!), []);
 }
 
-function parsed(bytes: Buffer): unknown {
-  if (bytes.length === 0) return {};
+function parsed(text: string): unknown {
+  if (text === '') return {};
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch (error) {
     throw new Fault('invalid', `the body is not JSON: ${(error as Error).message}`);
   }

@@ -1,7 +1,17 @@
-/** The part of MCP that a server with tools needs. The daemon has the list of tools. */
+/** The part of MCP that a server with tools needs, over stdio: JSON-RPC by lines. */
+import { Lines } from '../../lib/lines.ts';
+import { asFault, type Fault, faultTable } from '../../model/fault.ts';
+import { isObject } from '../../model/object.ts';
 
-import { asFault, type Fault } from '../../model/fault.ts';
-import type { CallDaemon, Toolset } from './memory.ts';
+export interface Toolset {
+  readonly name: string;
+  readonly instructions?: string;
+  has(tool: string): boolean;
+  /** The result of `tools/list`. */
+  list(): object | Promise<object>;
+  /** The result of `tools/call`. What it throws becomes a result that the model reads. */
+  call(tool: string, input: unknown): Promise<object>;
+}
 
 interface Message {
   readonly jsonrpc?: unknown;
@@ -12,6 +22,32 @@ interface Message {
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
+/** More than any tool accepts; the text of a longer line is cut, which makes it invalid. */
+const maxLineBytes = 8 * 1024 ** 2;
+
+/** Serves until the input ends. Calls run at the same time. */
+export async function serveTools(tools: Toolset): Promise<void> {
+  process.stdout.on('error', () => process.exit(0));
+  const write = (message: object) => void process.stdout.write(`${JSON.stringify(message)}\n`);
+  const server = new ToolServer(tools, write);
+  const open = new Set<Promise<void>>();
+  const receive = (line: string) => {
+    if (line.trim() === '') return;
+    const work = server.receive(line).finally(() => open.delete(work));
+    open.add(work);
+  };
+  try {
+    const lines = new Lines(maxLineBytes);
+    for await (const chunk of process.stdin) lines.push(chunk).forEach(receive);
+    lines.end().forEach(receive);
+    await Promise.all(open);
+  } catch (error) {
+    const { code, message } = asFault(error);
+    process.stderr.write(`${tools.name}: ${message}\n`);
+    process.exitCode = faultTable[code].exit;
+  }
+}
+
 class RpcError extends Error {
   readonly code: number;
 
@@ -21,14 +57,12 @@ class RpcError extends Error {
   }
 }
 
-export class ToolServer {
+class ToolServer {
   readonly #tools: Toolset;
-  readonly #call: CallDaemon;
   readonly #write: (message: object) => void;
 
-  constructor(tools: Toolset, call: CallDaemon, write: (message: object) => void) {
+  constructor(tools: Toolset, write: (message: object) => void) {
     this.#tools = tools;
-    this.#call = call;
     this.#write = write;
   }
 
@@ -49,18 +83,15 @@ export class ToolServer {
   async #handle(method: string, params: NonNullable<Message['params']>): Promise<object> {
     if (method === 'initialize') return greeting(this.#tools, params.protocolVersion);
     if (method === 'ping') return {};
-    if (method === 'tools/list') return this.#call({ method: 'GET', path: this.#tools.path, isRepeatable: true });
+    if (method === 'tools/list') return this.#tools.list();
     if (method === 'tools/call') return this.#callTool(params);
     throw new RpcError(-32_601, `there is no method ${method}`);
   }
 
   async #callTool({ name, arguments: input = {} }: NonNullable<Message['params']>): Promise<object> {
-    if (typeof name !== 'string' || !/^[a-z_]{1,40}$/.test(name)) throw new RpcError(-32_602, 'there is no such tool');
+    if (typeof name !== 'string' || !this.#tools.has(name)) throw new RpcError(-32_602, 'there is no such tool');
     try {
-      const tools = this.#tools;
-      const isRepeatable = tools.isRepeatable(name);
-      const body = tools.input?.(name, input) ?? input;
-      return tools.result(await this.#call({ method: 'POST', path: `${tools.path}/${name}`, body, isRepeatable }));
+      return await this.#tools.call(name, input);
     } catch (error) {
       return refusal(asFault(error));
     }
@@ -74,7 +105,7 @@ export class ToolServer {
 function parsed(line: string): Message | null {
   try {
     const value = JSON.parse(line) as unknown;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
