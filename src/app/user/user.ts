@@ -1,4 +1,10 @@
-/** The users of an installation. */
+/**
+ * The users of an installation: its owner, and the users whom the owner adds.
+ *
+ * A user is added with a token, which is shown once and kept as a hash, and gets a range of host ids. A user without
+ * sandboxes can be removed: the token is void and open connections are closed; the record and its range of ids stay for
+ * a user who is added again under that name. Only the owner adds, removes, and acts as other users. The owner cannot be removed.
+ */
 import { z } from 'zod';
 import * as shape from '../../api/user.ts';
 import { requireOwner } from '../../model/user.ts';

@@ -27,10 +27,10 @@ export class Users {
   }
 
   /** A request without a token is the owner's if it came over the socket that only the owner can open. */
-  actor(authorization: string | undefined, ownersDoor: boolean): Actor {
+  actor(authorization: string | undefined, isOwnersSocket: boolean): Actor {
     const token = tokenOf(authorization);
     if (token !== null) return this.actorOf(userOf(token, this.#all()).name);
-    if (ownersDoor) return this.actorOf(this.#parts.owner);
+    if (isOwnersSocket) return this.actorOf(this.#parts.owner);
     throw new Fault('unauthenticated', 'a token is needed here', {
       hint: 'Put the token you were given into a file and name it in CARREL_TOKEN_FILE.',
     });
