@@ -1,6 +1,7 @@
 /** The adapter: accepts one request, runs its stories, and ends. Clients may connect and disconnect meanwhile. */
 import { basename, join } from 'node:path';
 import type { AdapterSettings } from '../model/agent.ts';
+import type { Author } from '../model/author.ts';
 import { clip } from '../model/shape.ts';
 import {
   type Completion,
@@ -17,7 +18,7 @@ import { Branch } from './branch.ts';
 import { Broadcast, type Clock, type Listener } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
 import { exitCodeOf } from './exit.ts';
-import { type Author, Git } from './git.ts';
+import { Git } from './git.ts';
 import { findKey, refuseKeys } from './key.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { requireProgram } from './program.ts';

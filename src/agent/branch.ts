@@ -7,11 +7,12 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Author } from '../model/author.ts';
 import { refFolder } from '../model/name.ts';
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 import { AdapterError } from './agent.ts';
-import { type Author, type Git, reasonIn } from './git.ts';
+import { type Git, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
 
 const lockedTries = 20;

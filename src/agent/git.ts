@@ -1,12 +1,8 @@
 /** Git inside the sandbox: argv only, without hooks or a terminal, with fsync. */
 import { spawn } from 'node:child_process';
 import { collect } from '../lib/collect.ts';
+import type { Author } from '../model/author.ts';
 import { AdapterError } from './agent.ts';
-
-export interface Author {
-  readonly name: string;
-  readonly email: string;
-}
 
 export interface GitRun {
   readonly exitCode: number;

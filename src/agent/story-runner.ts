@@ -1,6 +1,7 @@
 /** Runs the stories of a task file: those that are ready, each in a lane, until none can be done any more. */
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
+import type { Author } from '../model/author.ts';
 import { maxKeptOutput } from '../model/outcome.ts';
 import { clip } from '../model/shape.ts';
 import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus } from '../model/swarm-message.ts';
@@ -9,7 +10,6 @@ import { AdapterError, type AgentResult, type RunAgent } from './agent.ts';
 import { commitMessage } from './branch.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
-import type { Author } from './git.ts';
 import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';

@@ -16,6 +16,7 @@ export interface ServiceGrant {
 export const identityKinds = ['headers', 'line'] as const;
 export type IdentityKind = (typeof identityKinds)[number];
 
+/** A service on the host. It gets the identity of the sandbox that calls it. */
 export interface DeclaredService extends ServiceGrant {
   /** A unix socket by its path, or ADDRESS:PORT of this machine's loopback. */
   readonly to: string;

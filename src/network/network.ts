@@ -51,16 +51,10 @@ export interface Attachment extends Caller {
   /** Rules of `model/network.ts`. */
   readonly allow: readonly string[];
   readonly limits: NetworkLimits;
-  readonly services: readonly Service[];
+  readonly services: readonly DeclaredService[];
   readonly credentials: readonly Credential[];
   readonly ports: readonly PortForward[];
 }
-
-/**
- * A service on the host, at a fixed port inside. It gets the `Caller` as JSON: in a header of each request, or in one line
- * before the first byte of the client.
- */
-export type Service = DeclaredService;
 
 export interface Network {
   attach(attachment: Attachment): Promise<void>;

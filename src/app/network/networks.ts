@@ -10,8 +10,9 @@ import type { ProcessRef } from '../../lib/process.ts';
 import { asFault, type Fault, isFault } from '../../model/fault.ts';
 import { type NetworkLimits, noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { DeclaredService } from '../../model/service.ts';
 import type { Credential } from '../../network/credential/credential.ts';
-import type { Attachment, Network, Service } from '../../network/network.ts';
+import type { Attachment, Network } from '../../network/network.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface NetworkParts {
@@ -23,7 +24,7 @@ export interface NetworkParts {
   readonly folder: (id: string) => string;
   /** The credentials of the sandbox, with their values. */
   readonly credentials: (sandbox: Sandbox) => readonly Credential[];
-  readonly services: (sandbox: Sandbox) => readonly Service[];
+  readonly services: (sandbox: Sandbox) => readonly DeclaredService[];
   /**
    * False: the sandbox works without its services, such as the tools of the memory bank, which it also has as files.
    */

@@ -6,15 +6,16 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parseEndpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
+import type { DeclaredService } from '../../model/service.ts';
 import { callerHeader } from '../../model/service.ts';
 import type { Call, Forwarder } from '../credential/credential.ts';
 import { Refused } from '../lookup.ts';
-import type { Caller, Service } from '../network.ts';
+import type { Caller } from '../network.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { limited, recordWhole } from './call.ts';
 
-export function takeService(attached: Attached, service: Service, client: Socket, forwarder: Forwarder): void {
+export function takeService(attached: Attached, service: DeclaredService, client: Socket, forwarder: Forwarder): void {
   attached.admit(client);
   if (service.identity === 'headers') return void forwarder.answer(serviceCall(attached, service, client));
   try {
@@ -33,7 +34,7 @@ export function takeService(attached: Attached, service: Service, client: Socket
 }
 
 /** Records an attempt, which is allowed as long as the service is granted. */
-function begin(attached: Attached, { name, port, to }: Service): Attempt {
+function begin(attached: Attached, { name, port, to }: DeclaredService): Attempt {
   const isGranted = () => attached.attachment.services.some((one) => one.name === name && one.to === to);
   const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [`127.0.0.1:${port}`] : []));
   try {
@@ -46,7 +47,7 @@ function begin(attached: Attached, { name, port, to }: Service): Attempt {
   }
 }
 
-function dial({ to }: Service): Socket {
+function dial({ to }: DeclaredService): Socket {
   if (to.startsWith('/')) return connect({ path: to, allowHalfOpen: true });
   const { host, port } = parseEndpoint(to, 0);
   return connect({ host: host.text, port, allowHalfOpen: true, noDelay: true });
@@ -66,7 +67,7 @@ function callerText({ attachment: { id, name, user } }: Attached): string {
   );
 }
 
-function serviceCall(attached: Attached, service: Service, client: Socket): Call {
+function serviceCall(attached: Attached, service: DeclaredService, client: Socket): Call {
   return {
     target: {
       name: service.name,
@@ -84,7 +85,7 @@ function serviceCall(attached: Attached, service: Service, client: Socket): Call
   };
 }
 
-async function dialFor(attached: Attached, service: Service, client: Socket): Promise<Socket> {
+async function dialFor(attached: Attached, service: DeclaredService, client: Socket): Promise<Socket> {
   const attempt = begin(attached, service);
   const socket = dial(service);
   recordWhole(attempt, client, socket);

@@ -12,9 +12,9 @@ import { isErrno } from '../../lib/file.ts';
 import { openLog } from '../../lib/rotate.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Content } from '../../model/change.ts';
+import type { Content, FileIdentity } from '../../model/change.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import type { BaseLog, BaseOrigin, BaseRecord, Identity } from './change.ts';
+import type { BaseLog, BaseOrigin, BaseRecord } from './change.ts';
 import { LogLines } from './log-lines.ts';
 
 interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
@@ -45,12 +45,12 @@ function logFile(place: WorkspacePlace): string {
   return join(place.folder, 'base.log');
 }
 
-export function identityOf(stat: Stat): Identity {
+export function identityOf(stat: Stat): FileIdentity {
   const { dev, ino, size, mtimeNs, ctimeNs } = stat;
   return { dev: `${dev}`, ino: `${ino}`, sizeBytes: `${size}`, mtimeNs: `${mtimeNs}`, ctimeNs: `${ctimeNs}` };
 }
 
-export function isSame(one: Identity, other: Identity): boolean {
+export function isSame(one: FileIdentity, other: FileIdentity): boolean {
   if (one.ino !== other.ino || one.mtimeNs !== other.mtimeNs || one.ctimeNs !== other.ctimeNs) return false;
   return one.sizeBytes === other.sizeBytes && one.dev === other.dev;
 }

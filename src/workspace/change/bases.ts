@@ -9,7 +9,7 @@
 
 import { statSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Content } from '../../model/change.ts';
+import type { Change, Content, FileIdentity } from '../../model/change.ts';
 import { hashOf, openBelow, openContent, sameBytes, using } from '../tree/content.ts';
 import { Folders } from '../tree/folders.ts';
 import { Reader, reading } from '../tree/reader.ts';
@@ -29,7 +29,7 @@ import {
   withoutApply,
 } from './base-log.ts';
 import { BaseObservation } from './base-observation.ts';
-import type { BaseLog, BaseRecord, Changes, Identity, Skipping } from './change.ts';
+import type { BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
 import { ChangeList, exceptApplied, listChanges } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
 import { projectIdentity } from './compare.ts';
@@ -176,7 +176,7 @@ export function voidApply(place: WorkspacePlace, apply: string): void {
 }
 
 /** An undo restores the same inode, or a copy with the same times from another filesystem. */
-function sameAgain(project: Folders, path: BytePath, identity: Identity): Identity | null {
+function sameAgain(project: Folders, path: BytePath, identity: FileIdentity): FileIdentity | null {
   const stat = project.look(path);
   const now = stat && identityOf(stat);
   const { sizeBytes, mtimeNs } = identity;

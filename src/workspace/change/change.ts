@@ -56,7 +56,7 @@ export interface Base {
   /** Hash of a file's content, if it is known. */
   readonly sha256: string | null;
   /** Identity of the project's file, if it is known to equal this. */
-  readonly identity: Identity | null;
+  readonly identity: FileIdentity | null;
 }
 
 export type BaseOrigin =
@@ -69,13 +69,11 @@ export type BaseOrigin =
   /** The owner changed it before an observation could record it. */
   | 'unknown';
 
-export type Identity = FileIdentity;
-
 export interface BaseRecord {
   readonly origin: BaseOrigin;
   readonly entry: Entry | null;
   /** Identity of the project's file or folder, if it is known to equal this record. */
-  readonly identity: Identity | null;
+  readonly identity: FileIdentity | null;
   /** Hash of a file's content, if it was read. */
   readonly sha256: string | null;
   /** The position of the content in the log; null: it was not kept. */

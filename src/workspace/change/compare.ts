@@ -2,13 +2,13 @@
 
 import { within } from '../../lib/anchor.ts';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Content, Entry } from '../../model/change.ts';
+import type { Content, Entry, FileIdentity } from '../../model/change.ts';
 import { folderBelow, hashOf, openContent, openRegular, type Part, sameBytes, using } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { contentInLog, identityOf, isSame } from './base-log.ts';
-import type { Base, BaseLog, BaseRecord, Identity } from './change.ts';
+import type { Base, BaseLog, BaseRecord } from './change.ts';
 
 /** The base as its tree has it now. Undefined: the path is being changed right now. */
 export function baseInTree(
@@ -39,7 +39,7 @@ function contentInProject(place: WorkspacePlace, path: BytePath, { identity, sha
   return sha256 === null ? { at: 'lost' } : { at: 'lost', sha256 };
 }
 
-export function projectIdentity({ project }: WorkspacePlace, path: BytePath): Identity | null {
+export function projectIdentity({ project }: WorkspacePlace, path: BytePath): FileIdentity | null {
   const names = path.split('/');
   const last = names.pop()!;
   const folder = folderBelow(project, names);
