@@ -15,10 +15,10 @@ import {
 import { AdapterError } from './agent.ts';
 import { freshOutcome, isOf, readTaskFile, reconcileRecord, taskNameOf } from './begin.ts';
 import { Branch } from './branch.ts';
-import { Broadcast, type Clock, type Listener } from './broadcast.ts';
+import { type AdapterClock, Broadcast, type SwarmListener } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
 import { exitCodeOf } from './exit.ts';
-import { Git } from './git.ts';
+import { AgentGit } from './git.ts';
 import { findKey, refuseKeys } from './key.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { requireProgram } from './program.ts';
@@ -39,7 +39,7 @@ export interface AdapterParts {
   readonly settings: AdapterSettings;
   readonly folders: AdapterFolders;
   readonly env: Readonly<Record<string, string>>;
-  readonly clock: Clock;
+  readonly clock: AdapterClock;
   readonly log: (storyId: string, lines: readonly string[]) => void;
 }
 
@@ -53,7 +53,7 @@ const refusedCode = 2;
 export class Adapter {
   readonly #parts: AdapterParts;
   readonly #stop = new AbortController();
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<SwarmListener>();
   #broadcast: Broadcast;
   #request: Request | null = null;
   #end: (exitCode: number) => void = () => {};
@@ -70,13 +70,13 @@ export class Adapter {
     });
   }
 
-  connect(listener: Listener): void {
+  connect(listener: SwarmListener): void {
     this.#listeners.add(listener);
     this.#broadcast.add(listener);
   }
 
   /** Stops sending to this listener; the work continues. */
-  disconnect(listener: Listener): void {
+  disconnect(listener: SwarmListener): void {
     this.#listeners.delete(listener);
     this.#broadcast.remove(listener);
   }
@@ -88,7 +88,7 @@ export class Adapter {
     this.#end(refusedCode);
   }
 
-  receive(message: SwarmMessage, from: Listener): void {
+  receive(message: SwarmMessage, from: SwarmListener): void {
     if (message.type !== 'task-request') {
       this.refuse(`type: adapters send ${message.type}, they do not receive it`);
     } else if (this.#request === null) {
@@ -141,7 +141,7 @@ export class Adapter {
     const probe = probeOf(settings, env);
     if (probe !== null) await requireService(probe, this.#stop.signal);
     const agent = agentAuthor(settings);
-    const git = new Git(env, settings.author ?? agent);
+    const git = new AgentGit(env, settings.author ?? agent);
     const repository = await this.#repository(git, request.repoUrl);
     const searched = request.repoUrl ? [repository.folder] : [folders.project, repository.folder];
     const task = readTaskFile(request.taskFilePath, searched);
@@ -174,7 +174,7 @@ export class Adapter {
   }
 
   /** A clone may take long; listeners get progress meanwhile. */
-  async #repository(git: Git, repoUrl: string | undefined): Promise<Repository> {
+  async #repository(git: AgentGit, repoUrl: string | undefined): Promise<Repository> {
     const { folders } = this.#parts;
     const endBusy = repoUrl === undefined ? () => {} : this.#broadcast.busy(`cloning ${repoUrl}`);
     return openRepository(git, { repoUrl, ...folders, signal: this.#stop.signal }).finally(endBusy);

@@ -12,20 +12,20 @@ import { refFolder } from '../model/name.ts';
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 import { AdapterError } from './agent.ts';
-import { type Git, reasonIn } from './git.ts';
+import { type AgentGit, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
 
 const lockedTries = 20;
 const lockedMs = 50;
 
 export class Branch {
-  readonly #git: Git;
+  readonly #git: AgentGit;
   readonly #folder: string;
   readonly #gitFolder: string;
   readonly #ref: string;
   readonly #fetched: string;
 
-  constructor(git: Git, { folder, gitFolder }: Repository, name: string) {
+  constructor(git: AgentGit, { folder, gitFolder }: Repository, name: string) {
     this.#git = git;
     this.#folder = folder;
     this.#gitFolder = gitFolder;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { MessageReader } from '../model/message-line.ts';
-import { Broadcast, beatMs, type Clock } from './broadcast.ts';
+import { type AdapterClock, Broadcast, beatMs } from './broadcast.ts';
 
 /** A clock that the tests advance. */
-class HandClock implements Clock {
+class HandClock implements AdapterClock {
   wall = Date.UTC(2026, 0, 31, 12);
   #elapsed = 0;
   #calls: { at: number; call: () => void }[] = [];

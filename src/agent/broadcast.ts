@@ -13,13 +13,13 @@ import {
   type SwarmErrorCode,
 } from '../model/swarm-message.ts';
 
-export interface Listener {
+export interface SwarmListener {
   write(line: Buffer): void;
   /** True: the listener has not read earlier messages yet. */
   isBehind(): boolean;
 }
 
-export interface Clock {
+export interface AdapterClock {
   /** Wall clock; it may jump. */
   now(): Date;
   /** In milliseconds; it never goes back. */
@@ -28,7 +28,7 @@ export interface Clock {
   after(ms: number, call: () => void): () => void;
 }
 
-export interface Ids {
+export interface SwarmIds {
   readonly swarmId: string;
   readonly containerId: string;
 }
@@ -53,25 +53,25 @@ interface SentStory {
 type Payload<T extends MessageFromAdapter['type']> = Extract<MessageFromAdapter, { type: T }>['payload'];
 
 export class Broadcast {
-  readonly #ids: Ids;
-  readonly #clock: Clock;
-  readonly #listeners = new Set<Listener>();
+  readonly #ids: SwarmIds;
+  readonly #clock: AdapterClock;
+  readonly #listeners = new Set<SwarmListener>();
   readonly #stories = new Map<string, SentStory>();
   #completion: Completion | null = null;
 
-  constructor(ids: Ids, clock: Clock) {
+  constructor(ids: SwarmIds, clock: AdapterClock) {
     this.#ids = ids;
     this.#clock = clock;
   }
 
   /** Sends the whole state, and later changes. */
-  add(listener: Listener): void {
+  add(listener: SwarmListener): void {
     for (const [storyId, sent] of this.#stories) listener.write(this.#progress(storyId, sent));
     if (this.#completion !== null) listener.write(this.#line('completion', this.#completion));
     this.#listeners.add(listener);
   }
 
-  remove(listener: Listener): void {
+  remove(listener: SwarmListener): void {
     this.#listeners.delete(listener);
   }
 
@@ -145,7 +145,7 @@ export class Broadcast {
   }
 }
 
-export const realClock: Clock = {
+export const realClock: AdapterClock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
   after: (ms, call) => {

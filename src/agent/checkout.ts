@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { Branch } from './branch.ts';
-import type { Git } from './git.ts';
+import type { AgentGit } from './git.ts';
 import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLane } from './lane.ts';
 import type { Repository } from './repository.ts';
 
@@ -17,7 +17,7 @@ export interface Checkouts {
 }
 
 export interface CheckoutParts {
-  readonly git: Git;
+  readonly git: AgentGit;
   readonly repository: Repository;
   readonly branch: Branch;
   /** The folder of the lanes. */

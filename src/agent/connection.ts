@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { MessageReader } from '../model/message-line.ts';
 import type { Adapter } from './adapter.ts';
-import type { Listener } from './broadcast.ts';
+import type { SwarmListener } from './broadcast.ts';
 import { exitCodeOf } from './exit.ts';
 
 /** A listener with more unsent bytes than this gets no progress messages. */
 const behindBytes = 256 * 1024;
 
-function listenerOn(stream: Writable): Listener {
+function listenerOn(stream: Writable): SwarmListener {
   return {
     write: (line) => void (stream.writable && stream.write(line)),
     isBehind: () => stream.writableLength > behindBytes,

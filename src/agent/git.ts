@@ -28,7 +28,7 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 const maxOutputBytes = 16 * 1024 ** 2;
 
-export class Git {
+export class AgentGit {
   readonly #env: Readonly<Record<string, string | undefined>>;
 
   constructor(env: Readonly<Record<string, string | undefined>>, author: Author) {

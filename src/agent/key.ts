@@ -8,7 +8,7 @@ import type { AgentSpec } from '../model/agent.ts';
 import type { TaskRequest } from '../model/swarm-message.ts';
 import { AdapterError } from './agent.ts';
 
-export interface Key {
+export interface FoundKey {
   readonly variable: string;
   /** The file of the secret; null: the key is not a secret. */
   readonly file: string | null;
@@ -21,7 +21,7 @@ const secretsFolder = '/run/secrets';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Null: the agent needs no key. */
-export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFolder): Key | null {
+export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFolder): FoundKey | null {
   if (!key) return null;
   const file = join(folder, key.secret);
   if (isReadable(file)) return { variable: key.variable, file, value: null };
@@ -34,7 +34,7 @@ export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFo
 }
 
 /** The environment for agents that read their key from a variable only. */
-export function keyEnv(key: Key | null): Record<string, string> {
+export function keyEnv(key: FoundKey | null): Record<string, string> {
   if (key === null) return {};
   return { [key.variable]: key.file === null ? key.value! : readFileSync(key.file, 'utf8').trim() };
 }

@@ -10,7 +10,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { run } from '../lib/run.ts';
 import { taskFolders } from '../model/task.ts';
 import { AdapterError } from './agent.ts';
-import type { Git } from './git.ts';
+import type { AgentGit } from './git.ts';
 import type { Repository } from './repository.ts';
 
 export interface Lane {
@@ -19,7 +19,7 @@ export interface Lane {
 }
 
 /** Resets the lane to this commit, whatever was there before. */
-export async function resetLane(git: Git, lane: Lane, commit: string): Promise<void> {
+export async function resetLane(git: AgentGit, lane: Lane, commit: string): Promise<void> {
   if ((await repair(git, lane, commit)) !== 'whole') {
     await makeWorktree(git, lane, commit);
     return;
@@ -29,7 +29,7 @@ export async function resetLane(git: Git, lane: Lane, commit: string): Promise<v
 }
 
 /** One commit of all differences to the base, including the agent's own commits. */
-export async function commitLane(git: Git, lane: Lane, base: string, message: string): Promise<string> {
+export async function commitLane(git: AgentGit, lane: Lane, base: string, message: string): Promise<string> {
   if ((await repair(git, lane, base)) === null)
     throw new AdapterError('GIT_CHECKOUT_FAILED', `${lane.folder} is not a checkout any more`);
   await git.ok(lane.folder, ['reset', '--quiet', base]);
@@ -41,7 +41,7 @@ export async function commitLane(git: Git, lane: Lane, base: string, message: st
 }
 
 /** Moves a commit on top of another one; null: they conflict. */
-export async function moveCommit(git: Git, lane: Lane, commit: string, onto: string): Promise<string | null> {
+export async function moveCommit(git: AgentGit, lane: Lane, commit: string, onto: string): Promise<string | null> {
   await resetLane(git, lane, onto);
   const pick = ['cherry-pick', '--allow-empty', '--keep-redundant-commits', commit];
   const { exitCode } = await git.run(lane.folder, pick);
@@ -51,7 +51,7 @@ export async function moveCommit(git: Git, lane: Lane, commit: string, onto: str
 }
 
 /** Keeps the changes of a failed story under a ref; never fails. */
-export async function keepUnfinished(git: Git, lane: Lane, base: string, storyId: string): Promise<void> {
+export async function keepUnfinished(git: AgentGit, lane: Lane, base: string, storyId: string): Promise<void> {
   try {
     const commit = await commitLane(git, lane, base, `${storyId}, unfinished\n`);
     const { exitCode } = await git.run(lane.folder, ['diff', '--quiet', base, commit]);
@@ -61,7 +61,7 @@ export async function keepUnfinished(git: Git, lane: Lane, base: string, storyId
   }
 }
 
-export async function removeLanes(git: Git, repository: Repository, folder: string): Promise<void> {
+export async function removeLanes(git: AgentGit, repository: Repository, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.run(repository.folder, ['worktree', 'prune']);
 }
@@ -70,7 +70,7 @@ export async function removeLanes(git: Git, repository: Repository, folder: stri
  * Repairs what an agent or a killed git left: removes locks and detaches HEAD, so that a reset moves no branch. Null: it is
  * not a checkout of the repository.
  */
-async function repair(git: Git, { folder, repository }: Lane, commit: string): Promise<'whole' | 'begun' | null> {
+async function repair(git: AgentGit, { folder, repository }: Lane, commit: string): Promise<'whole' | 'begun' | null> {
   const ask = ['--git-common-dir', ...['locked', 'index.lock', 'HEAD.lock'].flatMap((name) => ['--git-path', name])];
   const { exitCode, stdout } = await git
     .run(folder, ['rev-parse', '--path-format=absolute', '--show-toplevel', ...ask, '--symbolic-full-name', 'HEAD'])
@@ -84,7 +84,7 @@ async function repair(git: Git, { folder, repository }: Lane, commit: string): P
 }
 
 /** The worktree is locked until it is complete. The second --force replaces a locked worktree that a crash left. */
-async function makeWorktree(git: Git, { folder, repository }: Lane, commit: string): Promise<void> {
+async function makeWorktree(git: AgentGit, { folder, repository }: Lane, commit: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.ok(repository.folder, ['worktree', 'prune']);
   const forced = ['--force', '--force', '--lock', '--detach'];
@@ -98,7 +98,7 @@ async function makeWorktree(git: Git, { folder, repository }: Lane, commit: stri
 const packageFolders = ['node_modules', '.venv', 'venv', 'vendor'];
 
 /** Each lane gets its own copy, so that packages that an agent installs in one lane are not in another. */
-async function copyPackages(git: Git, from: string, to: string): Promise<void> {
+async function copyPackages(git: AgentGit, from: string, to: string): Promise<void> {
   const { stdout } = await git.run(from, ['check-ignore', '--', ...packageFolders]);
   const there = stdout.split('\n').filter((name) => packageFolders.includes(name) && existsSync(join(from, name)));
   for (const name of there) await run(['cp', '-a', '--reflink=auto', '--', join(from, name), join(to, name)], copyMs);

@@ -2,9 +2,9 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AdapterError } from './agent.ts';
-import { type Git, reasonIn } from './git.ts';
+import { type AgentGit, reasonIn } from './git.ts';
 
-export interface Source {
+export interface RepositorySource {
   readonly repoUrl?: string | undefined;
   readonly workspace: string;
   /** The folder for a clone. */
@@ -19,7 +19,10 @@ export interface Repository {
   readonly gitFolder: string;
 }
 
-export async function openRepository(git: Git, { repoUrl, workspace, data, signal }: Source): Promise<Repository> {
+export async function openRepository(
+  git: AgentGit,
+  { repoUrl, workspace, data, signal }: RepositorySource,
+): Promise<Repository> {
   const start = repoUrl === undefined ? workspace : await clone(git, repoUrl, data, signal);
   const { exitCode, stdout } = await git
     .run(start, ['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'])
@@ -30,7 +33,7 @@ export async function openRepository(git: Git, { repoUrl, workspace, data, signa
 }
 
 /** Clones under a temporary name, which is changed when the clone is complete. */
-async function clone(git: Git, url: string, data: string, signal: AbortSignal): Promise<string> {
+async function clone(git: AgentGit, url: string, data: string, signal: AbortSignal): Promise<string> {
   const target = join(data, 'repository');
   if (existsSync(target)) return target;
   const partial = `${target}.new`;

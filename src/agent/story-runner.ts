@@ -13,7 +13,7 @@ import type { Checkouts } from './checkout.ts';
 import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';
-import { type Limits, supervise } from './supervise.ts';
+import { type StoryLimits, supervise } from './supervise.ts';
 
 export interface StoryRunnerParts {
   readonly task: TaskFile;
@@ -23,7 +23,7 @@ export interface StoryRunnerParts {
   readonly helper: Author | null;
   readonly runAgent: RunAgent;
   readonly env: Readonly<Record<string, string>>;
-  readonly limits: Limits;
+  readonly limits: StoryLimits;
   readonly probe: Probe | null;
   readonly checkouts: Checkouts;
   readonly record: OutcomeRecord;

@@ -3,7 +3,7 @@ import { AdapterError, type AgentResult, type Assignment, type RunAgent } from '
 import { LastLines, maxLines } from './last-lines.ts';
 import { type Probe, ServiceWatch } from './service.ts';
 
-export interface Limits {
+export interface StoryLimits {
   readonly storyMs: number | null;
   readonly stallMs: number | null;
 }
@@ -11,7 +11,7 @@ export interface Limits {
 export interface Watched {
   readonly runAgent: RunAgent;
   readonly assignment: Assignment;
-  readonly limits: Limits;
+  readonly limits: StoryLimits;
   /** Checks the service of the agent; null: none is known. */
   readonly probe: Probe | null;
   readonly say: (words: () => string) => void;

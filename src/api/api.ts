@@ -10,9 +10,9 @@
  * only the types: this file, `client.ts` and `stream.ts` load no schemas, so that a command starts quickly.
  */
 
-export type Method = 'GET' | 'POST' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'DELETE';
 /** Method and path; `{name}` in the path stands for the name of a thing, `{id}` and others for what belongs to it. */
-export type RouteText = `${Method} /${string}`;
+export type RouteText = `${HttpMethod} /${string}`;
 /** The names in braces in a path. */
 export type PathNames<K extends string> = K extends `${string}{${infer N}}${infer Rest}` ? N | PathNames<Rest> : never;
 
@@ -23,7 +23,7 @@ export const clientHeader = 'carrel-client';
 /** In an answer: a notice for the user of the client, URI-encoded. */
 export const noticeHeader = 'carrel-notice';
 
-export function methodAndPath(route: RouteText): { readonly method: Method; readonly path: string } {
+export function methodAndPath(route: RouteText): { readonly method: HttpMethod; readonly path: string } {
   const [method, path] = route.split(' ');
-  return { method: method as Method, path: path! };
+  return { method: method as HttpMethod, path: path! };
 }

@@ -175,4 +175,4 @@ export type ForgetRequest = z.output<typeof forgetRequest>;
 export type NotesQuery = z.output<typeof notesQuery>;
 export type ImportRequest = z.output<typeof importRequest>;
 export type ImportView = z.output<typeof importView>;
-export type StatsView = z.output<typeof statsView>;
+export type MemoryStatsView = z.output<typeof statsView>;

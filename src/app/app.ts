@@ -29,7 +29,7 @@ import { room } from './room/room.ts';
 import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
-import type { Section } from './section.ts';
+import type { ConfigSection } from './section.ts';
 import { session } from './session/session.ts';
 import { share } from './share/share.ts';
 import { swarm } from './swarm/swarm.ts';
@@ -71,8 +71,8 @@ type AnyNoun = (typeof nouns)[number];
 /** The intersection of the members of a union. */
 type Joined<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never;
 type ScopeOf<N> = N extends Noun<infer S> ? S : never;
-type SectionOf<N> = N extends { readonly config?: infer C } ? Extract<C, readonly Section[]>[number] : never;
-type ValuesOf<S> = S extends Section<infer V> ? V : never;
+type SectionOf<N> = N extends { readonly config?: infer C } ? Extract<C, readonly ConfigSection[]>[number] : never;
+type ValuesOf<S> = S extends ConfigSection<infer V> ? V : never;
 
 /** All that one user can reach. */
 export type Scope = Joined<ScopeOf<AnyNoun>>;
@@ -83,7 +83,7 @@ export type Config = Readonly<Joined<ValuesOf<SectionOf<AnyNoun>>>>;
 /** Every route, for the types of clients. */
 export type Declared = AnyNoun['routes'][number];
 
-export const sections: readonly Section[] = nouns.flatMap((noun): readonly Section[] => noun.config ?? []);
+export const sections: readonly ConfigSection[] = nouns.flatMap((noun): readonly ConfigSection[] => noun.config ?? []);
 
 export const routes: readonly Route[] = nouns.flatMap((noun): readonly Route[] => noun.routes);
 

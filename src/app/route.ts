@@ -11,18 +11,18 @@
 import type { z } from 'zod';
 import type { PathNames, RouteText } from '../api/api.ts';
 import type { FramedConnection } from '../api/framed-connection.ts';
-import type { Detail, OpenAct, Target } from '../audit/audit.ts';
+import type { AuditTarget, Detail, OpenAct } from '../audit/audit.ts';
 import type { ProbeRow } from '../engine/engine.ts';
 import type { EncodedJson } from '../lib/encoded-json.ts';
 import { asFault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
-import type { Section } from './section.ts';
+import type { ConfigSection } from './section.ts';
 
 /** What a route answers with: JSON of this shape, or a stream. */
-export type Answer = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
+export type AnswerShape = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
 
 /** What the audit log says of a request. Only this gets into the log: never a value, a variable or an argument. */
-export interface Act {
+export interface RouteAct {
   readonly verb: string;
   /** Names of the things that the act changes. */
   readonly names: readonly string[];
@@ -41,12 +41,12 @@ export interface Act {
 /** What is known of an act only from the answer. */
 export interface Done {
   /** Instead of `names`. */
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly AuditTarget[];
   readonly detail?: Detail;
 }
 
 /** What a request says, after it was checked. */
-export interface Asked<Q, B, N extends string = never> {
+export interface RouteRequest<Q, B, N extends string = never> {
   /** The `{name}` of the path; empty if the path has none. */
   readonly name: string;
   /** Everything that is in braces in the path. */
@@ -55,7 +55,7 @@ export interface Asked<Q, B, N extends string = never> {
   readonly body: B;
 }
 
-export interface Request<S, Q, B, N extends string = never> extends Asked<Q, B, N> {
+export interface Request<S, Q, B, N extends string = never> extends RouteRequest<Q, B, N> {
   readonly actor: Actor;
   readonly scope: S;
   /** Aborted when the client goes away. */
@@ -65,7 +65,7 @@ export interface Request<S, Q, B, N extends string = never> extends Asked<Q, B, 
 }
 
 /** A request to switch the connection to frames. */
-export interface Upgrade<S, Q = unknown> extends Request<S, Q, unknown> {
+export interface UpgradeRequest<S, Q = unknown> extends Request<S, Q, unknown> {
   accept(): FramedConnection;
   /** The handler ends the act, which is done before the stream ends. */
   readonly openAct: OpenAct;
@@ -75,7 +75,7 @@ export interface Upgrade<S, Q = unknown> extends Request<S, Q, unknown> {
 export type Frames = (write: (frame: Buffer) => Promise<void>) => Promise<Buffer | undefined>;
 
 /** One server-sent event. */
-export interface Sent {
+export interface SseEvent {
   readonly id?: string;
   readonly event?: string;
   readonly data: string;
@@ -86,7 +86,7 @@ type PartlyEncoded<T> = { readonly [P in keyof T]: T[P] extends readonly object[
 
 interface Streams {
   readonly frames: Frames;
-  readonly sse: AsyncIterable<Sent>;
+  readonly sse: AsyncIterable<SseEvent>;
   readonly upgrade: unknown;
   readonly document: object;
 }
@@ -106,14 +106,14 @@ export interface Route {
   readonly summary: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  readonly answer: Answer;
+  readonly answer: AnswerShape;
   /** The status if the answer only says that something has begun; default 200. */
   readonly status?: 202;
   /** Every client that can connect may send this request. */
   readonly open?: boolean;
   /** The request depends on settings: config.yaml is read again first, and a mistake in it refuses the request. */
   readonly usesSettings?: boolean;
-  readonly act: null | ((asked: never) => Act | null);
+  readonly act: null | ((asked: never) => RouteAct | null);
   readonly done?: (answer: never) => Done;
   readonly handle: (request: never) => Promise<unknown>;
 }
@@ -122,15 +122,15 @@ interface Declaration<S, Q, B, A, N extends string> extends Omit<Route, 'key' | 
   readonly query?: Q;
   readonly body?: B;
   readonly answer: A;
-  readonly act: null | ((asked: Asked<Output<Q>, Output<B>, N>) => Act | null);
+  readonly act: null | ((asked: RouteRequest<Output<Q>, Output<B>, N>) => RouteAct | null);
   readonly done?: (answer: Output<A>) => Done;
   readonly handle: (
-    request: A extends 'upgrade' ? Upgrade<S, Output<Q>> : Request<S, Output<Q>, Output<B>, N>,
+    request: A extends 'upgrade' ? UpgradeRequest<S, Output<Q>> : Request<S, Output<Q>, Output<B>, N>,
   ) => Promise<Answered<A>>;
 }
 
 /** A route as the types of clients see it. */
-export interface DeclaredRoute<K extends RouteText, Q, B, A extends Answer> extends Route {
+export interface DeclaredRoute<K extends RouteText, Q, B, A extends AnswerShape> extends Route {
   readonly key: K;
   readonly answer: A;
   readonly shapes?: { readonly query: Q; readonly body: B };
@@ -139,7 +139,7 @@ export interface DeclaredRoute<K extends RouteText, Q, B, A extends Answer> exte
 export interface Noun<
   S,
   R extends readonly Route[] = readonly Route[],
-  C extends readonly Section[] = readonly Section[],
+  C extends readonly ConfigSection[] = readonly ConfigSection[],
 > {
   readonly routes: R;
   /** The sections of config.yaml that belong to the noun. */
@@ -158,10 +158,15 @@ export interface Noun<
 /** `noun` and `route` for handlers with this scope. */
 export function declare<S>() {
   return {
-    noun: <const R extends readonly Route[], const C extends readonly Section[] = readonly []>(
+    noun: <const R extends readonly Route[], const C extends readonly ConfigSection[] = readonly []>(
       noun: Noun<S, R, C>,
     ): Noun<S, R, C> => noun,
-    route: <const K extends RouteText, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>(
+    route: <
+      const K extends RouteText,
+      A extends AnswerShape,
+      Q extends z.ZodObject = never,
+      B extends z.ZodType = never,
+    >(
       key: K,
       declaration: Declaration<S, Q, B, A, PathNames<K>>,
     ): DeclaredRoute<K, Q, B, A> => ({ key, ...declaration }) as DeclaredRoute<K, Q, B, A>,
@@ -169,11 +174,11 @@ export function declare<S>() {
 }
 
 /** The act of a route whose path names a thing. */
-export function named(verb: string, frees = false): (asked: { readonly name: string }) => Act {
+export function named(verb: string, frees = false): (asked: { readonly name: string }) => RouteAct {
   return ({ name }) => ({ verb, names: [name], frees });
 }
 
-export function namedSandbox(verb: string): (asked: { readonly name: string }) => Act {
+export function namedSandbox(verb: string): (asked: { readonly name: string }) => RouteAct {
   return ({ name }) => ({ verb, names: [name], ofSandboxes: true });
 }
 

@@ -11,7 +11,7 @@ import type { CheckedYaml } from './yaml-file.ts';
 /** Runs a check of a field: its refusal gets the file and the line. */
 export type At = CheckedYaml<unknown>['at'];
 
-export interface Section<V extends object = object> {
+export interface ConfigSection<V extends object = object> {
   readonly key: string;
   readonly schema: z.ZodType;
   readonly read: (content: never, at: At) => V;
@@ -19,13 +19,16 @@ export interface Section<V extends object = object> {
   readonly atStart?: { readonly [K in keyof V]?: string };
 }
 
-interface Declaration<T extends z.ZodType, V extends object> extends Omit<Section<V>, 'key'> {
+interface Declaration<T extends z.ZodType, V extends object> extends Omit<ConfigSection<V>, 'key'> {
   readonly schema: T;
   readonly read: (content: z.output<T>, at: At) => V;
 }
 
-export function section<T extends z.ZodType, V extends object>(key: string, declared: Declaration<T, V>): Section<V> {
-  return { key, ...declared } as Section<V>;
+export function section<T extends z.ZodType, V extends object>(
+  key: string,
+  declared: Declaration<T, V>,
+): ConfigSection<V> {
+  return { key, ...declared } as ConfigSection<V>;
 }
 
 export const size = z.union([z.string(), z.int().positive()]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../model/fault.ts';
-import type { Act, Audit, Entry } from './audit.ts';
+import type { Act, Audit, AuditEntry } from './audit.ts';
 import { openAudit } from './audit-log.ts';
 import { limitPerUser } from './user-limit.ts';
 
@@ -26,8 +26,8 @@ const act = (name = 'box', user: string | null = 'ann'): Act => ({
 const text = (name = 'audit.log') => readFileSync(join(folder, name), 'utf8');
 const lines = () => text().trimEnd().split('\n');
 
-async function entries(audit: Audit, after = 0): Promise<Entry[]> {
-  const found: Entry[] = [];
+async function entries(audit: Audit, after = 0): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
   for await (const entry of audit.read({ after, follow: false })) found.push(entry);
   return found;
 }

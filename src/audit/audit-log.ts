@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppendFile } from '../lib/append-file.ts';
-import { Changes } from '../lib/changes.ts';
+import { FolderChanges } from '../lib/changes.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { lastText, readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { Generations } from '../lib/generations.ts';
 import { NoteFile } from '../lib/note-file.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
-import type { Act, Audit, Detail, Entry, OpenAct, ReadOptions } from './audit.ts';
+import type { Act, Audit, AuditEntry, AuditReadOptions, Detail, OpenAct } from './audit.ts';
 import { decodeLine, encodeLine } from './entry.ts';
 
 export interface AuditOptions {
@@ -31,7 +31,7 @@ const kept = { logBytes: 64 * 1024, noteBytes: 16 * 1024 };
 const logName = 'audit.log';
 const unfinishedName = 'unfinished';
 
-type Unfinished = Act & Pick<Entry, 'id' | 'at'>;
+type Unfinished = Act & Pick<AuditEntry, 'id' | 'at'>;
 
 export function openAudit(options: AuditOptions): Audit {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
@@ -45,7 +45,7 @@ class AuditLog implements Audit {
   #unfinished: NoteFile;
   #log: AppendFile;
   #seq: number;
-  #owed: Omit<Entry, 'seq'>[] = [];
+  #owed: Omit<AuditEntry, 'seq'>[] = [];
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: AuditOptions) {
@@ -105,7 +105,7 @@ class AuditLog implements Audit {
     if (this.#open.size === 0 && this.#owed.length === 0 && this.#unfinished.size > 0) this.#unfinished.clear();
   }
 
-  #write(entry: Omit<Entry, 'seq'>): void {
+  #write(entry: Omit<AuditEntry, 'seq'>): void {
     this.#owed.push(entry);
     try {
       for (let next = this.#owed[0]; next; next = this.#owed[0]) {
@@ -119,7 +119,7 @@ class AuditLog implements Audit {
     }
   }
 
-  #append(entry: Entry): void {
+  #append(entry: AuditEntry): void {
     const line = encodeLine(entry);
     const isFull = this.#log.size > 0 && this.#log.size + line.length > this.#options.maxBytes;
     if (isFull || this.#log.isGone) this.#rotate();
@@ -160,9 +160,9 @@ class AuditLog implements Audit {
     this.#log.flush();
   }
 
-  async *read({ after, follow, signal }: ReadOptions): AsyncGenerator<Entry> {
+  async *read({ after, follow, signal }: AuditReadOptions): AsyncGenerator<AuditEntry> {
     const lines = new Generations(this.#options.folder, this.#names);
-    const changes = follow ? new Changes(this.#options.folder, signal) : null;
+    const changes = follow ? new FolderChanges(this.#options.folder, signal) : null;
     let last = after;
     try {
       while (!signal?.aborted) {
@@ -202,10 +202,10 @@ class AuditLog implements Audit {
   }
 }
 
-function detailOf(detail: Detail = {}): Pick<Entry, 'detail'> {
+function detailOf(detail: Detail = {}): Pick<AuditEntry, 'detail'> {
   return Object.keys(detail).length === 0 ? {} : { detail };
 }
 
-function linesOf<T = Entry>(text: string): T[] {
+function linesOf<T = AuditEntry>(text: string): T[] {
   return text.split('\n').flatMap((line) => decodeLine<T>(line) ?? []);
 }

@@ -22,7 +22,7 @@ export interface Peer {
   readonly pid: number;
 }
 
-export interface Target {
+export interface AuditTarget {
   readonly name: string;
   readonly id?: string;
 }
@@ -36,27 +36,27 @@ export interface Act {
   readonly as: string | null;
   /** `noun.verb`, such as `sandbox.stop`. */
   readonly verb: string;
-  readonly targets: readonly Target[];
+  readonly targets: readonly AuditTarget[];
   readonly peer: Peer | null;
 }
 
-export type Outcome = 'ok' | 'cut_short' | FaultCode;
+export type ActOutcome = 'ok' | 'cut_short' | FaultCode;
 
-export interface Entry extends Act {
+export interface AuditEntry extends Act {
   readonly seq: number;
   readonly at: string;
   /** Unique among all acts. */
   readonly id: string;
-  readonly outcome: Outcome;
+  readonly outcome: ActOutcome;
   readonly detail?: Detail;
 }
 
 export interface OpenAct {
   /** Idempotent: only the first call counts. */
-  end(outcome: Outcome, found?: { readonly targets?: readonly Target[]; readonly detail?: Detail }): void;
+  end(outcome: ActOutcome, found?: { readonly targets?: readonly AuditTarget[]; readonly detail?: Detail }): void;
 }
 
-export interface ReadOptions {
+export interface AuditReadOptions {
   /** Entries of a greater `seq` only. */
   readonly after: number;
   readonly follow: boolean;
@@ -65,7 +65,7 @@ export interface ReadOptions {
 
 export interface Audit {
   begin(act: Act, frees?: boolean): OpenAct;
-  read(options: ReadOptions): AsyncIterable<Entry>;
+  read(options: AuditReadOptions): AsyncIterable<AuditEntry>;
   /** Every line so far is on disk when this returns; open acts may still end. */
   flush(): void;
 }

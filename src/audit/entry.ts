@@ -1,5 +1,5 @@
 /** Encodes an entry as one line, and decodes it. */
-import type { Entry } from './audit.ts';
+import type { AuditEntry } from './audit.ts';
 
 const maxText = 256;
 const maxItems = 64;
@@ -9,7 +9,7 @@ export function encodeLine(value: object): string {
 }
 
 /** Null: not an entry, or a part of one. */
-export function decodeLine<T = Entry>(line: Buffer | string): T | null {
+export function decodeLine<T = AuditEntry>(line: Buffer | string): T | null {
   try {
     const value: unknown = JSON.parse(line.toString());
     return typeof value === 'object' && value !== null && 'id' in value ? (value as T) : null;

@@ -4,22 +4,22 @@ import { Hosted } from '../lib/hosted.ts';
 import { answerCall } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import { bankFault } from './bank-fault.ts';
-import type { FromThread, Link, Receiver, ToThread } from './bank-link.ts';
-import { OpenedBank, type OpenedOptions } from './opened-bank.ts';
+import type { BankLink, BankReceiver, FromBankThread, ToBankThread } from './bank-link.ts';
+import { OpenedBank, type OpenedBankOptions } from './opened-bank.ts';
 
-type HostOptions = Partial<Pick<OpenedOptions, 'now'>>;
+type HostOptions = Partial<Pick<OpenedBankOptions, 'now'>>;
 
 export class BankHost {
   readonly #banks = new Hosted<OpenedBank>(() => new Fault('unavailable', 'the memory bank is not open'));
-  readonly #send: (message: FromThread) => void;
+  readonly #send: (message: FromBankThread) => void;
   readonly #options: HostOptions;
 
-  constructor(send: (message: FromThread) => void, options: HostOptions = {}) {
+  constructor(send: (message: FromBankThread) => void, options: HostOptions = {}) {
     this.#send = send;
     this.#options = options;
   }
 
-  receive(message: ToThread): void {
+  receive(message: ToBankThread): void {
     answerCall(message.call, this.#do(message), this.#send);
   }
 
@@ -27,7 +27,7 @@ export class BankHost {
     return this.#banks.closeAll();
   }
 
-  async #do(message: ToThread): Promise<unknown> {
+  async #do(message: ToBankThread): Promise<unknown> {
     const { folder } = message.place;
     try {
       if ('open' in message) return this.#open(message);
@@ -38,7 +38,7 @@ export class BankHost {
     }
   }
 
-  #open({ place, open: limits }: Extract<ToThread, { open: unknown }>): null {
+  #open({ place, open: limits }: Extract<ToBankThread, { open: unknown }>): null {
     const now = () => new Date();
     this.#banks.get(place.folder, () => new OpenedBank(place, { now, ...this.#options, limits }));
     return null;
@@ -53,7 +53,7 @@ export class BankHost {
 }
 
 /** Runs the banks without a thread, for tests. */
-export function startBankHere(receiver: Receiver, options?: HostOptions): Link {
+export function startBankHere(receiver: BankReceiver, options?: HostOptions): BankLink {
   const host = new BankHost((message) => receiver.received(message), options);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };
 }

@@ -4,7 +4,7 @@ import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread
 import type { BankLimits } from '../model/bank.ts';
 import type { Bank, BankPlace } from './bank.ts';
 
-export type ToThread =
+export type ToBankThread =
   | { readonly call: number; readonly place: BankPlace; readonly open: BankLimits }
   | { readonly call: number; readonly place: BankPlace; readonly erase: true }
   | {
@@ -14,12 +14,12 @@ export type ToThread =
       readonly args: readonly unknown[];
     };
 
-export type FromThread = ThreadAnswer;
-export type Link = ThreadLink<ToThread>;
-export type Receiver = ThreadReceiver<FromThread>;
+export type FromBankThread = ThreadAnswer;
+export type BankLink = ThreadLink<ToBankThread>;
+export type BankReceiver = ThreadReceiver<FromBankThread>;
 
 export const threadName = 'the thread of the memory bank';
 
-export function startBankThread(receiver: Receiver): Link {
+export function startBankThread(receiver: BankReceiver): BankLink {
   return startThread('bank/bank-thread.js', threadName, receiver);
 }

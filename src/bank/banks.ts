@@ -5,7 +5,7 @@ import { ThreadCalls } from '../lib/thread-calls.ts';
 import type { BankLimits } from '../model/bank.ts';
 import { isFault } from '../model/fault.ts';
 import type { Bank, BankPlace, Banks } from './bank.ts';
-import { type Link, type Receiver, startBankThread, type ToThread, threadName } from './bank-link.ts';
+import { type BankLink, type BankReceiver, startBankThread, type ToBankThread, threadName } from './bank-link.ts';
 
 const bankCalls = [
   ...(['projects', 'files', 'read', 'write', 'lock', 'unlock', 'log', 'restore'] as const),
@@ -14,17 +14,17 @@ const bankCalls = [
 
 type BankCall = (typeof bankCalls)[number];
 
-export function openBanks(start: (receiver: Receiver) => Link = startBankThread): Banks {
+export function openBanks(start: (receiver: BankReceiver) => BankLink = startBankThread): Banks {
   return new ThreadBanks(start);
 }
 
 class ThreadBanks implements Banks {
   readonly #open = new Openings<Bank>();
-  readonly #calls: ThreadCalls<ToThread>;
+  readonly #calls: ThreadCalls<ToBankThread>;
 
-  constructor(start: (receiver: Receiver) => Link) {
+  constructor(start: (receiver: BankReceiver) => BankLink) {
     // Banks are opened again when they are next needed.
-    this.#calls = new ThreadCalls<ToThread>(start, threadName, { broken: () => this.#open.forgetAll() });
+    this.#calls = new ThreadCalls<ToBankThread>(start, threadName, { broken: () => this.#open.forgetAll() });
   }
 
   open(place: BankPlace, limits: BankLimits): Promise<Bank> {

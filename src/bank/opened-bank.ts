@@ -49,7 +49,7 @@ const tries = 3;
 const maxDiffBytes = 1024 ** 2;
 const scannedKey = 'scannedAt';
 
-export interface OpenedOptions {
+export interface OpenedBankOptions {
   readonly limits: BankLimits;
   readonly now: () => Date;
 }
@@ -64,7 +64,7 @@ export class OpenedBank implements Bank {
   readonly #pending: PendingVersions;
   readonly #plain: PlainChanges;
 
-  constructor(place: BankPlace, { limits, now }: OpenedOptions) {
+  constructor(place: BankPlace, { limits, now }: OpenedBankOptions) {
     this.#place = place;
     this.#limits = limits;
     this.#now = now;

@@ -19,7 +19,7 @@ export interface PlainParts {
   readonly now: () => Date;
 }
 
-export interface Noticed {
+export interface NoticedChange {
   readonly found: FoundContent | null;
   readonly state: FileState | null;
 }
@@ -50,7 +50,7 @@ export class PlainChanges {
   }
 
   /** Compares the file with its record, and records a change that was not made by `write`. */
-  notice(path: string, plain: BankWriter): Noticed & { readonly isNew: boolean } {
+  notice(path: string, plain: BankWriter): NoticedChange & { readonly isNew: boolean } {
     const { history, pending, now } = this.#parts;
     pending.settleAll();
     const found = this.#readFile(path);
@@ -74,7 +74,7 @@ export class PlainChanges {
   /**
    * On a full disk a file can still be read: a later call records the change. Until then the content has no version.
    */
-  noticeIfSpace(path: string, plain: BankWriter): Noticed {
+  noticeIfSpace(path: string, plain: BankWriter): NoticedChange {
     try {
       return this.notice(path, plain);
     } catch (error) {

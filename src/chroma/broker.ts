@@ -11,20 +11,20 @@ import type { ChromaPlace } from '../model/chroma.ts';
 import { asFault, Fault, faultTable } from '../model/fault.ts';
 import { callerHeader, callerId } from '../model/service.ts';
 import { checkedBody, maxBodyBytes } from './body.ts';
-import { Collections, type Listed } from './collections.ts';
-import { type Plan, planOf } from './route.ts';
-import { databasePath, type Upstream } from './upstream.ts';
+import { Collections, type ListedCollection } from './collections.ts';
+import { planOf, type RoutePlan } from './route.ts';
+import { type ChromaUpstream, databasePath } from './upstream.ts';
 
 export interface BrokerParts {
   /** Null: the sandbox has no place. Any other answer is cached for the sandbox. */
   readonly placeOf: (sandbox: string) => Promise<ChromaPlace | null>;
   /** Resolves when the server answers; `unavailable` if it does not in time. */
-  readonly server: () => Promise<Upstream>;
+  readonly server: () => Promise<ChromaUpstream>;
   /** The clock for the limit of requests per second. */
   readonly nowMs?: () => number;
 }
 
-type Forwarded = Extract<Plan, { kind: 'forward' }>;
+type Forwarded = Extract<RoutePlan, { kind: 'forward' }>;
 
 const bodyMs = 30_000;
 /** Limits of the requests of one sandbox: per second, in a burst, and at the same time. */
@@ -181,9 +181,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   throw new Fault('exhausted', 'the request is larger than 16 MiB: send fewer records at once');
 }
 
-function listedIn(bytes: Buffer): readonly Listed[] {
-  const value = JSON.parse(bytes.toString('utf8')) as Listed | readonly Listed[];
-  return Array.isArray(value) ? value : [value as Listed];
+function listedIn(bytes: Buffer): readonly ListedCollection[] {
+  const value = JSON.parse(bytes.toString('utf8')) as ListedCollection | readonly ListedCollection[];
+  return Array.isArray(value) ? value : [value as ListedCollection];
 }
 
 function send(response: ServerResponse, status: number, value: unknown): void {

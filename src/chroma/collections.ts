@@ -5,14 +5,18 @@
 import type { ChromaPlace } from '../model/chroma.ts';
 import { Fault } from '../model/fault.ts';
 
-export interface Listed {
+export interface ListedCollection {
   readonly id: string;
   readonly tenant: string;
   readonly database: string;
 }
 
 /** A page of the collections of a database. */
-export type ListCollections = (place: ChromaPlace, offset: number, limit: number) => Promise<readonly Listed[]>;
+export type ListCollections = (
+  place: ChromaPlace,
+  offset: number,
+  limit: number,
+) => Promise<readonly ListedCollection[]>;
 
 const pageSize = 500;
 const maxRemembered = 100_000;
@@ -26,7 +30,7 @@ export class Collections {
   }
 
   /** Remembers listed collections. Throws if one of them is in another database. */
-  learn(place: ChromaPlace, collections: readonly Listed[]): void {
+  learn(place: ChromaPlace, collections: readonly ListedCollection[]): void {
     for (const { id, tenant, database } of collections) {
       if (tenant !== place.tenant || database !== place.database) throw unknown();
       if (this.#databaseOf.size >= maxRemembered) this.#databaseOf.clear();

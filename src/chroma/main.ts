@@ -12,9 +12,9 @@ import { type ChromaPlace, chromaPort } from '../model/chroma.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { Broker } from './broker.ts';
 import type { ChromaStatus, FromBroker, ServerPlan, ToBroker } from './chroma.ts';
-import { RemoteServer } from './remote-server.ts';
-import { ServerProcess } from './server-process.ts';
-import type { Upstream } from './upstream.ts';
+import { RemoteChroma } from './remote-server.ts';
+import { ChromaProcess } from './server-process.ts';
+import type { ChromaUpstream } from './upstream.ts';
 
 /** The longest time that the daemon may take to answer. */
 const askMs = 10_000;
@@ -22,7 +22,7 @@ const maxLine = 64 * 1024;
 const lockMs = 20;
 
 interface Server {
-  ready(): Promise<Upstream>;
+  ready(): Promise<ChromaUpstream>;
   rest(): Promise<void>;
   goOn(): void;
   dispose(): Promise<void>;
@@ -38,7 +38,7 @@ function say(message: FromBroker): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-function serverNow(): Promise<Upstream> {
+function serverNow(): Promise<ChromaUpstream> {
   if (server !== null) return server.ready();
   throw new Fault('unavailable', 'the Chroma server is being started');
 }
@@ -95,14 +95,14 @@ async function begin(socket: string, plan: ServerPlan): Promise<void> {
   await broker.listen(socket);
   const report = (status: ChromaStatus) => say({ verb: 'status', status });
   if (plan.kind === 'remote') {
-    server = new RemoteServer(plan, report);
+    server = new RemoteChroma(plan, report);
     return;
   }
   raiseLoopback();
   // The lock is held until this process ends. An earlier broker and its server may still be shutting down.
   const lock = openSync(join(plan.folder, 'server.lock'), constants.O_RDWR | constants.O_CREAT, 0o600);
   while (!tryLock(lock)) await pause(lockMs);
-  const started = new ServerProcess({ ...plan, port: chromaPort, report, emptied: () => broker.forgetAll() });
+  const started = new ChromaProcess({ ...plan, port: chromaPort, report, emptied: () => broker.forgetAll() });
   server = started;
   started.start();
 }

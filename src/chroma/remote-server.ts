@@ -2,24 +2,24 @@
 
 import { asFault } from '../model/fault.ts';
 import type { ChromaStatus, ServerPlan } from './chroma.ts';
-import { Upstream } from './upstream.ts';
+import { ChromaUpstream } from './upstream.ts';
 
 const lookMs = 30_000;
 
-export class RemoteServer {
-  readonly #upstream: Upstream;
+export class RemoteChroma {
+  readonly #upstream: ChromaUpstream;
   readonly #report: (status: ChromaStatus) => void;
   readonly #timer: NodeJS.Timeout;
 
   constructor(plan: Extract<ServerPlan, { kind: 'remote' }>, report: (status: ChromaStatus) => void) {
-    this.#upstream = new Upstream(plan);
+    this.#upstream = new ChromaUpstream(plan);
     this.#report = report;
     this.#timer = setInterval(() => void this.#look(), lookMs);
     void this.#look();
   }
 
   /** Resolves at once: whether the server answers shows with the request itself. */
-  async ready(): Promise<Upstream> {
+  async ready(): Promise<ChromaUpstream> {
     return this.#upstream;
   }
 

@@ -3,7 +3,7 @@ import type { ChromaPlace } from '../model/chroma.ts';
 import { Fault } from '../model/fault.ts';
 import { type BodyKind, bodyKinds } from './body.ts';
 
-export type Plan =
+export type RoutePlan =
   /** Passed on as it is: the answer is the same for all sandboxes. */
   | { readonly kind: 'pass'; readonly path: string }
   /** Answered by the broker with the place of the sandbox, whatever the request names. */
@@ -38,7 +38,7 @@ const recordWrites = ['add', 'upsert', 'update', 'delete'] as const;
 const recordReads = ['get', 'query'] as const;
 
 /** `target` is that of the request, not decoded. */
-export function planOf(method: string, target: string): Plan {
+export function planOf(method: string, target: string): RoutePlan {
   const [path = '', query = '', ...more] = target.split('?');
   if (!path.startsWith(root) || more.length > 0 || !page.test(query)) throw unknown();
   const words = path.slice(root.length).split('/');
@@ -47,7 +47,7 @@ export function planOf(method: string, target: string): Plan {
   throw unknown();
 }
 
-function topPlan(method: string, words: readonly string[], query: string): Plan | null {
+function topPlan(method: string, words: readonly string[], query: string): RoutePlan | null {
   const path = words.join('/');
   if (path === 'reset') throw refused('reset');
   if (method !== 'GET' || query !== '') return null;
@@ -56,7 +56,7 @@ function topPlan(method: string, words: readonly string[], query: string): Plan 
   return { kind: 'own', answer: ({ tenant, database }) => ({ user_id: '', tenant, databases: [database] }) };
 }
 
-function tenantPlan(method: string, words: readonly string[], query: string): Plan | null {
+function tenantPlan(method: string, words: readonly string[], query: string): RoutePlan | null {
   const [tenant, databases, database, ...rest] = words;
   if (tenant === undefined) throw refused('administration of tenants');
   if (!segment.test(tenant)) return null;
@@ -68,7 +68,7 @@ function tenantPlan(method: string, words: readonly string[], query: string): Pl
   return collectionPlan(method, rest, query);
 }
 
-function ownPlan(method: string, what: string, answer: (place: ChromaPlace) => unknown): Plan {
+function ownPlan(method: string, what: string, answer: (place: ChromaPlace) => unknown): RoutePlan {
   if (method === 'GET') return { kind: 'own', answer };
   throw refused(`administration of ${what}`);
 }
@@ -78,7 +78,7 @@ function databaseOf({ tenant, database }: ChromaPlace): object {
   return { id: '00000000-0000-0000-0000-000000000000', name: database, tenant };
 }
 
-function collectionPlan(method: string, words: readonly string[], query: string): Plan | null {
+function collectionPlan(method: string, words: readonly string[], query: string): RoutePlan | null {
   const [noun, collection, act, ...more] = words;
   if (more.length > 0) return null;
   const plan = { kind: 'forward', method, body: null, writes: false, collection: null, learns: false } as const;
@@ -94,17 +94,17 @@ function collectionPlan(method: string, words: readonly string[], query: string)
   return method === 'DELETE' ? { ...plan, path, writes: true } : null;
 }
 
-type Forwarded = Extract<Plan, { kind: 'forward' }>;
+type Forwarded = Extract<RoutePlan, { kind: 'forward' }>;
 type Begun = Omit<Forwarded, 'path'>;
 
-function collectionsPlan(plan: Begun, query: string): Plan | null {
+function collectionsPlan(plan: Begun, query: string): RoutePlan | null {
   const path = 'collections';
   if (plan.method === 'GET') return { ...plan, path: query === '' ? path : `${path}?${query}`, learns: true };
   if (plan.method !== 'POST' || query !== '') return null;
   return { ...plan, path, body: 'create', writes: true, learns: true };
 }
 
-function recordPlan(plan: Begun, collection: string, act: string): Plan | null {
+function recordPlan(plan: Begun, collection: string, act: string): RoutePlan | null {
   if (!uuid.test(collection)) return null;
   const path = `collections/${collection}/${act}`;
   if (plan.method === 'GET') return act === 'count' ? { ...plan, path, collection } : null;

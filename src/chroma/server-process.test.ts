@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { soon } from '../../test/fixtures/soon.ts';
 import type { ChromaStatus } from './chroma.ts';
-import { ServerProcess } from './server-process.ts';
-import type { Upstream } from './upstream.ts';
+import { ChromaProcess } from './server-process.ts';
+import type { ChromaUpstream } from './upstream.ts';
 
 type Habit = 'answers' | 'ends at once' | 'answers once and ends' | 'never answers' | 'hangs after its first answer';
 
 let folder: string;
-let served: ServerProcess;
+let served: ChromaProcess;
 let statuses: ChromaStatus[];
 /** Waits of at least this length last until they are aborted. */
 let holdMs: number;
@@ -31,7 +31,7 @@ afterEach(async () => {
 /**
  * A server with this habit, on a clock that advances only in waits. From start number `starts` on, the server answers.
  */
-function serve(habit: Habit, starts = Number.POSITIVE_INFINITY): ServerProcess {
+function serve(habit: Habit, starts = Number.POSITIVE_INFINITY): ChromaProcess {
   let nowMs = 0;
   let count = 0;
   let now: Habit = habit;
@@ -61,7 +61,7 @@ function serve(habit: Habit, starts = Number.POSITIVE_INFINITY): ServerProcess {
       throw new Error('timed out');
     },
     close: () => {},
-  } as unknown as Upstream;
+  } as unknown as ChromaUpstream;
   const pause = async (ms: number, signal?: AbortSignal): Promise<unknown> => {
     if (statuses.at(-1)?.state === 'failed') waits.push(ms);
     if (ms >= holdMs) return new Promise((resolve) => signal?.addEventListener('abort', resolve));
@@ -70,7 +70,7 @@ function serve(habit: Habit, starts = Number.POSITIVE_INFINITY): ServerProcess {
   };
   const options = { program: '', data: folder, port: 0, emptied: () => {} };
   const report = (status: ChromaStatus) => void statuses.push(status);
-  served = new ServerProcess({ ...options, report }, { start, upstream, pause, nowMs: () => nowMs });
+  served = new ChromaProcess({ ...options, report }, { start, upstream, pause, nowMs: () => nowMs });
   served.start();
   return served;
 }

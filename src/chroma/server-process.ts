@@ -6,7 +6,7 @@ import { asFault, Fault } from '../model/fault.ts';
 import type { ChromaStatus } from './chroma.ts';
 import { type ServerChild, type ServerCommand, startServer } from './server-child.ts';
 import { checkFiles } from './server-files.ts';
-import { Upstream } from './upstream.ts';
+import { ChromaUpstream } from './upstream.ts';
 
 export interface ServerOptions extends ServerCommand {
   readonly report: (status: ChromaStatus) => void;
@@ -24,7 +24,7 @@ export interface HeartbeatLimits {
 /** What the process uses of the system. */
 export interface ServerParts {
   readonly start: (command: ServerCommand) => ServerChild;
-  readonly upstream: Upstream;
+  readonly upstream: ChromaUpstream;
   readonly beat: HeartbeatLimits;
   readonly nowMs: () => number;
   /** Ends early when the signal is aborted. */
@@ -39,7 +39,7 @@ const pollMs = 25;
 const waitMs = 30_000;
 const stopMs = 5000;
 
-export class ServerProcess {
+export class ChromaProcess {
   readonly #options: ServerOptions;
   readonly #parts: ServerParts;
   readonly #backoff = new Backoff();
@@ -56,7 +56,7 @@ export class ServerProcess {
     this.#options = options;
     this.#parts = {
       start: startServer,
-      upstream: new Upstream({ url: `http://127.0.0.1:${options.port}` }),
+      upstream: new ChromaUpstream({ url: `http://127.0.0.1:${options.port}` }),
       beat: usualBeat,
       nowMs: () => performance.now(),
       pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}),
@@ -69,7 +69,7 @@ export class ServerProcess {
   }
 
   /** Resolves when the server answers; `unavailable` after a time-out. */
-  async ready(): Promise<Upstream> {
+  async ready(): Promise<ChromaUpstream> {
     const { upstream, pause } = this.#parts;
     if (this.#isReady) return upstream;
     const isUp = new AbortController();

@@ -4,7 +4,7 @@ import https from 'node:https';
 import { firstBytes } from '../lib/collect.ts';
 import type { ChromaPlace } from '../model/chroma.ts';
 import { Fault } from '../model/fault.ts';
-import type { Listed } from './collections.ts';
+import type { ListedCollection } from './collections.ts';
 
 export interface UpstreamRequest {
   readonly method: string;
@@ -25,7 +25,7 @@ const maxSockets = 64;
 const databasePage = 500;
 const maxListBytes = 8 * 1024 ** 2;
 
-export class Upstream {
+export class ChromaUpstream {
   readonly #base: URL;
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -74,10 +74,10 @@ export class Upstream {
     return { status: response.statusCode ?? 0, value: parsed(bytes) };
   }
 
-  async list(place: ChromaPlace, offset: number, limit: number): Promise<readonly Listed[]> {
+  async list(place: ChromaPlace, offset: number, limit: number): Promise<readonly ListedCollection[]> {
     const path = `${databasePath(place)}/collections?limit=${limit}&offset=${offset}`;
     const { status, value } = await this.json({ method: 'GET', path });
-    if (status === 200 && Array.isArray(value)) return value as Listed[];
+    if (status === 200 && Array.isArray(value)) return value as ListedCollection[];
     throw new Fault('unavailable', `the Chroma server did not list its collections (status ${status})`);
   }
 

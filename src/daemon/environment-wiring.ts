@@ -6,7 +6,7 @@ import type { CallerMemory } from '../app/memory/caller-memory.ts';
 import { type HubMemoryParts, hubMemory } from '../app/memory/hub-caller.ts';
 import { CallerRooms, participantOf } from '../app/room/caller-rooms.ts';
 import type { Detail } from '../audit/audit.ts';
-import { type Caller, socketCaller } from '../hub/hub.ts';
+import { type HubCaller, socketCaller } from '../hub/hub.ts';
 import type { Actor } from '../model/user.ts';
 import { type LocalCall, type LocalParts, localCall } from '../server/local-calls.ts';
 
@@ -24,7 +24,7 @@ type CheckedCall = [Unfit] extends [never] ? CallRoute : Unfit;
 
 export function actsOf(
   actor: Actor,
-  caller: Caller,
+  caller: HubCaller,
   parts: ActParts,
 ): { environments: Environments; callRoute: CallRoute; rooms: CallerRooms; memory: CallerMemory } {
   const { audit, sandboxes, reviews, commands, exec } = parts;

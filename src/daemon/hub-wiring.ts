@@ -6,7 +6,7 @@ import { UserHub } from '../app/hub/user-hub.ts';
 import { Projects } from '../app/project/projects.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
 import type { EngineOf } from '../engine/engine.ts';
-import type { Caller } from '../hub/hub.ts';
+import type { HubCaller } from '../hub/hub.ts';
 import { packageVersion } from '../lib/package.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -47,7 +47,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
   });
   const edits: Edits = new Edits({ store, user, now, spokes, projects });
   spokes.adopt(projects.all());
-  const acts = (caller: Caller) => actsOf(actor, caller, { ...parts, exec, projects: () => projects.all() });
+  const acts = (caller: HubCaller) => actsOf(actor, caller, { ...parts, exec, projects: () => projects.all() });
   const version = packageVersion();
   return { projects, hub: new UserHub({ user, version, audit, spokes, edits, projects, actsOf: acts }) };
 }

@@ -7,14 +7,14 @@ import { SandboxCallers } from '../app/hub/sandbox-callers.ts';
 import { defaultHttp, type HttpSettings } from '../app/installation/config.ts';
 import type { Scopes } from '../app/scopes.ts';
 import type { Users } from '../app/user/users.ts';
-import type { Authentication, Identity } from '../hub/authentication.ts';
+import type { Authentication, ClientIdentity } from '../hub/authentication.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { hubService } from '../model/hub-service.ts';
 import { type OpenHandler, openPort, type Port } from '../server/port.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from '../server/port-server.ts';
 import type { Resources } from './resources.ts';
 
-export interface HubPortParts {
+export interface PortWiringParts {
   readonly users: Pick<Users, 'actorOf'>;
   readonly scopes: Scopes<Scope>;
   readonly hubTokens: Authentication;
@@ -37,13 +37,13 @@ const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
 /** Null: no port is configured. */
 export async function openHubPort(
   wish: AskedPort,
-  { users, scopes, hubTokens, webhooks }: HubPortParts,
+  { users, scopes, hubTokens, webhooks }: PortWiringParts,
 ): Promise<Port | null> {
   const { settings, port: asked, container } = wish;
   if (settings === null && asked === null && container === null) return null;
   const fallback = container === null ? defaultHttp : inContainer;
   const http = { ...(settings ?? fallback), ...(asked === null ? {} : { port: asked }) };
-  const hubOf = ({ user }: Identity) => scopes.of(users.actorOf(user)).hub;
+  const hubOf = ({ user }: ClientIdentity) => scopes.of(users.actorOf(user)).hub;
   const port = hubPort({
     ...{ authentication: hubTokens, requestsPerSecond: http.rate },
     partsOf: (identity) => hubOf(identity).mcp(identity.caller),
@@ -55,7 +55,7 @@ export async function openHubPort(
   return openPort({ ...addressOf(http), names: container?.names ?? [] }, { ...port, open: [webhooks] });
 }
 
-export interface SandboxHubParts extends Pick<HubPortParts, 'users' | 'scopes'>, Pick<Resources, 'home' | 'store'> {
+export interface SandboxHubParts extends Pick<PortWiringParts, 'users' | 'scopes'>, Pick<Resources, 'home' | 'store'> {
   readonly config: Pick<Resources['config'], 'http'>;
 }
 

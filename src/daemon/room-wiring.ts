@@ -5,7 +5,7 @@ import { LiveRooms } from '../app/room/live-rooms.ts';
 import { SandboxRooms } from '../app/room/sandbox-rooms.ts';
 import { UserRooms } from '../app/room/user-rooms.ts';
 import { UserWatches } from '../app/room/user-watches.ts';
-import { Watchers } from '../app/room/watchers.ts';
+import { RoomWatchers } from '../app/room/watchers.ts';
 import { Webhooks } from '../app/room/webhooks.ts';
 import { type ExecScope, startIn } from '../app/sandbox/exec.ts';
 import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
@@ -49,7 +49,7 @@ export function roomsOf(actor: Actor, { store, home, liveRooms, now }: Parts): U
 
 export interface WatchParts extends Pick<Resources, 'store' | 'now'> {
   readonly liveRooms: LiveRooms;
-  readonly watchers: Watchers;
+  readonly watchers: RoomWatchers;
   readonly sandboxes: () => Sandboxes;
   readonly secrets: UserSecrets;
 }
@@ -72,8 +72,8 @@ interface WatchersWiring extends Pick<Resources, 'store' | 'home' | 'now' | 'rep
 export function openWatchers(
   { store, home, now, report, liveRooms, secrets }: WatchersWiring,
   scopeOf: (user: string) => Pick<ExecScope, 'sandboxes' | 'commands' | 'engineOf'>,
-): Watchers {
-  return new Watchers({
+): RoomWatchers {
+  return new RoomWatchers({
     ...{ store, now, report, scopeOf },
     openRoom: (record) => liveRooms.open(record),
     secret: (owner, name) => secrets.read(owner, name),

@@ -32,13 +32,13 @@ export interface SandboxWiring extends Resources, Parts {
   readonly refusesOverlay: (lower: string) => string | null;
 }
 
-export type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'trusts'>;
+export type UserGrants = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'trusts'>;
 type Granted = Pick<Scope, 'images'> & Pick<ReturnType<typeof nounsOf>, 'granting' | 'requireShares'>;
 
 export function sandboxesOf(
   actor: Actor,
   shared: SandboxWiring,
-  { secrets, credentials, volumes, images, trusts, granting, requireShares }: UserParts & Granted,
+  { secrets, credentials, volumes, images, trusts, granting, requireShares }: UserGrants & Granted,
 ): Sandboxes {
   const { home, config, store, engineOf, reconciler, loop, networks, users, data, now, steadyMs } = shared;
   return new Sandboxes({

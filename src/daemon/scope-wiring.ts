@@ -33,7 +33,7 @@ import {
   type SandboxWiring,
   sandboxesOf,
   swarmsOf,
-  type UserParts,
+  type UserGrants,
   workspaceParts,
   workspacesOf,
 } from './sandbox-wiring.ts';
@@ -41,14 +41,14 @@ import { openSessions, sessionsOf } from './session-wiring.ts';
 import type { Parts } from './wiring.ts';
 
 /** The parts of the process. */
-export interface Process {
+export interface DaemonProcess {
   readonly installation: Installation;
   readonly work: Work;
 }
 
 type ScopedParts = ScopedNouns['parts'];
 
-interface Shared extends SandboxWiring, Process, ScopedParts {
+interface Shared extends SandboxWiring, DaemonProcess, ScopedParts {
   readonly tasks: Tasks;
   readonly liveSwarms: LiveSwarms;
   readonly liveSessions: LiveSessions;
@@ -57,7 +57,7 @@ interface Shared extends SandboxWiring, Process, ScopedParts {
   readonly doctor: Scope['doctor'];
 }
 
-export async function openScopes(resources: Resources, parts: Parts, running: Process) {
+export async function openScopes(resources: Resources, parts: Parts, running: DaemonProcess) {
   const tasks = new Tasks();
   const scopeOfUser = (user: string) => scopes.of(parts.users.actorOf(user));
   const liveSwarms = new LiveSwarms({ ...resources, tasks, swarmsOf: (user) => scopeOfUser(user).swarms });
@@ -147,7 +147,7 @@ function commonOf(shared: Shared) {
   };
 }
 
-function keptOf(actor: Actor, shared: Shared): UserParts {
+function keptOf(actor: Actor, shared: Shared): UserGrants {
   const { store, secrets, sandboxSecrets, networks, now } = shared;
   const refresh = (id: string) => networks.tryRefresh(id);
   return {
@@ -166,7 +166,7 @@ function volumesOf(actor: Actor, { volumes, home, config, users, owner, now, liv
   });
 }
 
-interface ImageWiring extends Pick<UserParts, 'secrets'> {
+interface ImageWiring extends Pick<UserGrants, 'secrets'> {
   readonly sandboxes: () => Sandboxes;
 }
 
@@ -178,7 +178,7 @@ function imagesOf(actor: Actor, { images }: Shared, { secrets, sandboxes }: Imag
   });
 }
 
-type FleetWiring = UserParts & Pick<Scope, 'images' | 'sandboxes' | 'rooms' | 'watches'>;
+type FleetWiring = UserGrants & Pick<Scope, 'images' | 'sandboxes' | 'rooms' | 'watches'>;
 
 function fleetsOf(actor: Actor, { config, home, data }: Shared, parts: FleetWiring): Fleets {
   return new Fleets(actor, {

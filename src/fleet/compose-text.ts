@@ -2,11 +2,11 @@
  * Writes plain data as YAML that all parsers read alike: text is in double quotes, and so are keys that YAML 1.1 would read as
  * another type; characters that are not printable are escaped; nothing is interpolated.
  */
-export type Mapping = { readonly [key: string]: Data | undefined };
-export type Data = string | number | boolean | readonly Data[] | Mapping;
+export type Mapping = { readonly [key: string]: YamlData | undefined };
+export type YamlData = string | number | boolean | readonly YamlData[] | Mapping;
 
 /** The lines of a mapping or list, indented by `depth`. */
-export function yamlLines(data: Data, depth = 0): string[] {
+export function yamlLines(data: YamlData, depth = 0): string[] {
   const pad = '  '.repeat(depth);
   if (isList(data)) return data.flatMap((item) => listItem(item, depth));
   if (typeof data !== 'object') return [`${pad}${scalar(data)}`];
@@ -16,24 +16,24 @@ export function yamlLines(data: Data, depth = 0): string[] {
   });
 }
 
-function listItem(item: Data, depth: number): string[] {
+function listItem(item: YamlData, depth: number): string[] {
   const pad = '  '.repeat(depth);
   if (!isNested(item)) return [`${pad}- ${flat(item)}`];
   const [first, ...rest] = yamlLines(item, depth + 1);
   return [`${pad}- ${first!.trimStart()}`, ...rest];
 }
 
-function isList(data: Data): data is readonly Data[] {
+function isList(data: YamlData): data is readonly YamlData[] {
   return Array.isArray(data);
 }
 
-function isNested(data: Data): data is readonly Data[] | Mapping {
+function isNested(data: YamlData): data is readonly YamlData[] | Mapping {
   if (typeof data !== 'object') return false;
   return isList(data) ? data.some((item) => typeof item === 'object') : entriesOf(data).length > 0;
 }
 
 /** Scalars, lists of scalars and empty collections take one line. */
-function flat(data: Data): string {
+function flat(data: YamlData): string {
   if (isList(data)) return `[${data.map((item) => scalar(item as string)).join(', ')}]`;
   return typeof data === 'object' ? '{}' : scalar(data);
 }
@@ -56,6 +56,6 @@ function quoted(text: string): string {
   );
 }
 
-function entriesOf(data: Mapping): [string, Data][] {
-  return Object.entries(data).filter((entry): entry is [string, Data] => entry[1] !== undefined);
+function entriesOf(data: Mapping): [string, YamlData][] {
+  return Object.entries(data).filter((entry): entry is [string, YamlData] => entry[1] !== undefined);
 }

@@ -167,7 +167,7 @@ export interface Problem {
   readonly hint: string | null;
 }
 
-export interface Plan {
+export interface PlannedFleet {
   /** Removals are last, so that a failed one does not block other steps. */
   readonly steps: readonly PlanStep[];
   /** Names of sandboxes that are as declared. */

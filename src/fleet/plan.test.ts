@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WatchAction } from '../model/room-watch.ts';
 import { declare } from './declare.ts';
-import type { Existing, ExistingSandbox, Plan, PlanStep } from './fleet.ts';
+import type { Existing, ExistingSandbox, PlannedFleet, PlanStep } from './fleet.ts';
 import { plan } from './plan.ts';
 
 const nothing: Existing = { sandboxes: [], volumes: [], rooms: [], watches: [], secrets: [] };
@@ -45,7 +45,7 @@ function made(
 }
 
 const reached = (steps: readonly PlanStep[], from = nothing) => steps.reduce(after, from);
-const linesOf = ({ steps }: Plan) =>
+const linesOf = ({ steps }: PlannedFleet) =>
   steps.map((step) => {
     if (step.act === 'init-rooms') return `rooms ${step.rooms}`;
     if (step.act === 'watch' || step.act === 'unwatch') return `${step.act} ${step.room} ${step.name}`;

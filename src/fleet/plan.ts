@@ -6,7 +6,7 @@ import type {
   Existing,
   ExistingSandbox,
   FleetRequest,
-  Plan,
+  PlannedFleet,
   PlanStep,
   Problem,
 } from './fleet.ts';
@@ -15,7 +15,7 @@ import { unwatchSteps, watchProblems, watchSteps } from './watch.ts';
 
 type ByName = ReadonlyMap<string, ExistingSandbox>;
 
-export function plan(declared: Declaration, existing: Existing): Plan {
+export function plan(declared: Declaration, existing: Existing): PlannedFleet {
   const { name: fleet, sandboxes } = declared;
   const there: ByName = new Map(existing.sandboxes.map((sandbox) => [sandbox.name, sandbox]));
   const taken = sandboxes.filter(({ name }) => isTaken(fleet, there.get(name)));

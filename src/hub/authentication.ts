@@ -8,10 +8,10 @@
  * - `check` is called before each message of a connection that is already open, so a revoked token ends open sessions too.
  */
 import type { Fault } from '../model/fault.ts';
-import type { Caller } from './hub.ts';
+import type { HubCaller } from './hub.ts';
 
 /** The parts of an HTTP request that authentication looks at. */
-export interface TokenRequest {
+export interface AuthenticationRequest {
   readonly authorization: string | undefined;
   /** Path and query, as the client sent them. */
   readonly url: string;
@@ -22,16 +22,16 @@ export interface TokenRequest {
   readonly caller?: readonly string[] | undefined;
 }
 
-export interface Identity {
+export interface ClientIdentity {
   readonly user: string;
   /** `caller.name` is the same for all requests with one token: limits are counted by it. */
-  readonly caller: Caller;
+  readonly caller: HubCaller;
   /** Throws `unauthenticated` when the token has expired or was revoked meanwhile. */
   check(): void;
 }
 
 export interface Authentication {
-  authenticate(request: TokenRequest): Promise<Identity>;
+  authenticate(request: AuthenticationRequest): Promise<ClientIdentity>;
   /** The value of `WWW-Authenticate` for a refusal with this fault; `origin` is that of the port, such as http://127.0.0.1:3000. */
   challenge(fault: Fault, origin: string): string | null;
   /** The public document at a path, such as the metadata of RFC 9728; null: there is none. */

@@ -4,11 +4,11 @@
  * that was idle longest is closed; if all are busy, the new client is refused.
  */
 import { Fault } from '../model/fault.ts';
-import type { Identity } from './authentication.ts';
+import type { ClientIdentity } from './authentication.ts';
 
 /** A client or request that is closed when its token is no longer valid. */
 export interface Revocable {
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   close(reason: Fault): void;
 }
 
@@ -94,7 +94,7 @@ function idle(): Fault {
   return new Fault('timeout', 'the session was idle');
 }
 
-function refusalOf(identity: Identity): Fault | null {
+function refusalOf(identity: ClientIdentity): Fault | null {
   try {
     identity.check();
     return null;

@@ -4,25 +4,25 @@
  */
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Fault } from '../model/fault.ts';
-import type { Identity } from './authentication.ts';
+import type { ClientIdentity } from './authentication.ts';
 import type { ClientTable, Revocable } from './client-table.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
 import { createServer, loadSdk, type McpParts } from './mcp.ts';
 import { revocable } from './revocation.ts';
-import { Sessions } from './sessions.ts';
+import { McpSessions } from './sessions.ts';
 
 const methods = ['GET', 'POST', 'DELETE'];
 
 export class McpEndpoint {
-  readonly #partsOf: (identity: Identity) => McpParts;
+  readonly #partsOf: (identity: ClientIdentity) => McpParts;
   readonly #clients: ClientTable;
-  readonly #sessions: Sessions;
+  readonly #sessions: McpSessions;
   #stateless: Promise<McpHttpHandler> | undefined;
 
-  constructor(clients: ClientTable, partsOf: (identity: Identity) => McpParts) {
+  constructor(clients: ClientTable, partsOf: (identity: ClientIdentity) => McpParts) {
     this.#partsOf = partsOf;
     this.#clients = clients;
-    this.#sessions = new Sessions(clients, partsOf);
+    this.#sessions = new McpSessions(clients, partsOf);
   }
 
   async answer(exchange: Exchange): Promise<Response> {
@@ -69,7 +69,7 @@ function calledTools(body: unknown): string[] {
 
 /** A request that belongs to no session. */
 class LoneRequest implements Revocable {
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   readonly #exchange: Exchange;
   readonly #names: readonly string[];
   readonly #revoked = new AbortController();

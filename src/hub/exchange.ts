@@ -1,10 +1,10 @@
 /** One HTTP request for MCP and its answer. */
-import type { Identity } from './authentication.ts';
+import type { ClientIdentity } from './authentication.ts';
 
 export interface Exchange {
   /** Its signal is aborted when the client goes away. */
   readonly request: Request;
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   /** The parsed body of a POST. */
   readonly body: unknown;
   /** Settles when the answer is sent or its client is gone. */
@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** The identity in the form in which the SDK passes it, with `extra`, to the server that it creates for the request. */
-export function authInfoOf({ caller }: Identity, extra: Record<string, unknown> = {}) {
+export function authInfoOf({ caller }: ClientIdentity, extra: Record<string, unknown> = {}) {
   return { token: '', clientId: caller.name, scopes: [...caller.groups], extra };
 }
 

@@ -17,7 +17,7 @@ import { defaultGroups, type ProjectGrant, type ToolGroup } from '../model/hub-t
 /**
  * The caller on whose behalf a tool runs. It is checked on every call, whatever tools the connection offered before.
  */
-export interface Caller {
+export interface HubCaller {
   /** The id of a token, or one for a sandbox, for the audit log and for limits. */
   readonly name: string;
   /** The name of the sandbox that calls. */
@@ -27,17 +27,17 @@ export interface Caller {
 }
 
 /** The caller at the daemon's socket: the user, who owns all the projects. */
-export const socketCaller: Caller = { name: 'socket', projects: '*', groups: defaultGroups };
+export const socketCaller: HubCaller = { name: 'socket', projects: '*', groups: defaultGroups };
 
 export interface ToolCall {
   readonly signal: AbortSignal;
   /** Reports the progress of a long call, for a person. */
   report(message: string): void;
   /** Asks the person at the client; null: the client cannot ask. */
-  readonly ask: null | ((question: Question) => Promise<Consent>);
+  readonly ask: null | ((question: ClientQuestion) => Promise<Consent>);
 }
 
-export interface Question {
+export interface ClientQuestion {
   readonly message: string;
   /** A digest of everything that the question is about: an answer is valid only for the same digest. */
   readonly about: string;

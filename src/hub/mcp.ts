@@ -3,7 +3,7 @@ import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } fr
 import { asFault, type Fault } from '../model/fault.ts';
 import { cachedJsonSchema } from './cached-json-schema.ts';
 import type { Tool, ToolCall } from './hub.ts';
-import { Progress } from './progress.ts';
+import { CallProgress } from './progress.ts';
 import { AnswerPending, askOf, requiredFor, verifyState } from './question.ts';
 import { resultOf } from './result-text.ts';
 
@@ -68,7 +68,7 @@ async function answered(
   { server, context }: Asked,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = context.mcpReq;
-  const progress = new Progress(context);
+  const progress = new CallProgress(context);
   const report = (message: string) => progress.report(message);
   try {
     const result = await parts.call(tool, input, { signal, report, ask: askOf(server, context) });

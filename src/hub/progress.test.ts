@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { Progress } from './progress.ts';
+import { CallProgress } from './progress.ts';
 
 function contextOf(
   request: object,
@@ -21,7 +21,7 @@ const asked = { _meta: { progressToken: 1 } };
 
 it('a client confirms progress before the answer', async () => {
   const { context, log, reply } = contextOf(asked);
-  const progress = new Progress(context);
+  const progress = new CallProgress(context);
   progress.report('one');
   const read = progress.read().then(() => log.push('answer'));
   await Promise.resolve();
@@ -33,7 +33,7 @@ it('a client confirms progress before the answer', async () => {
 
 it('a client that does not reply gets its answer', async () => {
   const { context, reply } = contextOf(asked);
-  const progress = new Progress(context);
+  const progress = new CallProgress(context);
   progress.report('one');
   reply.reject(new Error('timed out'));
   await expect(progress.read()).resolves.toBeUndefined();
@@ -45,7 +45,7 @@ it.each([
   ['reads events over HTTP', asked, { http: {} }, ['one']],
 ])('a client that %s gets no ping', async (_, request, more, expected) => {
   const { context, log } = contextOf(request, more);
-  const progress = new Progress(context);
+  const progress = new CallProgress(context);
   progress.report('one');
   await progress.read();
   expect(log).toEqual(expected);
@@ -53,7 +53,7 @@ it.each([
 
 it('a flood of progress messages is limited before it reaches the client', () => {
   const { context, log } = contextOf(asked);
-  const progress = new Progress(context);
+  const progress = new CallProgress(context);
   for (let n = 0; n < 100; n += 1) progress.report('x'.repeat(64 * 1024));
   expect(log.length).toBeLessThan(20);
 });

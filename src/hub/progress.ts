@@ -9,7 +9,7 @@ import { OutputLimit } from '../lib/output-limit.ts';
 
 const pingMs = 1000;
 
-export class Progress {
+export class CallProgress {
   readonly #request: ServerContext['mcpReq'];
   readonly #confirms: boolean;
   readonly #limit = new OutputLimit();

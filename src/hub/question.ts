@@ -10,13 +10,13 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Consent, Question, ToolCall } from './hub.ts';
+import type { ClientQuestion, Consent, ToolCall } from './hub.ts';
 
 /** Thrown by `ask` if the person has not answered yet. */
 export class AnswerPending extends Error {
-  readonly question: Question;
+  readonly question: ClientQuestion;
 
-  constructor(question: Question) {
+  constructor(question: ClientQuestion) {
     super('the person has not answered yet');
     this.question = question;
   }
@@ -59,7 +59,7 @@ export function askOf(server: McpServer, { mcpReq }: ServerContext): ToolCall['a
   };
 }
 
-export async function requiredFor({ message, about, tick }: Question): Promise<InputRequiredResult> {
+export async function requiredFor({ message, about, tick }: ClientQuestion): Promise<InputRequiredResult> {
   const { inputRequired } = await import('@modelcontextprotocol/server');
   const properties = tick === null ? {} : { allow: { type: 'boolean' as const, title: tick, default: false } };
   const requestedSchema = { type: 'object' as const, properties, required: Object.keys(properties) };
@@ -70,7 +70,7 @@ export async function requiredFor({ message, about, tick }: Question): Promise<I
 }
 
 /** `response` comes from the client, so only the expected shape counts as consent. */
-function consentIn(response: unknown, { tick }: Question): Consent {
+function consentIn(response: unknown, { tick }: ClientQuestion): Consent {
   const { action, content } = response as {
     readonly action?: unknown;
     readonly content?: { readonly allow?: unknown };

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../model/fault.ts';
 import { defaultGroups, type ToolGroup, toolGroups } from '../model/hub-token.ts';
-import type { TokenRequest } from './authentication.ts';
+import type { AuthenticationRequest } from './authentication.ts';
 
 /** The path of the endpoint that the metadata describe. */
 const endpoint = '/mcp';
@@ -14,7 +14,7 @@ const metadataPath = '/.well-known/oauth-protected-resource';
 const inUrl = /[?&;](access_token|token|authorization|bearer|api_?key)=|[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/i;
 
 /** The token of a request. One in the URL is refused even if the header has a valid one: URLs end up in logs and histories. */
-export function presentedToken({ authorization, url }: TokenRequest): string {
+export function presentedToken({ authorization, url }: AuthenticationRequest): string {
   if (inUrl.test(decoded(url))) {
     throw new Fault('unauthenticated', 'a token in a URL is refused', {
       hint: 'Send it as header, Authorization: Bearer TOKEN, and revoke this one: carrel hub token rm ID',

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { Fault } from '../model/fault.ts';
-import type { Identity } from './authentication.ts';
+import type { ClientIdentity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { EventLog } from './event-log.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
@@ -17,12 +17,12 @@ const sessionHeader = 'mcp-session-id';
 const answerMs = 1000;
 const eventLimits = { count: 1000, bytes: 1024 * 1024 };
 
-export class Sessions {
+export class McpSessions {
   readonly #clients: ClientTable;
-  readonly #partsOf: (identity: Identity) => McpParts;
+  readonly #partsOf: (identity: ClientIdentity) => McpParts;
   readonly #sessions = new Map<string, Session>();
 
-  constructor(clients: ClientTable, partsOf: (identity: Identity) => McpParts) {
+  constructor(clients: ClientTable, partsOf: (identity: ClientIdentity) => McpParts) {
     this.#clients = clients;
     this.#partsOf = partsOf;
   }
@@ -55,7 +55,7 @@ export class Sessions {
 
 class Session implements HubClient {
   readonly id = randomUUID();
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   usedAtMs = Date.now();
   readonly #onClose: () => void;
   #transport: WebStandardStreamableHTTPServerTransport | undefined;
@@ -64,7 +64,7 @@ class Session implements HubClient {
   readonly #answers = new Set<Promise<void>>();
   #open = 0;
 
-  constructor(identity: Identity, onClose: () => void) {
+  constructor(identity: ClientIdentity, onClose: () => void) {
     this.identity = identity;
     this.#onClose = onClose;
   }

@@ -11,7 +11,7 @@ import { Fault } from '../model/fault.ts';
 import { maxAnswerBytes, type SpokeMethod, type SpokeMethods } from '../model/spoke.ts';
 import { parseMessage, parseResult, type SpokeMessage } from './spoke-shape.ts';
 
-export interface CallOptions {
+export interface SpokeCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Gets output of a command while it runs. */
   onOutput?(text: string): void;
@@ -25,7 +25,7 @@ interface Waiting {
   outputBytes: number;
 }
 
-export interface Streams {
+export interface SpokeStreams {
   readonly stdin: Writable;
   readonly stdout: Readable;
 }
@@ -39,7 +39,7 @@ const pingMs = 20_000;
 const maxSilenceMs = 180_000;
 
 export class SpokeConnection {
-  readonly #streams: Streams;
+  readonly #streams: SpokeStreams;
   readonly #where: string;
   readonly #endOf: () => Promise<string>;
   readonly #lines = new Lines(maxAnswerBytes);
@@ -56,7 +56,7 @@ export class SpokeConnection {
   #strayBytes = 0;
 
   /** For errors: `where` the program runs, such as `project shop`, and `endOf`, which says how it ended. */
-  constructor(streams: Streams, where: string, endOf = async () => 'its connection was closed') {
+  constructor(streams: SpokeStreams, where: string, endOf = async () => 'its connection was closed') {
     this.#streams = streams;
     this.#where = where;
     this.#endOf = endOf;
@@ -76,7 +76,7 @@ export class SpokeConnection {
   call<M extends SpokeMethod>(
     method: M,
     asked: SpokeMethods[M][0],
-    { signal, onOutput }: CallOptions = {},
+    { signal, onOutput }: SpokeCallOptions = {},
   ): Promise<SpokeMethods[M][1]> {
     if (this.#isClosed) throw this.#lost(this.#end);
     if (this.#waiting.size >= maxCalls) {

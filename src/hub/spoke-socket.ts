@@ -9,8 +9,8 @@ import type { WebSocket } from 'ws';
 import { type StreamSocket, streamsOf } from '../lib/socket-streams.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { maxAnswerBytes, spokeSubprotocol } from '../model/spoke.ts';
-import type { Identity } from './authentication.ts';
-import type { Streams } from './spoke-connection.ts';
+import type { ClientIdentity } from './authentication.ts';
+import type { SpokeStreams } from './spoke-connection.ts';
 import { closeReason, keepPinging, Upgrade } from './upgrade.ts';
 
 const policyViolation = 1008;
@@ -18,14 +18,14 @@ const policyViolation = 1008;
 export interface SpokeSocketParts {
   readonly pingMs: number;
   /** Throws if this user has no such project, or if its spoke does not run elsewhere. */
-  connect(identity: Identity, project: string, streams: Streams): Promise<void>;
+  connect(identity: ClientIdentity, project: string, streams: SpokeStreams): Promise<void>;
   /** The same check, before the upgrade to WebSocket. */
-  check(identity: Identity, project: string): void;
+  check(identity: ClientIdentity, project: string): void;
 }
 
 export class SpokeSockets {
   readonly #parts: SpokeSocketParts;
-  readonly #open = new Map<WebSocket, Identity>();
+  readonly #open = new Map<WebSocket, ClientIdentity>();
   readonly #upgrade = new Upgrade(spokeSubprotocol, maxAnswerBytes);
 
   constructor(parts: SpokeSocketParts) {
@@ -33,7 +33,7 @@ export class SpokeSockets {
   }
 
   /** The request must be authenticated already. Throws only before the upgrade to WebSocket. */
-  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity): Promise<void> {
     const project = new URL(request.url ?? '/', 'http://carrel').searchParams.get('project') ?? '';
     requireGrant(identity, project);
     this.#parts.check(identity, project);
@@ -49,7 +49,7 @@ export class SpokeSockets {
     for (const socket of this.#open.keys()) socket.terminate();
   }
 
-  async #serve(socket: WebSocket, identity: Identity, project: string): Promise<void> {
+  async #serve(socket: WebSocket, identity: ClientIdentity, project: string): Promise<void> {
     this.#open.set(socket, identity);
     keepPinging(socket, this.#parts.pingMs, () => {
       endIfRevoked(socket, identity);
@@ -66,7 +66,7 @@ export class SpokeSockets {
 }
 
 /** Refuses a token for clients: its holder must not be able to answer in the place of a spoke. */
-function requireGrant({ caller: { groups, projects } }: Identity, project: string): void {
+function requireGrant({ caller: { groups, projects } }: ClientIdentity, project: string): void {
   if (!groups.includes('spoke'))
     throw new Fault('denied', 'this token is not for spokes', {
       hint: `Make one with: carrel hub token --project ${project || 'ID'} --tools spoke`,
@@ -75,7 +75,7 @@ function requireGrant({ caller: { groups, projects } }: Identity, project: strin
 }
 
 /** Sends the reason in a close frame. The other side may not answer it, so the connection is terminated in any case. */
-function endIfRevoked(socket: WebSocket, identity: Identity): void {
+function endIfRevoked(socket: WebSocket, identity: ClientIdentity): void {
   try {
     identity.check();
   } catch (error) {

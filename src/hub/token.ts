@@ -11,7 +11,7 @@ import { Fault } from '../model/fault.ts';
 import { hubTokenIdPattern, type ProjectGrant, type ToolGroup, toolGroups } from '../model/hub-token.ts';
 import { projectIdPattern } from '../model/project.ts';
 
-export interface Grant {
+export interface TokenGrant {
   readonly id: string;
   readonly user: string;
   readonly projects: ProjectGrant;
@@ -30,7 +30,7 @@ const type = 'JWT';
 const maxLength = 10_000;
 const required = ['sub', 'iss', 'aud', 'iat', 'exp', 'jti', 'project_id', 'user_id', 'scope'];
 
-export function signToken(grant: Grant, key: Uint8Array, installation: string): Promise<string> {
+export function signToken(grant: TokenGrant, key: Uint8Array, installation: string): Promise<string> {
   const { id, user, projects, groups, issuedAtSeconds, expiresAtSeconds } = grant;
   const claims = { project_id: projects, user_id: user, scope: groups.join(' ') };
   return new SignJWT(claims)
@@ -55,14 +55,14 @@ export class TokenReader {
   readonly #keys: Keys;
   readonly #installation: string;
   /** By a hash of the token and the key, so that no token is kept in memory. The least recently used comes first. */
-  readonly #known = new Map<string, Grant>();
+  readonly #known = new Map<string, TokenGrant>();
 
   constructor(keys: Keys, installation: string) {
     this.#keys = keys;
     this.#installation = installation;
   }
 
-  async read(text: string, now: Date): Promise<Grant> {
+  async read(text: string, now: Date): Promise<TokenGrant> {
     if (text.length > maxLength) throw refused('it is too long');
     const key = keyOf(this.#keys, userIn(text));
     const digest = createHash('sha256').update(key).update(text).digest('base64');
@@ -72,14 +72,14 @@ export class TokenReader {
     return grant;
   }
 
-  #remember(digest: string, grant: Grant): void {
+  #remember(digest: string, grant: TokenGrant): void {
     this.#known.delete(digest);
     if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(digest, grant);
   }
 }
 
-async function verified(text: string, key: Uint8Array, installation: string, now: Date): Promise<Grant> {
+async function verified(text: string, key: Uint8Array, installation: string, now: Date): Promise<TokenGrant> {
   const expected = { issuer: issuerOf(installation), audience: audienceOf(installation), currentDate: now };
   const options = { algorithms: [algorithm], typ: type, requiredClaims: required, clockTolerance: 0, ...expected };
   try {
@@ -124,7 +124,7 @@ function keyOf(keys: Keys, user: unknown): Uint8Array {
 }
 
 /** The claims of a token whose signature is right. */
-function grantOf(claims: JWTPayload, user: string): Grant {
+function grantOf(claims: JWTPayload, user: string): TokenGrant {
   const { jti, sub, aud, iat, exp, project_id: projects, user_id: userId, scope } = claims;
   const groups = typeof scope === 'string' ? scope.split(' ') : [];
   const isWhole = sub === user && userId === user && typeof aud === 'string' && iat! < exp!;

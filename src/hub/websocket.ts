@@ -9,7 +9,7 @@ import type { WebSocket } from 'ws';
 import { parseBounded } from '../lib/bounded-json.ts';
 import type { Rate } from '../lib/rate.ts';
 import { asFault, Fault } from '../model/fault.ts';
-import type { Identity } from './authentication.ts';
+import type { ClientIdentity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
 import { PendingRequestTransport } from './pending-request-transport.ts';
@@ -32,7 +32,7 @@ export interface SocketParts {
   readonly rate: Pick<Rate, 'take'>;
   readonly maxMessageBytes: number;
   readonly pingMs: number;
-  partsOf(identity: Identity): McpParts;
+  partsOf(identity: ClientIdentity): McpParts;
 }
 
 export class McpSockets {
@@ -45,7 +45,7 @@ export class McpSockets {
   }
 
   /** The request must be authenticated already. Throws only before the upgrade; later errors close the connection. */
-  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity): Promise<void> {
     const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
     if (!offered?.includes(subprotocol))
       throw new Fault('invalid', `a WebSocket needs the subprotocol ${subprotocol}`, {
@@ -54,7 +54,7 @@ export class McpSockets {
     await this.#upgrade.accept(request, socket, head, (accepted) => void this.#serve(accepted, identity));
   }
 
-  async #serve(socket: WebSocket, identity: Identity): Promise<void> {
+  async #serve(socket: WebSocket, identity: ClientIdentity): Promise<void> {
     const { clients, partsOf } = this.#parts;
     const client = new SocketClient(socket, identity, this.#parts);
     socket.once('close', () => clients.delete(client));
@@ -68,12 +68,12 @@ export class McpSockets {
 }
 
 class SocketClient implements HubClient {
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   usedAtMs = Date.now();
   readonly #socket: WebSocket;
   readonly #parts: SocketParts;
 
-  constructor(socket: WebSocket, identity: Identity, parts: SocketParts) {
+  constructor(socket: WebSocket, identity: ClientIdentity, parts: SocketParts) {
     this.#socket = socket;
     this.identity = identity;
     this.#parts = parts;

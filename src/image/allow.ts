@@ -15,7 +15,7 @@ export interface AllowParts {
   readonly now: () => string;
 }
 
-export interface Allowed {
+export interface AllowedImage {
   readonly name: string;
   readonly id: string;
   /** The PATH that is set in the image. */
@@ -23,7 +23,7 @@ export interface Allowed {
 }
 
 /** An entry of the list, and the image that it stands for. */
-export interface Listed {
+export interface ListedImage {
   readonly name: string;
   /** The digest that the owner wrote. */
   readonly digest: string | null;
@@ -34,7 +34,7 @@ export interface Listed {
 
 /** `isNew`: the id of the name is not recorded yet. */
 interface Proven {
-  readonly allowed: Allowed;
+  readonly allowed: AllowedImage;
   readonly isNew: boolean;
 }
 
@@ -46,7 +46,7 @@ export class AllowList {
   }
 
   /** `isOwner`: images built here may be used as well. */
-  async resolve(reference: string, isOwner: boolean): Promise<Allowed> {
+  async resolve(reference: string, isOwner: boolean): Promise<AllowedImage> {
     const { allowed, isNew } = await this.#prove(reference, isOwner);
     if (isNew) this.#pin(allowed.name, allowed.id);
     return allowed;
@@ -70,7 +70,7 @@ export class AllowList {
   }
 
   /** Asks the engine about everything on the list. */
-  async listed(): Promise<Listed[]> {
+  async listed(): Promise<ListedImage[]> {
     const entries = this.#parts.list().filter((entry) => this.#made(entryOf(entry).name) === null);
     return Promise.all(entries.map((entry) => this.#look(entry)));
   }
@@ -111,7 +111,7 @@ export class AllowList {
   }
 
   /** Refuses an unusable image here, because a sandbox of it would end at once without a message. */
-  async #usable(name: string, found: FoundImage): Promise<Allowed> {
+  async #usable(name: string, found: FoundImage): Promise<AllowedImage> {
     const reason = await this.#parts.engine.refusal(found);
     if (reason === null) return { name, id: found.id, path: found.path };
     throw new Fault('unsupported', `no sandbox can be made of ${name}: ${reason}`, {
@@ -119,7 +119,7 @@ export class AllowList {
     });
   }
 
-  async #look(entry: string): Promise<Listed> {
+  async #look(entry: string): Promise<ListedImage> {
     const { name, digest } = entryOf(entry);
     const { engine, records } = this.#parts;
     // Registries and the engine have different digests for the same content.

@@ -8,7 +8,7 @@ import { baseImageName, type Image, imagePrefix, ownImageTag, projectImageName, 
 import type { Limits } from '../model/limits.ts';
 import { baseNames, baseSteps, hostParentName, toolFiles } from './base.ts';
 import { collect } from './context/collect.ts';
-import type { Entry, Extra } from './context/context.ts';
+import type { ContextEntry, Extra } from './context/context.ts';
 import { checksumOf, pack } from './context/pack.ts';
 import type { BuildStep } from './dockerfile/dockerfile.ts';
 import { recipeFrom } from './dockerfile/recipe.ts';
@@ -16,7 +16,7 @@ import type { HostParent } from './host/host.ts';
 import { buildHubImage } from './hub/hub.ts';
 import type { RootMember } from './hub/root.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
-import { type BuildOf, Progress } from './progress.ts';
+import { type BuildOf, BuildProgress } from './progress.ts';
 import { slugOf, withHash } from './slug.ts';
 import { type Detect, sourceOf } from './source.ts';
 
@@ -39,7 +39,7 @@ export interface ImageParts {
   readonly now: () => string;
 }
 
-export interface BuildRequest {
+export interface ImageToBuild {
   /** The real path of the project's folder; null: only the base is built. */
   readonly project: string | null;
   /** True: the image of the hub is built instead. */
@@ -61,7 +61,7 @@ interface Making {
   /** The first lines of the Dockerfile. */
   readonly head: string;
   readonly root: Anchor | null;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ContextEntry[];
   readonly extras: readonly Extra[];
   readonly notes: readonly string[];
 }
@@ -79,7 +79,7 @@ export class Images {
     this.#parts = parts;
   }
 
-  async build(wish: BuildRequest): Promise<Built> {
+  async build(wish: ImageToBuild): Promise<Built> {
     await this.#parts.engine.requireBuilder();
     if (this.#turns.isBusy(turn)) await wish.say({ kind: 'phase', text: 'waiting for another build' });
     return this.#turns.run(turn, async () => {
@@ -92,7 +92,7 @@ export class Images {
     });
   }
 
-  async #hub(wish: BuildRequest): Promise<Built> {
+  async #hub(wish: ImageToBuild): Promise<Built> {
     const { installation, hub } = this.#parts;
     const labelsOf = (checksum: string) => ({ [labels.home]: installation, [labels.checksum]: checksum });
     const built = await buildHubImage(await hub(), { ...this.#parts, labels: labelsOf }, wish);
@@ -100,7 +100,7 @@ export class Images {
     return built;
   }
 
-  async #base(wish: BuildRequest): Promise<Built> {
+  async #base(wish: ImageToBuild): Promise<Built> {
     const { installation } = this.#parts;
     const parent = this.#parts.parent();
     const { id } = await this.#parent(parent, wish);
@@ -123,7 +123,7 @@ export class Images {
     );
   }
 
-  async #parent(parent: string, wish: BuildRequest): Promise<FoundImage> {
+  async #parent(parent: string, wish: ImageToBuild): Promise<FoundImage> {
     if (parent === hostParentName) return this.#hostParent(wish);
     return (await this.#parts.engine.find(withTag(parent))) ?? this.#pull(parent, wish);
   }
@@ -133,7 +133,7 @@ export class Images {
   }
 
   /** The parent made of the packages of this machine, which is imported again when these have changed. */
-  async #hostParent({ say, signal }: BuildRequest): Promise<FoundImage> {
+  async #hostParent({ say, signal }: ImageToBuild): Promise<FoundImage> {
     const { engine, installation, host } = this.#parts;
     const { checksum, archive } = host();
     const tag = this.#hostTag;
@@ -150,7 +150,7 @@ export class Images {
     throw new Fault('unavailable', 'the engine did not take the packages of this machine');
   }
 
-  async #pull(parent: string, { say, signal, network }: BuildRequest): Promise<FoundImage> {
+  async #pull(parent: string, { say, signal, network }: ImageToBuild): Promise<FoundImage> {
     const { engine } = this.#parts;
     await say({ kind: 'phase', text: `fetching ${parent}` });
     try {
@@ -171,7 +171,7 @@ export class Images {
     }
   }
 
-  async #project(project: string, base: Built, wish: BuildRequest): Promise<Built> {
+  async #project(project: string, base: Built, wish: ImageToBuild): Promise<Built> {
     const root = Anchor.reach(project);
     try {
       const source = await sourceOf(root, project, this.#parts.detect);
@@ -198,7 +198,7 @@ export class Images {
     return holder === null || holder.project === project ? name : projectImageName(withHash(slug, project));
   }
 
-  async #make(making: Making, wish: BuildRequest): Promise<Built> {
+  async #make(making: Making, wish: ImageToBuild): Promise<Built> {
     const { records, engine } = this.#parts;
     const inputs = await checksumOf(making.root, making.entries);
     const checksum = checksumFor(making, inputs);
@@ -221,7 +221,7 @@ export class Images {
     return found[labels.home] === this.#parts.installation && found[labels.checksum] === checksum;
   }
 
-  async #run(making: Making, sums: { inputs: string; checksum: string }, wish: BuildRequest): Promise<FoundImage> {
+  async #run(making: Making, sums: { inputs: string; checksum: string }, wish: ImageToBuild): Promise<FoundImage> {
     const { engine, limits, installation } = this.#parts;
     const label = `LABEL ${labels.home}=${installation} ${labels.checksum}=${sums.checksum}`;
     wish.check(making.of.file, making.of.steps.map(({ text }) => text).join('\n'));
@@ -236,7 +236,7 @@ export class Images {
       network: wish.network,
       limits,
     };
-    const id = await follow(engine.build(order, wish.signal), new Progress({ ...making.of, steps }), wish.say);
+    const id = await follow(engine.build(order, wish.signal), new BuildProgress({ ...making.of, steps }), wish.say);
     const found = await engine.find(id ?? making.tag);
     if (found !== null && this.#isOwnBuild(found, sums.checksum)) return found;
     throw new Fault('unavailable', `the engine did not build ${making.name} as ordered`);
@@ -268,8 +268,8 @@ function stopIf(signal: AbortSignal): void {
 
 async function follow(
   messages: AsyncIterable<BuildMessage>,
-  progress: Progress,
-  say: BuildRequest['say'],
+  progress: BuildProgress,
+  say: ImageToBuild['say'],
 ): Promise<string | null> {
   let id: string | null = null;
   for await (const message of messages) {

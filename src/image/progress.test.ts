@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { processorMs } from '../../test/harness/processor-time.ts';
 import { isFault } from '../model/fault.ts';
-import { Progress } from './progress.ts';
+import { BuildProgress } from './progress.ts';
 
 const steps = ['FROM base', 'RUN make', 'USER agent'].map((title, index) => ({ title, text: title, line: index + 1 }));
-const begin = () => new Progress({ file: 'D', steps, hint: 'Mend it.' });
-const take = (progress: Progress, ...texts: string[]) =>
+const begin = () => new BuildProgress({ file: 'D', steps, hint: 'Mend it.' });
+const take = (progress: BuildProgress, ...texts: string[]) =>
   texts
     .flatMap((text) => progress.take({ kind: 'output', text }))
     .map((event) => (event.kind === 'step' ? `${event.number}/${event.total} ${event.title}` : event.text));
 
-function failure(progress: Progress, exitCode: number | null = 1) {
+function failure(progress: BuildProgress, exitCode: number | null = 1) {
   try {
     progress.take({ kind: 'failure', message: 'it broke', exitCode });
   } catch (error) {

@@ -13,7 +13,7 @@ export interface BuildOf {
   readonly hint: string;
 }
 
-export class Progress {
+export class BuildProgress {
   readonly #of: BuildOf;
   #step = 0;
   #lines: string[] = [];

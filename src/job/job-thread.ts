@@ -4,7 +4,7 @@ import { asFault } from '../model/fault.ts';
 import { cancelled, isCancelled, setCancelFlag } from '../workspace/cancel.ts';
 import { endGit } from '../workspace/git/git.ts';
 import { setScratch } from '../workspace/scratch.ts';
-import type { JobAnswer, Order, ThreadMessage, WorkerData } from './job.ts';
+import type { JobAnswer, JobOrder, ThreadMessage, WorkerData } from './job.ts';
 import { jobs } from './jobs.ts';
 
 const { scratch, installation, cancel } = workerData as WorkerData;
@@ -17,7 +17,7 @@ parentPort?.on('message', async (message: ThreadMessage) => {
   else post(await answer(message));
 });
 
-async function answer({ name, args }: Order): Promise<JobAnswer> {
+async function answer({ name, args }: JobOrder): Promise<JobAnswer> {
   try {
     return { value: await (jobs[name] as (...args: unknown[]) => unknown)(...args) };
   } catch (error) {

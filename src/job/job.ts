@@ -29,13 +29,13 @@ export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
 
 export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
 
-export interface Order {
+export interface JobOrder {
   readonly name: JobName;
   readonly args: readonly unknown[];
 }
 
 /** A message to a thread. */
-export type ThreadMessage = Order | 'cancel';
+export type ThreadMessage = JobOrder | 'cancel';
 
 export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
@@ -52,7 +52,7 @@ export interface WorkerData extends ThreadData {
 
 export interface Thread {
   /** Rejects if the thread broke; it cannot be used any more then. */
-  ask(order: Order): Promise<JobAnswer>;
+  ask(order: JobOrder): Promise<JobAnswer>;
   /** The running job ends as soon as it notices. */
   cancel(): void;
   end(): Promise<unknown>;

@@ -12,7 +12,7 @@ import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
 import type { Ignored } from '../workspace/ignored.ts';
 import { choose, type OfferedFile, offer, type Pick as PickedFile } from '../workspace/pick.ts';
-import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
+import { type ReviewedWorkspace, type ReviewInput, review } from '../workspace/review-job.ts';
 import { leftOutOf, listSources, type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
 import { unlessGone } from '../workspace/tree/tree.ts';
@@ -35,7 +35,7 @@ function ignoredView({ files, more, places }: Ignored): IgnoredView {
  * Copies field by field: for thousands of changes, copying the rest of an object takes longer than git needs to
  * compare.
  */
-function changeView(one: Reviewed['changes'][number]): ChangeView {
+function changeView(one: ReviewedWorkspace['changes'][number]): ChangeView {
   return {
     path: one.path,
     pathBase64: one.pathBase64,

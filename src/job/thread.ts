@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { dist } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
-import type { JobAnswer, Order, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
+import type { JobAnswer, JobOrder, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
 
 export function openThread(data: ThreadData): Thread {
   const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -30,7 +30,7 @@ export function openThread(data: ThreadData): Thread {
   };
 }
 
-function ask(worker: Worker, order: Order): Promise<JobAnswer> {
+function ask(worker: Worker, order: JobOrder): Promise<JobAnswer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       worker.off('message', answered).off('error', failed).off('exit', ended);

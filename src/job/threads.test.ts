@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Fault, isFault } from '../model/fault.ts';
-import type { JobAnswer, Order, Thread } from './job.ts';
+import type { JobAnswer, JobOrder, Thread } from './job.ts';
 import { maxPerUser, maxThreads, Threads } from './threads.ts';
 
 /** A thread whose job ends when the test says so. */
@@ -9,9 +9,9 @@ class FakeThread implements Thread {
   finish: (answer: JobAnswer) => void = () => {};
   break: (error: Error) => void = () => {};
   readonly calls: string[] = [];
-  order: Order | null = null;
+  order: JobOrder | null = null;
 
-  ask(order: Order): Promise<JobAnswer> {
+  ask(order: JobOrder): Promise<JobAnswer> {
     this.order = order;
     return new Promise((resolve, reject) => {
       this.finish = resolve;

@@ -6,7 +6,7 @@
 import { Fault } from '../model/fault.ts';
 import { cancelled } from '../workspace/cancel.ts';
 import { IdleThreads } from './idle-threads.ts';
-import type { JobAnswer, JobArgs, JobName, JobOwner, JobResult, Order, Thread, ThreadData } from './job.ts';
+import type { JobAnswer, JobArgs, JobName, JobOrder, JobOwner, JobResult, Thread, ThreadData } from './job.ts';
 import { openThread } from './thread.ts';
 
 /** Short jobs that something waits for, such as the end of a sandbox. They never wait for a long job. */
@@ -54,7 +54,7 @@ export class Threads {
 
 interface Job {
   readonly owner: JobOwner;
-  readonly order: Order;
+  readonly order: JobOrder;
   readonly settle: (answer: JobAnswer | Promise<JobAnswer>) => void;
   readonly settled: Promise<JobAnswer>;
   /** Null: the job waits for its turn, or has lost its thread. */
@@ -71,7 +71,7 @@ class Pool {
     this.#idle = idle;
   }
 
-  async run(owner: JobOwner, order: Order): Promise<JobAnswer> {
+  async run(owner: JobOwner, order: JobOrder): Promise<JobAnswer> {
     if (this.#isOver || owner.signal?.aborted) throw cancelled();
     const job = newJob(owner, order);
     const stop = () => this.cancel((one) => one === job);
@@ -137,7 +137,7 @@ class Pool {
   }
 }
 
-function newJob(owner: JobOwner, order: Order): Job {
+function newJob(owner: JobOwner, order: JobOrder): Job {
   let settle: Job['settle'] = () => {};
   const settled = new Promise<JobAnswer>((resolve) => {
     settle = resolve;

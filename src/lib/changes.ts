@@ -1,7 +1,7 @@
 /** Waits until something in a folder has changed since the last call. */
 import { watch } from 'node:fs';
 
-export class Changes {
+export class FolderChanges {
   readonly #watcher: ReturnType<typeof watch>;
   #changed = false;
   #wake: (() => void) | null = null;

@@ -16,7 +16,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DurableLog, type Entry, type LogOptions } from './durable-log.ts';
+import { type DurableEntry, DurableLog, type DurableLogOptions } from './durable-log.ts';
 
 let folder: string;
 let path: string;
@@ -39,17 +39,17 @@ function parse(line: string, number: number): number {
   return number;
 }
 
-function entry(number: number, text = ''): Entry<number> {
+function entry(number: number, text = ''): DurableEntry<number> {
   return { item: number, line: `${number}${text}` };
 }
 
-async function openLog(options: Partial<LogOptions<number>> = {}): Promise<DurableLog<number>> {
+async function openLog(options: Partial<DurableLogOptions<number>> = {}): Promise<DurableLog<number>> {
   const log = await DurableLog.open(path, { maxBytes: 10_000_000, maxLineBytes: 200_000, parse, ...options });
   opened.push(log);
   return log;
 }
 
-async function all(entries: AsyncIterable<Entry<number>>): Promise<number[]> {
+async function all(entries: AsyncIterable<DurableEntry<number>>): Promise<number[]> {
   const items: number[] = [];
   for await (const { item } of entries) items.push(item);
   return items;

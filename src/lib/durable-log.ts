@@ -20,12 +20,12 @@ const batchBytes = 1024 ** 2;
 /** The number of lines between two marks, the positions that are known without reading the file. */
 const markEvery = 256;
 
-export interface Entry<T> {
+export interface DurableEntry<T> {
   readonly item: T;
   readonly line: string;
 }
 
-export interface LogOptions<T> {
+export interface DurableLogOptions<T> {
   readonly maxBytes: number;
   readonly maxLineBytes: number;
   /** Throws for a line that is damaged. */
@@ -34,19 +34,19 @@ export interface LogOptions<T> {
    * Gets each durable line in order: the lines of the file while it is opened, a new line before its append resolves.
    * Must not throw.
    */
-  readonly take?: (entry: Entry<T>, number: number) => void;
+  readonly take?: (entry: DurableEntry<T>, number: number) => void;
   /** The path of a new file for the bytes that opening cuts off. */
   readonly damagedPath?: () => string;
 }
 
 interface Waiting<T> {
-  readonly make: (number: number) => Entry<T>;
+  readonly make: (number: number) => DurableEntry<T>;
   readonly resolve: (number: number) => void;
   readonly reject: (fault: Fault) => void;
 }
 
 interface Made<T> {
-  readonly entry: Entry<T>;
+  readonly entry: DurableEntry<T>;
   readonly bytes: Buffer;
   readonly waiting: Waiting<T>;
 }
@@ -62,11 +62,11 @@ export class DurableLog<T> {
   cutBytes = 0;
   readonly #path: string;
   readonly #file: FileHandle;
-  readonly #options: LogOptions<T>;
+  readonly #options: DurableLogOptions<T>;
   readonly #marks: Mark[] = [{ offset: 0, digest: '' }];
   readonly #waiting: Waiting<T>[] = [];
   readonly #followers = new Set<() => void>();
-  readonly #newest = new NewestEntries<Entry<T>>();
+  readonly #newest = new NewestEntries<DurableEntry<T>>();
   #count = 0;
   #size = 0;
   #digest = '';
@@ -76,7 +76,7 @@ export class DurableLog<T> {
   #writing: Promise<void> | null = null;
 
   /** Creates the file if there is none. */
-  static async open<T>(path: string, options: LogOptions<T>): Promise<DurableLog<T>> {
+  static async open<T>(path: string, options: DurableLogOptions<T>): Promise<DurableLog<T>> {
     // O_DSYNC: a write returns when it is durable, with one round trip to the thread pool instead of two.
     const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_DSYNC, 0o600);
     try {
@@ -94,7 +94,7 @@ export class DurableLog<T> {
     }
   }
 
-  private constructor(path: string, file: FileHandle, options: LogOptions<T>) {
+  private constructor(path: string, file: FileHandle, options: DurableLogOptions<T>) {
     this.#path = path;
     this.#file = file;
     this.#options = options;
@@ -114,7 +114,7 @@ export class DurableLog<T> {
    * `make` gets the number of the line; if it throws, only this append is refused. Resolves to the number when the line
    * is durable.
    */
-  append(make: (number: number) => Entry<T>): Promise<number> {
+  append(make: (number: number) => DurableEntry<T>): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Fault('unavailable', `${this.#path} is closed`));
       this.#waiting.push({ make, resolve, reject });
@@ -125,7 +125,7 @@ export class DurableLog<T> {
   /**
    * Yields the lines after that number, up to the last durable one. Memory use stays small even if the reader is slow.
    */
-  async *read(after: number): AsyncGenerator<Entry<T>> {
+  async *read(after: number): AsyncGenerator<DurableEntry<T>> {
     for (let done = after; done < this.#count; ) {
       const newest = this.#newest.last(this.#count - done);
       const lines = newest === null ? this.#fromFile(done) : [newest];
@@ -139,7 +139,7 @@ export class DurableLog<T> {
   }
 
   /** Like `read`, then yields new lines until the signal aborts or the log is closed. */
-  async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry<T>> {
+  async *follow(after: number, signal: AbortSignal): AsyncGenerator<DurableEntry<T>> {
     let done = after;
     while (!signal.aborted && !this.#isClosed) {
       for await (const entry of this.read(done)) {
@@ -274,7 +274,7 @@ export class DurableLog<T> {
     }
   }
 
-  #keep(entry: Entry<T>, bytes: number): number {
+  #keep(entry: DurableEntry<T>, bytes: number): number {
     this.#count += 1;
     this.#size += bytes;
     this.#digest = chain(this.#digest, entry.line);
@@ -284,7 +284,7 @@ export class DurableLog<T> {
     return this.#count;
   }
 
-  async *#fromFile(done: number): AsyncGenerator<Entry<T>[]> {
+  async *#fromFile(done: number): AsyncGenerator<DurableEntry<T>[]> {
     let at = Math.floor(done / markEvery) * markEvery;
     for await (const batch of this.#linesAfter(at)) {
       const from = Math.max(0, done - at);
@@ -295,7 +295,7 @@ export class DurableLog<T> {
   }
 
   /** Yields the lines after a mark; `at` is the number of lines before it. */
-  async *#linesAfter(at: number): AsyncGenerator<Entry<T>[]> {
+  async *#linesAfter(at: number): AsyncGenerator<DurableEntry<T>[]> {
     const span = {
       from: this.#marks[at / markEvery]!.offset,
       to: this.#size,
@@ -310,7 +310,7 @@ export class DurableLog<T> {
     if (end !== span.to) throw this.#changed();
   }
 
-  #parse(line: string, number: number): Entry<T> {
+  #parse(line: string, number: number): DurableEntry<T> {
     try {
       return { line, item: this.#options.parse(line, number) };
     } catch (error) {

@@ -21,17 +21,17 @@ const headBytes = 16;
 export const folderEvents = { closedAfterWrite: 0x8, movedTo: 0x80, created: 0x100 } as const;
 
 /** `name` is null if events were lost: anything may have happened in the folder. */
-export type Noticed = (folder: string, name: Buffer | null) => void;
+export type ChangeListener = (folder: string, name: Buffer | null) => void;
 
 export class FolderWatch {
   readonly #socket: Socket;
   readonly #fd: number;
   readonly #mask: number;
   readonly #folders = new Map<number, string>();
-  readonly #noticed: Noticed;
+  readonly #noticed: ChangeListener;
 
   /** Throws a SysError if the kernel's limit of watches is reached. */
-  constructor(events: readonly (keyof typeof folderEvents)[], noticed: Noticed) {
+  constructor(events: readonly (keyof typeof folderEvents)[], noticed: ChangeListener) {
     const { socket, fd } = asSocket(checked('inotify_init1', c.init(IN_NONBLOCK | IN_CLOEXEC)));
     this.#socket = socket;
     this.#fd = fd;

@@ -1,7 +1,7 @@
 /** Which process listens at a port of another network namespace. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-export interface Listener {
+export interface ListeningProcess {
   readonly pid: number;
   /** Its arguments, the program first. */
   readonly arguments: readonly string[];
@@ -13,7 +13,7 @@ const listening = '0A';
  * Searches the network namespace and the pid namespace of the process `pid`. Null: there is no listener, or this
  * process may not look.
  */
-export function listenerAt(port: number, pid: number): Listener | null {
+export function listenerAt(port: number, pid: number): ListeningProcess | null {
   try {
     const sockets = socketsAt(port, readFileSync(`/proc/${pid}/net/tcp`, 'utf8'));
     if (sockets.size === 0) return null;
@@ -27,7 +27,7 @@ export function listenerAt(port: number, pid: number): Listener | null {
   return null;
 }
 
-function found(pid: number): Listener {
+function found(pid: number): ListeningProcess {
   return { pid, arguments: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1) };
 }
 

@@ -5,7 +5,7 @@ import { collect, firstBytes } from './collect.ts';
 import { spawnFault } from './run.ts';
 import { signalNumber } from './signal.ts';
 
-export interface Ended {
+export interface ProgramEnd {
   readonly exitCode: number;
   readonly stderr: string;
 }
@@ -14,7 +14,7 @@ export interface Program {
   readonly name: string;
   readonly child: ChildProcess;
   /** Rejects only when the program could not be started. */
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProgramEnd>;
 }
 
 const maxErrorBytes = 64 * 1024;
@@ -30,7 +30,7 @@ export function start(argv: readonly [string, ...string[]], stdio: StdioOptions,
   const stderr = child.stderr ? collect(child.stderr, maxErrorBytes) : () => Buffer.alloc(0);
   // A program that ends early breaks the pipe; its exit code says why.
   child.stdin?.on('error', () => {});
-  const ended = new Promise<Ended>((resolve, reject) => {
+  const ended = new Promise<ProgramEnd>((resolve, reject) => {
     child.on('error', (error) => reject(spawnFault(name, error)));
     child.on('close', (code, signal) =>
       resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr: `${stderr()}` }),
@@ -54,7 +54,7 @@ export async function outputOf(argv: readonly [string, ...string[]], cwd: string
 }
 
 /** The Fault for a program that failed, with the first line of its stderr. */
-export function failed({ name }: Program, { exitCode, stderr }: Ended): Fault {
+export function failed({ name }: Program, { exitCode, stderr }: ProgramEnd): Fault {
   const said = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
   const full = stderr.split('\n').find((line) => /No space left|quota exceeded/.test(line));
   if (full) return new Fault('exhausted', `${name}: ${full}`, { hint: spaceHint });

@@ -10,14 +10,14 @@ import { spawnFault } from './run.ts';
 import { signalNumber } from './signal.ts';
 
 /** A child process. It has no supplementary groups, no other descriptors, and the default handlers of signals. */
-export interface Program {
+export interface StartedProgram {
   /** The exit code, or 128 plus the number of a signal. Rejects with a Fault if the program could not be started. */
   readonly exited: Promise<number>;
   readonly hasEnded: () => boolean;
   kill(signal: NodeJS.Signals): void;
 }
 
-export function startProgram(file: string, args: readonly string[], options: SpawnOptions): Program {
+export function startProgram(file: string, args: readonly string[], options: SpawnOptions): StartedProgram {
   // The ends of children are reported to the main thread only.
   const program = isMainThread && canSpawn(options) ? spawned(file, args, options) : forked(file, args, options);
   // If no caller waits for the end, a rejection must not count as unhandled.
@@ -25,7 +25,7 @@ export function startProgram(file: string, args: readonly string[], options: Spa
   return program;
 }
 
-function forked(file: string, args: readonly string[], { stdio, env, cwd }: SpawnOptions): Program {
+function forked(file: string, args: readonly string[], { stdio, env, cwd }: SpawnOptions): StartedProgram {
   const child = spawn(file, args, {
     stdio: stdio.map((fd) => fd ?? 'ignore'),
     env: { ...env },
@@ -41,7 +41,7 @@ function forked(file: string, args: readonly string[], { stdio, env, cwd }: Spaw
   return { exited, hasEnded, kill: (signal) => void child.kill(signal) };
 }
 
-function spawned(file: string, args: readonly string[], options: SpawnOptions): Program {
+function spawned(file: string, args: readonly string[], options: SpawnOptions): StartedProgram {
   listen();
   try {
     return child(spawnChild(file, args, options));
@@ -54,7 +54,7 @@ function spawned(file: string, args: readonly string[], options: SpawnOptions): 
 /** Children whose end was not collected. Until it is, their pids belong to no other process. */
 const children = new Map<number, (exitCode: number) => void>();
 
-function child(pid: number): Program {
+function child(pid: number): StartedProgram {
   return {
     exited: new Promise((resolve) => children.set(pid, resolve)),
     hasEnded: () => !children.has(pid),

@@ -23,10 +23,10 @@ export interface YamlDocument {
   /** Null: the document is empty. */
   readonly content: unknown;
   /** The position of a value, or of the nearest one that exists. */
-  locate(place: JsonPath): Position;
+  locate(place: JsonPath): YamlPosition;
 }
 
-export interface Position {
+export interface YamlPosition {
   readonly offset: number;
   /** `file.yaml:12:5` */
   readonly text: string;
@@ -36,7 +36,7 @@ const deepest = 20;
 
 export function readYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
-  const positionOf = (offset: number): Position => {
+  const positionOf = (offset: number): YamlPosition => {
     const { line, col } = lines.linePos(offset);
     return { offset, text: `${file}:${line}:${col}` };
   };

@@ -22,7 +22,7 @@
  */
 export type AnswerStatus = 'complete' | 'indexing' | 'timed_out';
 
-export interface Answer {
+export interface LspAnswer {
   readonly status: AnswerStatus;
   /** The name of the server. */
   readonly server: string;
@@ -40,16 +40,16 @@ export interface Document {
   readonly hash: string;
 }
 
-export interface CallOptions {
+export interface LspCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 export interface LanguageServers {
   /** Asks the server of a document. `textDocument` is added to the parameters. */
-  request(path: string, method: string, params: object, options: CallOptions): Promise<Answer>;
+  request(path: string, method: string, params: object, options: LspCallOptions): Promise<LspAnswer>;
   /** Diagnostics of a document, unchecked. Asks the server, or waits for what it sends about this version. */
-  diagnose(path: string, options: CallOptions): Promise<Answer>;
+  diagnose(path: string, options: LspCallOptions): Promise<LspAnswer>;
   /** The lines of a file as they were at the last request, or later. Throws if the file is missing or not text. */
   lines(path: string): readonly string[];
   /** A document for each server that has one in the project, for requests that are not about a document. */

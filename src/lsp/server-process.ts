@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 const maxErrorBytes = 2000;
 const graceMs = 1000;
 
-export class ServerProcess {
+export class LanguageServerProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly stdin: Writable;
   readonly stdout: Readable;

@@ -17,13 +17,13 @@ import { PushedDiagnostics } from './diagnostic.ts';
 import { languageOf } from './known.ts';
 import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
 import { OpenDocuments } from './open-documents.ts';
-import { ServerProcess } from './server-process.ts';
-import type { ChangeKind, Changes } from './tree-watch.ts';
+import { LanguageServerProcess } from './server-process.ts';
+import type { ChangeKind, TreeChanges } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
-import { Watchers } from './watchers.ts';
+import { WatchPatterns } from './watchers.ts';
 import { WholeWriter } from './whole-writer.ts';
 import { within } from './within.ts';
-import { type ProgressParams, Work } from './work.ts';
+import { type ProgressParams, ServerWork } from './work.ts';
 
 /** The server sent no answer because something changed; the request can be repeated. */
 const repeatable = [-32801, -32802];
@@ -35,8 +35,8 @@ const fileEvents: Readonly<Record<ChangeKind, number>> = { created: 1, changed: 
 
 export class Server {
   readonly spec: ServerSpec;
-  readonly process: ServerProcess;
-  readonly work: Work;
+  readonly process: LanguageServerProcess;
+  readonly work: ServerWork;
   readonly documents: OpenDocuments;
   /** Resolves to how the server ended. */
   readonly ended: Promise<string>;
@@ -47,7 +47,7 @@ export class Server {
   busy = 0;
   readonly #root: string;
   readonly #connection: MessageConnection;
-  readonly #watchers = new Watchers();
+  readonly #watchers = new WatchPatterns();
   readonly #pushed = new PushedDiagnostics();
   readonly #checks: Checks | null;
   #broken: string | undefined;
@@ -55,9 +55,9 @@ export class Server {
   constructor(spec: ServerSpec, command: readonly string[], root: string) {
     this.spec = spec;
     this.#root = root;
-    this.work = new Work(command.includes(spec.indexesWith ?? '') ? indexingBeginsMs : 0);
+    this.work = new ServerWork(command.includes(spec.indexesWith ?? '') ? indexingBeginsMs : 0);
     this.#checks = spec.checksWith === undefined ? null : new Checks(spec.checksWith);
-    this.process = new ServerProcess(command, root);
+    this.process = new LanguageServerProcess(command, root);
     const { stdin, stdout } = this.process;
     this.#connection = createMessageConnection(new BoundedReader(stdout), new WholeWriter(stdin));
     this.ended = this.process.ended.then((how) => this.#end(how));
@@ -120,7 +120,7 @@ export class Server {
   }
 
   /** Announces changes of files: the text of open documents, and the names of files that the server watches. */
-  announce(changes: Changes, read: ReadDocument): void {
+  announce(changes: TreeChanges, read: ReadDocument): void {
     this.#checks?.changed();
     for (const path of this.documents.paths()) if (changes.has(path)) this.#refresh(path, read);
     const wanted = [...changes].filter(([path]) => this.#isWanted(path));

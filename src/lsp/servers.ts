@@ -3,11 +3,11 @@ import { isFault } from '../model/fault.ts';
 import { commandOf } from './command.ts';
 import { Documents } from './documents.ts';
 import { languageOf } from './known.ts';
-import type { Answer, CallOptions, Document, LanguageServers, ReadDocument, ServerSpec } from './lsp.ts';
+import type { Document, LanguageServers, LspAnswer, LspCallOptions, ReadDocument, ServerSpec } from './lsp.ts';
 import { Pool, poolLimits } from './pool.ts';
 import type { Server } from './server.ts';
 import { Texts } from './texts.ts';
-import { type Changes, TreeWatch } from './tree-watch.ts';
+import { type TreeChanges, TreeWatch } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
 import { within } from './within.ts';
 
@@ -49,14 +49,14 @@ export class Servers implements LanguageServers {
     this.#specs = specs;
   }
 
-  request(path: string, method: string, params: object, options: CallOptions): Promise<Answer> {
+  request(path: string, method: string, params: object, options: LspCallOptions): Promise<LspAnswer> {
     return this.#answer(path, options, (server, document, signal) => {
       const textDocument = { uri: uriOf(this.#parts.root, document.path) };
       return server.request(method, { ...params, textDocument }, signal);
     });
   }
 
-  diagnose(path: string, options: CallOptions): Promise<Answer> {
+  diagnose(path: string, options: LspCallOptions): Promise<LspAnswer> {
     const ask = (server: Server, document: Document, signal: AbortSignal) => server.diagnose(document, signal);
     const lacks = (server: Server, document: Document) => server.checked(document);
     return this.#answer(path, options, Object.assign(ask, { lacks }));
@@ -84,7 +84,7 @@ export class Servers implements LanguageServers {
   }
 
   /** A server that ends during the request is started again once. */
-  async #answer(path: string, options: CallOptions, ask: Ask): Promise<Answer> {
+  async #answer(path: string, options: LspCallOptions, ask: Ask): Promise<LspAnswer> {
     const timeout = AbortSignal.timeout(options.timeoutMs);
     try {
       return await this.#once(path, options.signal, timeout, ask);
@@ -94,7 +94,7 @@ export class Servers implements LanguageServers {
     }
   }
 
-  async #once(path: string, signal: AbortSignal, timeout: AbortSignal, ask: Ask): Promise<Answer> {
+  async #once(path: string, signal: AbortSignal, timeout: AbortSignal, ask: Ask): Promise<LspAnswer> {
     await this.#sync(this.#watched());
     const document = this.#documents.read(path);
     const server = this.#pool.serverFor(document.path, this.#specs);
@@ -122,7 +122,7 @@ export class Servers implements LanguageServers {
 
   /** Announces all earlier changes to every running server. */
   async #sync(tree: TreeWatch): Promise<void> {
-    const changes: Changes = await tree.flush();
+    const changes: TreeChanges = await tree.flush();
     if (changes.size === 0) return;
     this.#texts.drop(changes.keys());
     this.#documents.drop(changes.keys());
@@ -143,7 +143,7 @@ async function answerOf(
   signal: AbortSignal,
   timeout: AbortSignal,
   ask: Ask,
-): Promise<Answer> {
+): Promise<LspAnswer> {
   const either = AbortSignal.any([signal, timeout]);
   const common = { server: server.spec.name, version: document.hash };
   let last: { readonly result: unknown } | undefined;

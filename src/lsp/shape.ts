@@ -3,7 +3,7 @@ import { Fault } from '../model/fault.ts';
 import { list, open, type Shape, ShapeError, text, whole } from '../model/shape.ts';
 import type { Location, Position, Range } from './location.ts';
 import { type LocationList, ParsedLocations, WrittenLocations } from './location-list.ts';
-import type { Answer } from './lsp.ts';
+import type { LspAnswer } from './lsp.ts';
 
 const maxItems = 200_000;
 const maxUriLength = 5000;
@@ -68,7 +68,7 @@ export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
 }
 
 /** The result of an answer, checked. */
-export function resultOf<T>({ server, result }: Answer, shape: Shape<T>): T {
+export function resultOf<T>({ server, result }: LspAnswer, shape: Shape<T>): T {
   try {
     return shape(result, []);
   } catch (error) {

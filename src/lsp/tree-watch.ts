@@ -14,7 +14,7 @@ import { isFolder, sendsEvents, stampOf } from './tree-stamp.ts';
 
 export type ChangeKind = 'created' | 'changed' | 'deleted';
 /** By path, relative to the folder. */
-export type Changes = ReadonlyMap<string, ChangeKind>;
+export type TreeChanges = ReadonlyMap<string, ChangeKind>;
 
 const leftOut = new Set(['.git', '.hg', '.svn', '__pycache__']);
 /** Files that mark a folder of caches or of a Python environment. */
@@ -42,7 +42,7 @@ export class TreeWatch {
   }
 
   /** The changes since the last `flush`. */
-  async flush(): Promise<Changes> {
+  async flush(): Promise<TreeChanges> {
     // The poll that may run now may have looked before the change. Between the two waits there is a whole poll.
     await polled();
     await polled();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Watchers } from './watchers.ts';
+import { WatchPatterns } from './watchers.ts';
 
-function registered(...globs: unknown[]): Watchers {
-  const watchers = new Watchers();
+function registered(...globs: unknown[]): WatchPatterns {
+  const watchers = new WatchPatterns();
   const registerOptions = { watchers: globs.map((globPattern) => ({ globPattern })) };
   watchers.register({ registrations: [{ id: '1', method: 'workspace/didChangeWatchedFiles', registerOptions }] }, '/p');
   return watchers;

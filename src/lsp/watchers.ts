@@ -5,7 +5,7 @@ const method = 'workspace/didChangeWatchedFiles';
 const maxPatterns = 5000;
 const maxPatternLength = 2000;
 
-export class Watchers {
+export class WatchPatterns {
   readonly #patterns = new Map<string, readonly RegExp[]>();
 
   get isEmpty(): boolean {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Work } from './work.ts';
+import { ServerWork } from './work.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ const begin = { token: 1, value: { kind: 'begin' } };
 const end = { token: 1, value: { kind: 'end' } };
 
 it('work counts as running from its begin message to its end message', async () => {
-  const work = new Work();
+  const work = new ServerWork();
   expect(work.isRunning).toBe(false);
   work.progress(begin);
   expect(work.isRunning).toBe(true);
@@ -22,7 +22,7 @@ it('work counts as running from its begin message to its end message', async () 
 });
 
 it('work that is expected counts as running before it is announced', async () => {
-  const work = new Work(1000);
+  const work = new ServerWork(1000);
   expect(work.isRunning).toBe(true);
   const settled = work.settled();
   work.progress(begin);
@@ -32,7 +32,7 @@ it('work that is expected counts as running before it is announced', async () =>
 });
 
 it('work that is expected and never announced stops counting as running after the time-out', async () => {
-  const work = new Work(1000);
+  const work = new ServerWork(1000);
   const settled = work.settled();
   vi.advanceTimersByTime(1000);
   await settled;

@@ -8,7 +8,7 @@ export const isBegin = ({ value }: ProgressParams) => value?.kind === 'begin';
 export const isEnd = ({ value }: ProgressParams) => value?.kind === 'end';
 
 /** Background work that a server reports, such as indexing: by work-done progress or the status of rust-analyzer. */
-export class Work {
+export class ServerWork {
   readonly #running = new Set<string | number>();
   #isQuiescent = true;
   /** True: the server will announce its first work; until then its answers may lack the results of that work. */

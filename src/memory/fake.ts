@@ -5,11 +5,11 @@ import { ulidAfter } from '../model/ulid.ts';
 import { checkNote, mixedModels, noNote, notWriter, overQuota } from './check.ts';
 import type {
   CollectionStatus,
-  Found,
+  FoundNote,
   Memory,
   MemoryStatus,
   NewNote,
-  Page,
+  NotePage,
   Query,
   Selection,
   Vector,
@@ -55,7 +55,7 @@ export class FakeMemory implements Memory {
     return note;
   }
 
-  async search({ text, vector, limit, ...selection }: Query): Promise<readonly Found[]> {
+  async search({ text, vector, limit, ...selection }: Query): Promise<readonly FoundNote[]> {
     const kept = this.#selected(selection);
     const ids = (order: readonly Kept[]) => order.map(({ note }) => note.id);
     const orders = {
@@ -65,7 +65,7 @@ export class FakeMemory implements Memory {
     return fuse(orders, limit).map(({ item, score, orders: foundBy }) => ({
       note: kept.find(({ note }) => note.id === item)!.note,
       score,
-      foundBy: foundBy as Found['foundBy'],
+      foundBy: foundBy as FoundNote['foundBy'],
     }));
   }
 
@@ -73,7 +73,7 @@ export class FakeMemory implements Memory {
     return this.#selected({ scopes }).find(({ note }) => note.id === id)?.note ?? null;
   }
 
-  async list({ before, limit, ...selection }: Page): Promise<readonly Note[]> {
+  async list({ before, limit, ...selection }: NotePage): Promise<readonly Note[]> {
     const notes = this.#selected(selection).map(({ note }) => note);
     return notes
       .filter(({ id }) => before === null || id < before)

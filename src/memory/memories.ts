@@ -5,15 +5,15 @@ import { ThreadCalls } from '../lib/thread-calls.ts';
 import { isFault } from '../model/fault.ts';
 import type { MemoryLimits } from '../model/memory.ts';
 import type { Memories, Memory } from './memory.ts';
-import { type Link, type Receiver, startMemoryThread, type ToThread } from './memory-link.ts';
+import { type MemoryLink, type MemoryReceiver, startMemoryThread, type ToMemoryThread } from './memory-link.ts';
 
-type Start = (receiver: Receiver) => Link;
+type Start = (receiver: MemoryReceiver) => MemoryLink;
 
 export function openMemories(start: Start = startMemoryThread): Memories {
   return new ThreadMemories(start);
 }
 
-type Calls = ThreadCalls<ToThread>;
+type Calls = ThreadCalls<ToMemoryThread>;
 
 class ThreadMemories implements Memories {
   readonly #open = new Openings<Memory>();

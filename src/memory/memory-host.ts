@@ -3,24 +3,24 @@ import { Hosted } from '../lib/hosted.ts';
 import { answerCall } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
 import { memoryFault } from './memory-fault.ts';
-import type { FromThread, Link, Receiver, ToThread } from './memory-link.ts';
-import { OpenedMemory, type OpenedOptions } from './opened-memory.ts';
+import type { FromMemoryThread, MemoryLink, MemoryReceiver, ToMemoryThread } from './memory-link.ts';
+import { OpenedMemory, type OpenedMemoryOptions } from './opened-memory.ts';
 
-type HostOptions = Partial<Pick<OpenedOptions, 'now' | 'extension'>>;
+type HostOptions = Partial<Pick<OpenedMemoryOptions, 'now' | 'extension'>>;
 
 export class MemoryHost {
   readonly #memories = new Hosted<OpenedMemory>(
     (folder) => new Fault('unavailable', `the memory in ${folder} is not open`),
   );
-  readonly #send: (message: FromThread) => void;
+  readonly #send: (message: FromMemoryThread) => void;
   readonly #options: HostOptions;
 
-  constructor(send: (message: FromThread) => void, options: HostOptions = {}) {
+  constructor(send: (message: FromMemoryThread) => void, options: HostOptions = {}) {
     this.#send = send;
     this.#options = options;
   }
 
-  receive(message: ToThread): void {
+  receive(message: ToMemoryThread): void {
     answerCall(message.call, this.#do(message), this.#send);
   }
 
@@ -28,7 +28,7 @@ export class MemoryHost {
     return this.#memories.closeAll();
   }
 
-  async #do(message: ToThread): Promise<unknown> {
+  async #do(message: ToMemoryThread): Promise<unknown> {
     const { folder } = message;
     try {
       if ('open' in message) return this.#open(message);
@@ -38,7 +38,7 @@ export class MemoryHost {
     }
   }
 
-  #open({ folder, open: limits, check }: Extract<ToThread, { open: unknown }>): null {
+  #open({ folder, open: limits, check }: Extract<ToMemoryThread, { open: unknown }>): null {
     const now = () => new Date();
     this.#memories.get(folder, () => new OpenedMemory(folder, { now, ...this.#options, limits, check }));
     return null;
@@ -46,7 +46,7 @@ export class MemoryHost {
 }
 
 /** Runs the memories without a thread, for tests. */
-export function startMemoryHere(receiver: Receiver, options?: HostOptions): Link {
+export function startMemoryHere(receiver: MemoryReceiver, options?: HostOptions): MemoryLink {
   const host = new MemoryHost((message) => receiver.received(message), options);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };
 }

@@ -4,7 +4,7 @@ import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread
 import type { MemoryLimits } from '../model/memory.ts';
 import type { Memory } from './memory.ts';
 
-export type ToThread =
+export type ToMemoryThread =
   | { readonly call: number; readonly folder: string; readonly open: MemoryLimits; readonly check: boolean }
   | {
       readonly call: number;
@@ -13,11 +13,11 @@ export type ToThread =
       readonly args: readonly unknown[];
     };
 
-export type FromThread = ThreadAnswer;
+export type FromMemoryThread = ThreadAnswer;
 
-export type Link = ThreadLink<ToThread>;
-export type Receiver = ThreadReceiver<FromThread>;
+export type MemoryLink = ThreadLink<ToMemoryThread>;
+export type MemoryReceiver = ThreadReceiver<FromMemoryThread>;
 
-export function startMemoryThread(receiver: Receiver): Link {
+export function startMemoryThread(receiver: MemoryReceiver): MemoryLink {
   return startThread('memory/memory-thread.js', 'a thread of the memory', receiver);
 }

@@ -3,7 +3,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { MemoryHost } from './memory-host.ts';
-import type { ToThread } from './memory-link.ts';
+import type { ToMemoryThread } from './memory-link.ts';
 
 const host = new MemoryHost((message) => parentPort?.postMessage(message));
-parentPort?.on('message', (message: ToThread) => host.receive(message));
+parentPort?.on('message', (message: ToMemoryThread) => host.receive(message));

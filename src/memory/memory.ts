@@ -65,14 +65,14 @@ export interface Query extends Selection {
   readonly limit: number;
 }
 
-export interface Found {
+export interface FoundNote {
   readonly note: Note;
   /** The score of reciprocal rank fusion: greater is better. Scores are comparable within one answer only. */
   readonly score: number;
   readonly foundBy: readonly ('text' | 'vector')[];
 }
 
-export interface Page extends Selection {
+export interface NotePage extends Selection {
   /** Notes with smaller ids; null: from the newest. */
   readonly before: string | null;
   readonly limit: number;
@@ -105,10 +105,10 @@ export interface MemoryStatus {
 export interface Memory {
   /** Durable when it resolves. */
   save(note: NewNote): Promise<Note>;
-  search(query: Query): Promise<readonly Found[]>;
+  search(query: Query): Promise<readonly FoundNote[]>;
   get(id: string, scopes: readonly MemoryScope[] | null): Promise<Note | null>;
   /** The newest first. */
-  list(page: Page): Promise<readonly Note[]>;
+  list(page: NotePage): Promise<readonly Note[]>;
   vectors(ids: readonly string[]): Promise<readonly StoredVector[]>;
   /** `not_found` if the note is in none of the scopes; `denied` if `by` is not null and did not write it. */
   remove(id: string, scopes: readonly MemoryScope[] | null, by: Writer | null): Promise<Note>;

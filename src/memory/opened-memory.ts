@@ -6,7 +6,17 @@ import { Fault } from '../model/fault.ts';
 import type { MemoryLimits, MemoryScope, Note, Writer } from '../model/memory.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
-import type { Found, Memory, MemoryStatus, NewNote, Page, Query, Selection, StoredVector, Vector } from './memory.ts';
+import type {
+  FoundNote,
+  Memory,
+  MemoryStatus,
+  NewNote,
+  NotePage,
+  Query,
+  Selection,
+  StoredVector,
+  Vector,
+} from './memory.ts';
 import { damagedMemories, type OpenOptions, openDatabase } from './memory-database.ts';
 import { memoryFault } from './memory-fault.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
@@ -18,14 +28,14 @@ const dayMs = 86_400_000;
 /** The most notes that are removed in one transaction. */
 const batch = 500;
 
-export interface OpenedOptions extends OpenOptions {
+export interface OpenedMemoryOptions extends OpenOptions {
   readonly limits: MemoryLimits;
   readonly now: () => Date;
 }
 
 export class OpenedMemory implements Memory {
   readonly #folder: string;
-  readonly #options: OpenedOptions;
+  readonly #options: OpenedMemoryOptions;
   readonly #db: Database;
   readonly #notes: Notes;
   readonly #texts: TextOrder;
@@ -33,7 +43,7 @@ export class OpenedMemory implements Memory {
   readonly #vectors: VectorOrder | null;
   readonly #queue: CommitQueue;
 
-  constructor(folder: string, options: OpenedOptions) {
+  constructor(folder: string, options: OpenedMemoryOptions) {
     const { db, hasVectors } = openDatabase(folder, options);
     this.#folder = folder;
     this.#options = options;
@@ -56,7 +66,7 @@ export class OpenedMemory implements Memory {
     return this.#queue.run(() => this.#save(note));
   }
 
-  async search({ text, vector, limit, ...selection }: Query): Promise<readonly Found[]> {
+  async search({ text, vector, limit, ...selection }: Query): Promise<readonly FoundNote[]> {
     if (vector !== undefined) checkVector(vector, this.#options.limits.dimensions);
     const collections = this.#collections(selection);
     const selected = this.#selected(selection, collections);
@@ -69,7 +79,7 @@ export class OpenedMemory implements Memory {
     // A note may be removed between the two statements.
     return ranked.flatMap(({ item, score, orders: foundBy }) => {
       const note = notes.get(item);
-      return note === undefined ? [] : [{ note, score, foundBy: foundBy as Found['foundBy'] }];
+      return note === undefined ? [] : [{ note, score, foundBy: foundBy as FoundNote['foundBy'] }];
     });
   }
 
@@ -77,7 +87,7 @@ export class OpenedMemory implements Memory {
     return this.#visible(id, scopes)?.note ?? null;
   }
 
-  async list({ before, limit, ...selection }: Page): Promise<readonly Note[]> {
+  async list({ before, limit, ...selection }: NotePage): Promise<readonly Note[]> {
     const selected = this.#selected(selection, this.#collections(selection));
     return this.#notes.page(selected, before, limit).map(({ note }) => note);
   }

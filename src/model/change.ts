@@ -109,7 +109,7 @@ export const outcomes = [
   'conflict',
   'gated',
 ] as const;
-export type Outcome = (typeof outcomes)[number];
+export type PathOutcome = (typeof outcomes)[number];
 
 export const changeKinds = ['added', 'modified', 'deleted', 'retyped', 'mode', 'linked'] as const;
 
@@ -118,7 +118,7 @@ export interface PlannedPath {
   /** The sandbox that the change is from. */
   readonly sandbox: string;
   readonly change: (typeof changeKinds)[number];
-  readonly outcome: Outcome;
+  readonly outcome: PathOutcome;
   /** The path becomes a hard link to the file at this path; null: it does not. */
   readonly hardLink: BytePath | null;
   readonly gates: readonly GateKind[];

@@ -115,7 +115,7 @@ export interface Signature {
   readonly activeParameter: number | null;
 }
 
-export interface Completion {
+export interface CodeCompletion {
   readonly label: string;
   readonly kind: string;
   readonly detail: string;
@@ -153,7 +153,7 @@ export interface CodeMethods {
   'code/symbols': [OfFile, CodePage<CodeSymbol>];
   'code/search': [SearchSymbols, FoundSymbols];
   'code/signature': [AtPosition, CodePage<Signature>];
-  'code/complete': [Complete, CodePage<Completion>];
+  'code/complete': [Complete, CodePage<CodeCompletion>];
   'code/diagnose': [OfFile, CodePage<CodeProblem>];
   'code/calls': [Calls, CodePage<CodeCaller>];
 }

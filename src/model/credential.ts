@@ -8,7 +8,7 @@ import { claimIn } from './jwt.ts';
 import { printable } from './name.ts';
 
 /** One host that the header goes to: over TLS, or over plain HTTP if the request for the credential said `http://`. */
-export interface Service {
+export interface CredentialService {
   /** The host as `parseHost` writes it; an address without brackets. */
   readonly host: string;
   readonly port: number;
@@ -41,7 +41,7 @@ export interface Credential {
   /** The name of a secret of the same user. */
   readonly secret: string;
   /** The first one gets the base URL; all are reachable by their real names too. */
-  readonly services: readonly [Service, ...Service[]];
+  readonly services: readonly [CredentialService, ...CredentialService[]];
   readonly createdAt: string;
 }
 
@@ -163,7 +163,7 @@ export function allowedPaths({ preset }: Pick<Credential, 'preset'>): Paths | un
   return preset === null ? undefined : presets[preset].paths;
 }
 
-function https(host: string, rest: Omit<Service, 'host' | 'port'>): Service {
+function https(host: string, rest: Omit<CredentialService, 'host' | 'port'>): CredentialService {
   return { host, port: httpsPort, ...rest };
 }
 
@@ -187,12 +187,12 @@ export function presetOfKey(secret: string): PresetName | null {
 }
 
 /** The host of a preset, and the variable that can replace it. */
-export function presetRoute(preset: PresetName): Pick<Service, 'host' | 'port'> & { readonly base: string } {
+export function presetRoute(preset: PresetName): Pick<CredentialService, 'host' | 'port'> & { readonly base: string } {
   const { services, base } = presets[preset];
   return { host: services[0].host, port: services[0].port, base };
 }
 
-type Place = Pick<Service, 'host' | 'port'> & { readonly scheme?: 'http' | undefined };
+type Place = Pick<CredentialService, 'host' | 'port'> & { readonly scheme?: 'http' | undefined };
 
 /** HOST, or HOST:PORT for an unusual port. */
 export function serviceText({ host, port, scheme }: Place): string {
@@ -243,7 +243,7 @@ function incomplete(option: string): Fault {
 }
 
 /** Uses plain HTTP only if the text says so: the key goes over the network unencrypted. */
-function parseService(text: string): Pick<Service, 'host' | 'port' | 'scheme'> {
+function parseService(text: string): Pick<CredentialService, 'host' | 'port' | 'scheme'> {
   const [, scheme, place] = /^(?:(https?):\/\/)?([^/]*)\/?$/.exec(text) ?? [];
   if (place === undefined) {
     throw new Fault('invalid', `${printable(text)} is not a host`, {
@@ -285,7 +285,11 @@ const maxValueLength = 8192;
  * The value of the header for a secret, without a newline at its end. A value that could end the header, or that servers
  * parse differently, is refused; the message does not contain it.
  */
-export function headerValue(service: Pick<Service, 'format' | 'basicUser'>, secret: string, value: Uint8Array): string {
+export function headerValue(
+  service: Pick<CredentialService, 'format' | 'basicUser'>,
+  secret: string,
+  value: Uint8Array,
+): string {
   const text = Buffer.from(value)
     .toString('latin1')
     .replace(/\r?\n$/, '');
@@ -300,7 +304,7 @@ export function headerValue(service: Pick<Service, 'format' | 'basicUser'>, secr
 }
 
 /** The header with a claim of the secret; null: the service has none, or the secret has no such claim. */
-export function claimHeader({ claim }: Pick<Service, 'claim'>, value: Uint8Array): [string, string] | null {
+export function claimHeader({ claim }: Pick<CredentialService, 'claim'>, value: Uint8Array): [string, string] | null {
   if (claim === undefined) return null;
   const said = claimIn(Buffer.from(value).toString('latin1').trim(), claim.path);
   return typeof said === 'string' && isHeaderText(said) && said.length <= maxValueLength ? [claim.header, said] : null;

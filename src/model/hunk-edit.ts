@@ -2,7 +2,7 @@
  * Hunks that the reviewer edited, as in `git add -e`: lines of a unified diff, as bytes in latin1. The reviewer can
  * keep or delete lines of the old file, and add any lines. The client and the daemon check an edit with the same code.
  */
-import { blocksOf, type Hunk, type HunkLine, partOf, type Section, withoutNewlineMarks } from './patch-section.ts';
+import { blocksOf, type Hunk, type HunkLine, type PatchSection, partOf, withoutNewlineMarks } from './patch-section.ts';
 
 /** The hunk that has exactly these blocks, whole or split, and the lines that take its place. */
 export interface HunkEdit {
@@ -22,7 +22,7 @@ export function editedHunk(hunk: Hunk, text: string): Hunk | null {
 }
 
 /** The edited hunks. Each edit is for other blocks of the section. Null: one does not apply. */
-export function editedHunks({ hunks }: Section, edits: readonly HunkEdit[]): Hunk[] | null {
+export function editedHunks({ hunks }: PatchSection, edits: readonly HunkEdit[]): Hunk[] | null {
   const edited = edits.map(({ blocks, lines }) => {
     const hunk = hunks.find((one) => one.lines.some(({ block }) => block === blocks[0]));
     const part = hunk && partOf(hunk, blocks[0]!, blocks.at(-1)!);

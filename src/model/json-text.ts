@@ -36,7 +36,7 @@ export class JsonError extends Error {
   }
 }
 
-export interface Edit {
+export interface JsonEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -165,7 +165,7 @@ export function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-export function applyEdits(text: string, edits: readonly Edit[]): string {
+export function applyEdits(text: string, edits: readonly JsonEdit[]): string {
   const ordered = [...edits].sort((a, b) => a.start - b.start);
   const pieces: string[] = [];
   let from = 0;
@@ -177,7 +177,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /** Sets a member of an object: replaces its value, or adds it at the end in the layout of the member before it. */
-export function setMember(text: string, object: JsonNode, name: string, value: unknown): Edit {
+export function setMember(text: string, object: JsonNode, name: string, value: unknown): JsonEdit {
   const encoded = JSON.stringify(value);
   const found = object.members.find((member) => member.name === name);
   if (found) return { start: found.node.start, end: found.node.end, text: encoded };

@@ -20,7 +20,7 @@ export interface LocalServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface RemoteServer {
+export interface RemoteMcpServer {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ export interface RemoteServer {
 export interface McpServer {
   readonly name: string;
   readonly from: McpOrigin;
-  readonly server: LocalServer | RemoteServer;
+  readonly server: LocalServer | RemoteMcpServer;
 }
 
 /** A server that a file names and that agents do not get. */

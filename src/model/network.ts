@@ -53,7 +53,7 @@ export const defaultNetworkLimits: NetworkLimits = {
 export const maxRules = 500;
 const webPorts: readonly number[] = [443, 80];
 
-export type Refusal =
+export type NetworkRefusal =
   | 'not_allowed'
   | 'port_not_allowed'
   | AddressClass
@@ -65,12 +65,12 @@ export type Refusal =
   | 'unreachable'
   | 'timeout';
 
-export type Decision =
+export type NetworkDecision =
   | { readonly allowed: true; readonly rule: string }
   | {
       readonly allowed: false;
       readonly rule: string | null;
-      readonly refusal: Refusal;
+      readonly refusal: NetworkRefusal;
       /** A sentence for people. */
       readonly reason: string;
     };
@@ -179,7 +179,7 @@ export class NetworkPolicy {
   }
 
   /** Whether the name and port are allowed. The address is decided separately. */
-  decide(asked: Endpoint): Decision {
+  decide(asked: Endpoint): NetworkDecision {
     const hosts = this.#rules.filter((rule) => matches(rule, asked.host));
     const rule = hosts.find((one) => opens(one, asked.port));
     if (rule) return { allowed: true, rule: rule.text };
@@ -193,7 +193,7 @@ export class NetworkPolicy {
    * Whether a connection to that very address is allowed; null: it is a public address, which needs no rule of its own.
    * `own` are the addresses of this machine.
    */
-  decideAddress(address: Host & { kind: 'address' }, port: number, own: ReadonlySet<string>): Decision | null {
+  decideAddress(address: Host & { kind: 'address' }, port: number, own: ReadonlySet<string>): NetworkDecision | null {
     const kind = addressClass(address.text, address.family);
     const isOwn = own.has(address.text);
     if (kind === null && !isOwn) return null;
@@ -207,7 +207,7 @@ export class NetworkPolicy {
   }
 }
 
-function refuse(refusal: Refusal, reason: string, rule: string | null = null): Decision {
+function refuse(refusal: NetworkRefusal, reason: string, rule: string | null = null): NetworkDecision {
   return { allowed: false, rule, refusal, reason };
 }
 

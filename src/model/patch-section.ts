@@ -3,7 +3,7 @@
  * smallest part that can be taken alone. Blocks are numbered through the file.
  */
 
-export interface Section {
+export interface PatchSection {
   /** The lines before the first hunk. */
   readonly head: string;
   readonly hunks: readonly Hunk[];
@@ -29,7 +29,7 @@ export interface HunkLine {
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@([^\n]*)\n?$/;
 
 /** Lines of content begin with a sign, so only the head of a hunk begins with `@@`. */
-export function parseSection(section: string): Section {
+export function parseSection(section: string): PatchSection {
   const [head = '', ...parts] = section.split(/(?<=\n)(?=@@ )/);
   let blocks = 0;
   const hunks = parts.map((part) => {
@@ -112,7 +112,7 @@ export function inOrder(replacements: readonly Replacement[]): Replacement[] | n
 /** The old text with these blocks taken, and these edited hunks; null: two of them replace the same line. */
 export function withBlocks(
   old: string,
-  { hunks }: Section,
+  { hunks }: PatchSection,
   chosen: ReadonlySet<number>,
   edited: readonly Hunk[] = [],
 ): string | null {

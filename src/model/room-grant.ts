@@ -8,7 +8,7 @@ import { roomNamePattern, roomNameRule } from './room.ts';
 /** The folder inside in which rooms appear. */
 export const roomsFolder = '/rooms';
 
-export interface RoomRequest {
+export interface RoomGrantRequest {
   readonly room: string;
   /** True: the sandbox only reads and has no inbox. */
   readonly readonly?: boolean | undefined;
@@ -28,7 +28,7 @@ export function inboxOf(roomFolder: string, participant: string): string {
 }
 
 /** `NAME` or `NAME:ro`. */
-export function parseRoomRequest(text: string): RoomRequest {
+export function parseRoomRequest(text: string): RoomGrantRequest {
   const [room = '', ...rest] = text.split(':');
   if (roomNamePattern.test(room) && (rest.length === 0 || (rest.length === 1 && rest[0] === 'ro')))
     return { room, readonly: rest.length === 1 };
@@ -37,9 +37,9 @@ export function parseRoomRequest(text: string): RoomRequest {
   });
 }
 
-const nameOf = ({ room }: RoomRequest) => room;
+const nameOf = ({ room }: RoomGrantRequest) => room;
 
-export const roomGrantKind: GrantKind<RoomRequest, RoomGrant, 'rooms', 'name' | 'readonly'> = {
+export const roomGrantKind: GrantKind<RoomGrantRequest, RoomGrant, 'rooms', 'name' | 'readonly'> = {
   request: { room: { pattern: roomNamePattern, rule: roomNameRule }, readonly: { optional: 'boolean' } },
   most: 20,
   option: {

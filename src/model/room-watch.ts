@@ -1,6 +1,6 @@
 /** Watchers of rooms: what a message to a participant makes the daemon do. */
 import { everyone } from './mention.ts';
-import type { Message } from './room.ts';
+import type { RoomMessage } from './room.ts';
 
 export type WatchAction =
   /** A program of the host, with the message on stdin. */
@@ -43,7 +43,7 @@ export const maxWakesPerHour = 60;
 /**
  * Whether a message is for a watcher: `@sms:+49…` is for the watcher `sms`. A watcher never handles its own messages.
  */
-export function isFor({ who, isForAll }: RoomWatch, { from, mentions }: Message): boolean {
+export function isFor({ who, isForAll }: RoomWatch, { from, mentions }: RoomMessage): boolean {
   if (isNamed(who, from)) return false;
   return isForAll || mentions.some((name) => name === everyone || isNamed(who, name));
 }
@@ -65,7 +65,7 @@ export const wakeCommands: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The prompt of an agent that was woken. */
-export function promptFor(room: string, who: string, { id, from, body }: Message): string {
+export function promptFor(room: string, who: string, { id, from, body }: RoomMessage): string {
   return [
     `You are ${who}, a participant of the room ${room}. The message below was posted there by ${from} (id ${id}).`,
     `Do what it asks for, as far as it concerns you. What you print at the end is posted to the room as your answer.`,

@@ -54,23 +54,23 @@ export interface Participant {
 }
 
 /** How a message reached the room. */
-export type Via = 'cli' | 'inbox' | 'hub' | 'webhook' | 'watch';
+export type MessageVia = 'cli' | 'inbox' | 'hub' | 'webhook' | 'watch';
 
-export interface Attachment {
+export interface AttachedFile {
   readonly name: string;
   readonly bytes: number;
 }
 
-export interface Message {
+export interface RoomMessage {
   /** ULID. Greater than that of every earlier message of the room. */
   readonly id: string;
   readonly from: string;
   /** ISO 8601, UTC. */
   readonly at: string;
-  readonly via: Via;
+  readonly via: MessageVia;
   readonly mentions: readonly string[];
   readonly replyTo: string | null;
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly AttachedFile[];
   readonly body: string;
 }
 

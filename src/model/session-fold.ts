@@ -7,12 +7,12 @@ import type {
   ContentBlock,
   EventData,
   EventType,
-  Message,
-  Part,
+  MessagePart,
   PlanEntry,
   Question,
   QuestionAnswer,
   SessionEvent,
+  SessionMessage,
   SessionState,
   StopReason,
   ToolChange,
@@ -33,13 +33,13 @@ export interface Turn {
 /** A message that may still grow. */
 interface Draft {
   readonly id: string;
-  readonly role: Message['role'];
-  readonly parts: Part[];
+  readonly role: SessionMessage['role'];
+  readonly parts: MessagePart[];
   readonly createdAt: string;
 }
 
 interface Place {
-  readonly parts: Part[];
+  readonly parts: MessagePart[];
   readonly at: number;
 }
 
@@ -69,7 +69,7 @@ export class SessionFold {
   readonly #tools = new Map<string, Place>();
   readonly #asked = new Map<string, Place>();
   #planned: Place | null = null;
-  #speaking: { readonly turnId: string | undefined; readonly parts: Part[] } | null = null;
+  #speaking: { readonly turnId: string | undefined; readonly parts: MessagePart[] } | null = null;
 
   get state(): SessionState {
     if (this.isClosed) return 'closed';
@@ -87,7 +87,7 @@ export class SessionFold {
     return [...this.#questions.values()];
   }
 
-  get messages(): readonly Message[] {
+  get messages(): readonly SessionMessage[] {
     return this.#drafts;
   }
 
@@ -169,7 +169,7 @@ export class SessionFold {
     this.lastEnd = { turnId, ...ended };
   }
 
-  #begin(role: Message['role'], { seq, at }: SessionEvent): Draft {
+  #begin(role: SessionMessage['role'], { seq, at }: SessionEvent): Draft {
     const draft: Draft = { id: `m${seq}`, role, parts: [], createdAt: at };
     this.#drafts.push(draft);
     if (role === 'system') this.#speaking = null;
@@ -177,7 +177,7 @@ export class SessionFold {
   }
 
   /** The parts of the agent's message of this turn: a prompt that waits in the queue does not end the message. */
-  #assistant(event: SessionEvent): Part[] {
+  #assistant(event: SessionEvent): MessagePart[] {
     if (this.#speaking?.turnId !== event.turnId || this.#speaking === null) {
       this.#speaking = { turnId: event.turnId, parts: this.#begin('assistant', event).parts };
     }
@@ -191,7 +191,7 @@ export class SessionFold {
     else parts.push({ type, text: said });
   }
 
-  #add(part: Part, event: SessionEvent): Place {
+  #add(part: MessagePart, event: SessionEvent): Place {
     const parts = this.#assistant(event);
     return { parts, at: parts.push(part) - 1 };
   }
@@ -213,6 +213,6 @@ export class SessionFold {
     this.#questions.delete(answer.pendingId);
     this.#answers.set(answer.pendingId, answer);
     const asked = this.#asked.get(answer.pendingId);
-    if (asked) asked.parts[asked.at] = { ...(asked.parts[asked.at] as Part & { type: 'question' }), answer };
+    if (asked) asked.parts[asked.at] = { ...(asked.parts[asked.at] as MessagePart & { type: 'question' }), answer };
   }
 }

@@ -115,14 +115,14 @@ export interface QuestionAnswer {
   readonly cancelled?: boolean;
 }
 
-export interface Message {
+export interface SessionMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant' | 'system';
-  readonly parts: readonly Part[];
+  readonly parts: readonly MessagePart[];
   readonly createdAt: string;
 }
 
-export type Part =
+export type MessagePart =
   | ContentBlock
   | { readonly type: 'thought'; readonly text: string }
   | ({ readonly type: 'tool' } & ToolChange)

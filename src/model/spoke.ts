@@ -73,7 +73,7 @@ export interface RenameFile {
 }
 
 /** The paths that were changed; with `dryRun`, the paths that would be changed. */
-export interface Changed {
+export interface ChangedPaths {
   readonly paths: readonly string[];
   readonly dryRun: boolean;
 }
@@ -148,8 +148,8 @@ export interface SpokeMethods extends CodeMethods, CodeEditMethods {
   'spoke/ping': [object, object];
   'file/read': [ReadFile, ReadResult];
   'file/write': [WriteFile, WriteResult];
-  'file/remove': [RemoveFile, Changed];
-  'file/rename': [RenameFile, Changed];
+  'file/remove': [RemoveFile, ChangedPaths];
+  'file/rename': [RenameFile, ChangedPaths];
   'file/list': [ListFiles, Page<ListedFile>];
   'text/search': [SearchText, Page<Match>];
   'command/run': [RunCommand, RunResult];

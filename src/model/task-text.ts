@@ -5,7 +5,7 @@
 import { Fault } from './fault.ts';
 import {
   applyEdits,
-  type Edit,
+  type JsonEdit,
   JsonError,
   type JsonNode,
   lineOf,
@@ -61,7 +61,7 @@ export interface StoryChange {
 
 /** The text with these stories changed and every other character as it was. */
 export function withStories({ text, root, file }: TaskText, changes: readonly StoryChange[]): string {
-  const edits = changes.flatMap(({ id, status, notes }): Edit[] => {
+  const edits = changes.flatMap(({ id, status, notes }): JsonEdit[] => {
     const index = file.userStories.findIndex((story) => story.id === id);
     const node = nodeAt(root, ['userStories', index]);
     if (!node) throw new Fault('not_found', `there is no story ${id}`);

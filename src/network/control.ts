@@ -9,14 +9,14 @@ import type { Attachment } from './network.ts';
 /** A starting daemon replaces a proxy of another build, so that fixes take effect. */
 export const controlVersion = ownBuild()?.build ?? 'sources';
 
-export type Order =
+export type ProxyOrder =
   | { readonly verb: 'hello'; readonly version: string }
   | { readonly verb: 'attach'; readonly attachment: Attachment }
   | { readonly verb: 'detach'; readonly id: string }
   | { readonly verb: 'keepOnly'; readonly ids: readonly string[] };
 
-export type SentOrder = Order & { readonly serial: number };
-export type Answer = { readonly serial: number; readonly fault?: FaultBody };
+export type SentOrder = ProxyOrder & { readonly serial: number };
+export type ProxyAnswer = { readonly serial: number; readonly fault?: FaultBody };
 
 export const proxyFiles = { socket: 'control.sock', lock: 'proxy.lock', log: 'proxy.log' } as const;
 

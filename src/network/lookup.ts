@@ -3,31 +3,31 @@ import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { type Endpoint, endpointText, type Host, parseHost } from '../model/host.ts';
 import { printable } from '../model/name.ts';
-import type { Decision, NetworkPolicy, Refusal } from '../model/network.ts';
+import type { NetworkDecision, NetworkPolicy, NetworkRefusal } from '../model/network.ts';
 
 export type Address = Extract<Host, { kind: 'address' }>;
 export type LookUp = (name: string) => Promise<readonly Address[]>;
 
 /** The reason why an attempt is refused, as it is recorded. */
-export class Refused extends Error {
-  readonly refusal: Refusal;
+export class RefusedAttempt extends Error {
+  readonly refusal: NetworkRefusal;
   readonly rule: string | null;
 
-  constructor(refusal: Refusal, reason: string, rule: string | null = null) {
+  constructor(refusal: NetworkRefusal, reason: string, rule: string | null = null) {
     super(reason);
     this.refusal = refusal;
     this.rule = rule;
   }
 }
 
-export interface Allowed {
+export interface AllowedTarget {
   readonly rule: string;
   /** Not empty. */
   readonly addresses: readonly Address[];
 }
 
-/** The addresses that may be dialled for a request. Throws `Refused`. */
-export async function resolveAllowed(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Allowed> {
+/** The addresses that may be dialled for a request. Throws `RefusedAttempt`. */
+export async function resolveAllowed(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<AllowedTarget> {
   const { rule } = allowed(policy.decide(asked));
   const found = asked.host.kind === 'address' ? [asked.host] : await look(asked.host.text);
   const own = ownAddresses();
@@ -35,13 +35,13 @@ export async function resolveAllowed(policy: NetworkPolicy, asked: Endpoint, loo
   const addresses = decisions.filter(({ decision }) => decision === null || decision.allowed);
   if (addresses.length > 0) return { rule, addresses: addresses.map(({ address }) => address) };
   const refused = decisions[0]?.decision;
-  if (refused && !refused.allowed) throw new Refused(refused.refusal, refused.reason, rule);
-  throw new Refused('unknown_name', `${endpointText(asked)} has no address`, rule);
+  if (refused && !refused.allowed) throw new RefusedAttempt(refused.refusal, refused.reason, rule);
+  throw new RefusedAttempt('unknown_name', `${endpointText(asked)} has no address`, rule);
 }
 
-function allowed(decision: Decision): Extract<Decision, { allowed: true }> {
+function allowed(decision: NetworkDecision): Extract<NetworkDecision, { allowed: true }> {
   if (decision.allowed) return decision;
-  throw new Refused(decision.refusal, decision.reason, decision.rule);
+  throw new RefusedAttempt(decision.refusal, decision.reason, decision.rule);
 }
 
 /** Looks up with the hosts file and the name servers of this machine. */
@@ -51,7 +51,7 @@ export const systemLookUp: LookUp = async (name) => {
     return found.map(({ address }) => parseHost(address) as Address);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Refused('unknown_name', `${printable(name)} cannot be looked up (${code ?? 'no answer'})`);
+    throw new RefusedAttempt('unknown_name', `${printable(name)} cannot be looked up (${code ?? 'no answer'})`);
   }
 };
 

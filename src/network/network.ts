@@ -25,7 +25,7 @@
 import type { ProcessRef } from '../lib/process.ts';
 import type { NetworkLimits, PortForward } from '../model/network.ts';
 import type { DeclaredService } from '../model/service.ts';
-import type { Credential } from './credential/credential.ts';
+import type { CredentialKey } from './credential/credential.ts';
 
 /** Ports of 127.0.0.1 inside. Credentials count up from theirs; declared services have 17010 to 17099. */
 export const insidePorts = { proxy: 17_000, credential: 17_100 } as const;
@@ -36,14 +36,14 @@ export function credentialUrl(at: number): string {
 }
 
 /** The identity of a sandbox, as services get it. */
-export interface Caller {
+export interface SandboxCaller {
   readonly id: string;
   readonly name: string;
   readonly user: string;
 }
 
 /** Everything the proxy knows of one sandbox. Plain JSON. */
-export interface Attachment extends Caller {
+export interface Attachment extends SandboxCaller {
   /** A process whose network namespace is the sandbox's. */
   readonly init: ProcessRef;
   /** The folder for the record of its connections; no sandbox can write there. */
@@ -52,7 +52,7 @@ export interface Attachment extends Caller {
   readonly allow: readonly string[];
   readonly limits: NetworkLimits;
   readonly services: readonly DeclaredService[];
-  readonly credentials: readonly Credential[];
+  readonly credentials: readonly CredentialKey[];
   readonly ports: readonly PortForward[];
 }
 

@@ -8,7 +8,15 @@ import { namespaceArgs } from '../lib/namespace.ts';
 import { dist } from '../lib/package.ts';
 import { openNextLog } from '../lib/rotate.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
-import { type Answer, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
+import {
+  controlVersion,
+  type ProxyAnswer,
+  type ProxyOrder,
+  proxyFiles,
+  readLines,
+  sendLine,
+  socketIn,
+} from './control.ts';
 import type { Attachment, Network } from './network.ts';
 
 /** The time-out of a start, long enough for slow machines. */
@@ -70,7 +78,7 @@ export class ProxyProcess implements Network {
    * Sends an order to a running proxy. If there is none, or it ends meanwhile, nothing is attached and the order is
    * done.
    */
-  async #orderExisting(order: Order): Promise<void> {
+  async #orderExisting(order: ProxyOrder): Promise<void> {
     const connection = await this.#existing();
     await connection?.ask(order).catch((error: unknown) => {
       if (!isFault(error, 'unavailable')) throw error;
@@ -158,14 +166,14 @@ export class ProxyProcess implements Network {
 /** A connection to one proxy. */
 class ControlConnection {
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, (answer: Answer | null) => void>();
+  readonly #waiting = new Map<number, (answer: ProxyAnswer | null) => void>();
   #serial = 0;
   #isClosed = false;
   onClose = () => {};
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    readLines(socket, (value) => this.#settle(value as Answer));
+    readLines(socket, (value) => this.#settle(value as ProxyAnswer));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#isClosed = true;
@@ -178,10 +186,10 @@ class ControlConnection {
    * Sends an order and waits for its answer. It fails only after the connection has closed, so that a retry uses
    * another one.
    */
-  async ask(order: Order): Promise<void> {
+  async ask(order: ProxyOrder): Promise<void> {
     this.#serial += 1;
     const serial = this.#serial;
-    const answer = await new Promise<Answer | null>((resolve) => {
+    const answer = await new Promise<ProxyAnswer | null>((resolve) => {
       if (this.#isClosed) resolve(null);
       this.#waiting.set(serial, resolve);
       sendLine(this.#socket, { serial, ...order });
@@ -205,7 +213,7 @@ class ControlConnection {
     this.#socket.destroy();
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: ProxyAnswer): void {
     this.#waiting.get(answer.serial)?.(answer);
   }
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Ended, RecordFile, type RecordLine, readRecord } from './record.ts';
+import { type EndedAttempt, RecordFile, type RecordLine, readRecord } from './record.ts';
 
 let folder: string;
 let file: RecordFile;
@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function line(attempt: string, reason: string | null = null): Ended {
+function line(attempt: string, reason: string | null = null): EndedAttempt {
   return { at: '2026-01-01T00:00:00.000Z', attempt, sentBytes: 0, receivedBytes: 0, durationMs: 0, reason };
 }
 

@@ -5,30 +5,30 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppendFile } from '../lib/append-file.ts';
-import { Changes } from '../lib/changes.ts';
+import { FolderChanges } from '../lib/changes.ts';
 import { Generations } from '../lib/generations.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
-import type { Refusal } from '../model/network.ts';
+import type { NetworkRefusal } from '../model/network.ts';
 
-export type Via = 'connect' | 'http' | 'socks' | 'credential' | 'service';
+export type ConnectionVia = 'connect' | 'http' | 'socks' | 'credential' | 'service';
 
 /** An attempt, decided. */
 export interface Attempted {
   readonly at: string;
   /** Unique among the attempts of this sandbox. */
   readonly attempt: string;
-  readonly via: Via;
+  readonly via: ConnectionVia;
   /** HOST:PORT in canonical spelling, or the text of the request. */
   readonly asked: string;
   readonly decision: 'allow' | 'refuse';
   readonly rule: string | null;
   readonly address: string | null;
-  readonly refusal: Refusal | null;
+  readonly refusal: NetworkRefusal | null;
   readonly reason: string | null;
 }
 
 /** The end of an attempt that was allowed. */
-export interface Ended {
+export interface EndedAttempt {
   readonly at: string;
   readonly attempt: string;
   readonly sentBytes: number;
@@ -39,7 +39,7 @@ export interface Ended {
 }
 
 /** A refused attempt is decided and ended in one line. */
-export type RecordLine = Attempted | Ended | (Attempted & Ended);
+export type RecordLine = Attempted | EndedAttempt | (Attempted & EndedAttempt);
 
 const fileName = 'network.ndjson';
 const files = 3;
@@ -84,7 +84,7 @@ function bounded(_: string, value: unknown): unknown {
   return typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
 }
 
-export interface ReadOptions {
+export interface RecordReadOptions {
   readonly follow: boolean;
   /** The number of last lines to read; null: all that are kept. */
   readonly tail: number | null;
@@ -92,9 +92,12 @@ export interface ReadOptions {
 }
 
 /** Reads the record: the lines so far, and with `follow` later ones. */
-export async function* readRecord(folder: string, { follow, tail, signal }: ReadOptions): AsyncGenerator<RecordLine> {
+export async function* readRecord(
+  folder: string,
+  { follow, tail, signal }: RecordReadOptions,
+): AsyncGenerator<RecordLine> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const changes = follow ? new Changes(folder, signal) : null;
+  const changes = follow ? new FolderChanges(folder, signal) : null;
   try {
     const generations = new Generations(folder, generationNames(fileName, files));
     yield* tail === null ? parsed(generations) : last(parsed(generations), tail);

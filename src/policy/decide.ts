@@ -4,17 +4,17 @@ import { canonicalWords } from '../model/command-word.ts';
 import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
-import { ask, type CommandContext, type Verdict } from './policy.ts';
+import { ask, type CommandContext, type PolicyVerdict } from './policy.ts';
 import { isPlainPath, type Rule, whyInvalid } from './rule.ts';
 
 /** Decides on a shell string. */
-export function decideText(text: string, owner: readonly OwnerRule[], context: CommandContext): Verdict {
+export function decideText(text: string, owner: readonly OwnerRule[], context: CommandContext): PolicyVerdict {
   const words = splitWords(text);
   if ('unclear' in words) return ask('shell', `the shell command cannot be parsed: ${words.unclear}`);
   return decide(words.argv, owner, context);
 }
 
-export function decide(argv: readonly string[], owner: readonly OwnerRule[], context: CommandContext): Verdict {
+export function decide(argv: readonly string[], owner: readonly OwnerRule[], context: CommandContext): PolicyVerdict {
   if (argv.length === 0) return ask('empty', 'there is no command');
   const plain = plainArgv(argv, context);
   return byOwner(plain, owner, context) ?? byDefault(plain, context);
@@ -28,7 +28,7 @@ function plainArgv([program = '', ...rest]: readonly string[], { programs, group
 
 const order = ['deny', 'ask', 'allow'] as const;
 
-function byOwner(argv: readonly string[], rules: readonly OwnerRule[], context: CommandContext): Verdict | null {
+function byOwner(argv: readonly string[], rules: readonly OwnerRule[], context: CommandContext): PolicyVerdict | null {
   const matching = rules.filter((rule) => ownerMatches(rule, argv, context));
   for (const decision of order) {
     const found = matching.find((rule) => rule.decision === decision);
@@ -58,7 +58,7 @@ function ownerMatches(rule: OwnerRule, argv: readonly string[], context: Command
   return args.length === 0;
 }
 
-function byDefault(argv: readonly string[], context: CommandContext): Verdict {
+function byDefault(argv: readonly string[], context: CommandContext): PolicyVerdict {
   const [program, ...words] = argv as [string, ...string[]];
   if (program !== 'carrel') return ask('unknown-command', `no rule names ${JSON.stringify(program.slice(0, 80))}`);
   const rule = defaultRules.find((one) => one.words.every((word, index) => words[index] === word));

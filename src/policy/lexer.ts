@@ -2,14 +2,14 @@
  * Splits a shell command into words, or says why they are not certain. It supports words, quotes and backslashes, only as far
  * as all shells agree on them; at anything else it stops and reports the position.
  */
-export type Words = { readonly argv: readonly string[] } | { readonly unclear: string };
+export type LexedWords = { readonly argv: readonly string[] } | { readonly unclear: string };
 
 const maxCharacters = 65_536;
 /** Characters that are literal in every shell, at every position of a word. */
 const ordinary = /[A-Za-z0-9_./:,@%+=-]/;
 const printableAscii = /[ -~]/;
 
-export function splitWords(text: string): Words {
+export function splitWords(text: string): LexedWords {
   if (text.length > maxCharacters) return { unclear: `more than ${maxCharacters} characters` };
   const argv: string[] = [];
   let word: string | null = null;

@@ -15,10 +15,10 @@
  *
  * Only the words of the command are checked. `carrel` makes its own checks when it runs.
  */
-export type Decision = 'allow' | 'ask' | 'deny';
+export type PolicyDecision = 'allow' | 'ask' | 'deny';
 
-export interface Verdict {
-  readonly decision: Decision;
+export interface PolicyVerdict {
+  readonly decision: PolicyDecision;
   /** The name of the rule, or of the check that failed before any rule was tried. */
   readonly rule: string;
   readonly reason: string;
@@ -33,6 +33,6 @@ export interface CommandContext {
   readonly groups: readonly string[];
 }
 
-export function ask(rule: string, reason: string): Verdict {
+export function ask(rule: string, reason: string): PolicyVerdict {
   return { decision: 'ask', rule, reason };
 }

@@ -10,7 +10,7 @@ import { isInsidePath } from './inside.ts';
 import type { CommandContext } from './policy.ts';
 
 /** The type of an argument or of a flag's value. */
-export type Kind =
+export type ArgumentKind =
   | 'sandbox'
   | 'container'
   | 'containerId'
@@ -34,11 +34,11 @@ export interface Rule {
   /** The first words after the program. */
   readonly words: readonly string[];
   /** Required arguments in order, then optional ones, then `rest` any number of times. */
-  readonly args?: readonly Kind[];
-  readonly optional?: readonly Kind[];
-  readonly rest?: Kind;
+  readonly args?: readonly ArgumentKind[];
+  readonly optional?: readonly ArgumentKind[];
+  readonly rest?: ArgumentKind;
   /** Flags by name; null: the flag takes no value. */
-  readonly flags?: Readonly<Record<string, Kind | null>>;
+  readonly flags?: Readonly<Record<string, ArgumentKind | null>>;
   /** A flag without which the rule does not allow the command. */
   readonly requiredFlag?: string;
   /** The flag that names the project; without it the project is the working folder. */
@@ -51,7 +51,7 @@ function oneOf(words: readonly string[]): RegExp {
   return new RegExp(`^(${words.join('|')})$`);
 }
 
-const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths' | 'project'>]: RegExp } = {
+const patterns: { readonly [kind in Exclude<ArgumentKind, 'path' | 'paths' | 'project'>]: RegExp } = {
   sandbox: sandboxNamePattern,
   container: containerNamePattern,
   containerId: containerIdPattern,
@@ -70,7 +70,7 @@ const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths' | 'project'>]
 };
 
 /** Null: the text is of that kind. Otherwise the reason why not. */
-export function whyInvalid(kind: Kind, text: string, { cwd }: Pick<CommandContext, 'cwd'>): string | null {
+export function whyInvalid(kind: ArgumentKind, text: string, { cwd }: Pick<CommandContext, 'cwd'>): string | null {
   if (kind === 'project' && isInsidePath(text, cwd) && existsSync(resolve(cwd, text, 'carrel.yaml'))) {
     return 'has a carrel.yaml, which may grant the sandbox more';
   }

@@ -5,7 +5,7 @@
 import { list, object, oneOf, open, type Shape, ShapeError, text, whole } from '../model/shape.ts';
 import { decide, decideText } from './decide.ts';
 import type { OwnerRule } from './owner.ts';
-import { ask, type CommandContext, type Verdict } from './policy.ts';
+import { ask, type CommandContext, type PolicyVerdict } from './policy.ts';
 
 const boolean: Shape<boolean> = (value, path) => {
   if (typeof value === 'boolean') return value;
@@ -25,14 +25,14 @@ const call = open(
 /** Strict: an unknown field could change which command is run, or where. */
 const input = object({ command }, { description: text(), timeout: whole(0, 86_400_000), run_in_background: boolean });
 
-export interface ToolCall {
+export interface AgentToolCall {
   /** The folder in which the command would run; null: the call does not say. */
   readonly cwd: string | null;
   /** A shell string, argv, or the verdict if the call has neither. */
-  readonly asked: string | readonly string[] | Verdict;
+  readonly asked: string | readonly string[] | PolicyVerdict;
 }
 
-export function readToolCall(json: string): ToolCall {
+export function readToolCall(json: string): AgentToolCall {
   try {
     const { tool_name, tool_input, cwd = null } = call(JSON.parse(json), []);
     const known = orNull(() => shellTools(tool_name, ['tool_name']));
@@ -52,13 +52,17 @@ function orNull<T>(work: () => T): T | null {
   }
 }
 
-export function decideCall({ asked }: ToolCall, owner: readonly OwnerRule[], context: CommandContext): Verdict {
+export function decideCall(
+  { asked }: AgentToolCall,
+  owner: readonly OwnerRule[],
+  context: CommandContext,
+): PolicyVerdict {
   if (typeof asked === 'string') return decideText(asked, owner, context);
   return 'decision' in asked ? asked : decide(asked, owner, context);
 }
 
 /** The answer of a PreToolUse hook of Claude Code; other agent programs accept it as well. */
-export function hookAnswer({ decision, rule, reason }: Verdict) {
+export function hookAnswer({ decision, rule, reason }: PolicyVerdict) {
   return {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',

@@ -8,7 +8,7 @@ import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import { soon } from '../../test/fixtures/soon.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake/fake.ts';
-import type { End, Inside } from '../engine/fake/process.ts';
+import type { End, ProgramSurroundings } from '../engine/fake/process.ts';
 import { forever } from '../engine/fake/program.ts';
 import { Fault } from '../model/fault.ts';
 import { idPattern } from '../model/name.ts';
@@ -31,7 +31,7 @@ let reconciler: Reconciler;
 /** How often the stubborn program got a signal to end. */
 let stubborn: number;
 
-function ignoreStop({ onSignal }: Inside): Promise<End> {
+function ignoreStop({ onSignal }: ProgramSurroundings): Promise<End> {
   onSignal('SIGTERM', () => {
     stubborn += 1;
   });

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { syncFolder } from '../lib/file.ts';
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 import { ulidTime } from '../model/ulid.ts';
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -30,7 +30,7 @@ export interface BeforeMove {
   readonly bytes: number;
 }
 
-export class Archive {
+export class RoomArchive {
   readonly #folder: string;
 
   constructor(room: string) {
@@ -51,7 +51,7 @@ export class Archive {
   }
 
   /** Durable when it returns. */
-  append({ file, bytes }: BeforeMove, messages: readonly Message[]): void {
+  append({ file, bytes }: BeforeMove, messages: readonly RoomMessage[]): void {
     const member = gzipSync(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
     this.#using(file, (fd) => {
       for (let done = 0; done < member.length; ) {
@@ -72,14 +72,14 @@ export class Archive {
   }
 
   /** All messages after an id, oldest first. */
-  async *after(id: string | null): AsyncGenerator<Message> {
+  async *after(id: string | null): AsyncGenerator<RoomMessage> {
     const first = id === null ? '' : this.fileFor(id);
     for (const file of this.#files().filter((name) => name >= first)) {
       for await (const message of this.#read(file)) if (message.id > (id ?? '')) yield message;
     }
   }
 
-  async get(id: string): Promise<Message | null> {
+  async get(id: string): Promise<RoomMessage | null> {
     const file = this.fileFor(id);
     if (!this.#files().includes(file)) return null;
     for await (const message of this.#read(file)) if (message.id === id) return message;
@@ -87,10 +87,10 @@ export class Archive {
   }
 
   /** Newest first. */
-  async search(matches: (message: Message) => boolean, limit: number): Promise<Message[]> {
-    const found: Message[] = [];
+  async search(matches: (message: RoomMessage) => boolean, limit: number): Promise<RoomMessage[]> {
+    const found: RoomMessage[] = [];
     for (const file of this.#files().reverse()) {
-      const inFile: Message[] = [];
+      const inFile: RoomMessage[] = [];
       for await (const message of this.#read(file)) if (matches(message)) inFile.push(message);
       found.push(...inFile.reverse());
       if (found.length >= limit) break;
@@ -104,12 +104,12 @@ export class Archive {
       .sort();
   }
 
-  async *#read(file: string): AsyncGenerator<Message> {
+  async *#read(file: string): AsyncGenerator<RoomMessage> {
     const input = createReadStream(join(this.#folder, file));
     const text = input.pipe(createGunzip());
     input.on('error', (error) => text.destroy(error));
     try {
-      for await (const line of createInterface({ input: text })) yield JSON.parse(line) as Message;
+      for await (const line of createInterface({ input: text })) yield JSON.parse(line) as RoomMessage;
     } finally {
       input.destroy();
     }
@@ -117,7 +117,7 @@ export class Archive {
 }
 
 /** Matches as the search of the database does: all words must occur, the last one as a prefix. */
-export function wordMatcher(text: string): (message: Message) => boolean {
+export function wordMatcher(text: string): (message: RoomMessage) => boolean {
   const split = (from: string) => from.toLowerCase().split(/[^\p{L}\p{N}\p{M}]+/u);
   const words = split(text).filter((word) => word !== '');
   const last = words.pop();

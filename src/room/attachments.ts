@@ -5,13 +5,13 @@ import { copyDurably, syncFolder } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { hasInvisible } from '../model/invisible.ts';
 import { printable } from '../model/name.ts';
-import type { Attachment, RoomLimits } from '../model/room.ts';
+import type { AttachedFile, RoomLimits } from '../model/room.ts';
 import { formatSize } from '../model/size.ts';
 import type { NewAttachment } from './room.ts';
 
 const maxNameBytes = 200;
 
-export class Attachments {
+export class RoomAttachments {
   readonly #folder: string;
 
   constructor(room: string) {
@@ -19,7 +19,7 @@ export class Attachments {
   }
 
   /** Returns names and sizes, or throws the reason for a refusal. */
-  check(files: readonly NewAttachment[], limits: RoomLimits): Attachment[] {
+  check(files: readonly NewAttachment[], limits: RoomLimits): AttachedFile[] {
     if (files.length > limits.attachments) {
       throw new Fault('invalid', `the message has ${files.length} attachments; the limit is ${limits.attachments}`);
     }

@@ -3,14 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Fault } from '../model/fault.ts';
 import { mentionsIn } from '../model/mention.ts';
-import type { Message, Participant, ParticipantKind } from '../model/room.ts';
+import type { Participant, ParticipantKind, RoomMessage } from '../model/room.ts';
 import { ulidAfter } from '../model/ulid.ts';
 import type { NewMessage, Room } from './room.ts';
 
 type Refusal = Parameters<Room['refuse']>[0];
 
 export class FakeRoom implements Pick<Room, 'post' | 'get' | 'follow' | 'refuse' | 'participants' | 'setPosition'> {
-  readonly messages: (Message & { readonly key?: string })[] = [];
+  readonly messages: (RoomMessage & { readonly key?: string })[] = [];
   readonly senders: Participant[] = [];
   readonly files: string[] = [];
   readonly refusals: Refusal[] = [];
@@ -19,7 +19,7 @@ export class FakeRoom implements Pick<Room, 'post' | 'get' | 'follow' | 'refuse'
   readonly #changes = new EventEmitter();
   failPosts: Fault[] = [];
 
-  async post({ key, from, via, body, replyTo = null, attachments = [] }: NewMessage): Promise<Message> {
+  async post({ key, from, via, body, replyTo = null, attachments = [] }: NewMessage): Promise<RoomMessage> {
     const failure = this.failPosts.shift();
     if (failure) throw failure;
     const known = key === undefined ? undefined : this.messages.find((one) => one.key === key);
@@ -36,11 +36,11 @@ export class FakeRoom implements Pick<Room, 'post' | 'get' | 'follow' | 'refuse'
     return message;
   }
 
-  async get(id: string): Promise<Message | null> {
+  async get(id: string): Promise<RoomMessage | null> {
     return this.messages.find((one) => one.id === id) ?? null;
   }
 
-  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message> {
+  async *follow(after: string | null, signal: AbortSignal): AsyncGenerator<RoomMessage> {
     for (let last = after ?? ''; !signal.aborted; ) {
       const next = this.messages.find(({ id }) => id > last);
       if (next === undefined) await once(this.#changes, 'change', { signal }).catch(() => {});

@@ -1,7 +1,7 @@
 /** A message as a file of processed/, and as an entry of thread.md. */
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 
-export function fileNameOf({ id, from }: Message): string {
+export function fileNameOf({ id, from }: RoomMessage): string {
   return `${id}-${from}.md`;
 }
 
@@ -17,7 +17,7 @@ export function yamlList(texts: readonly string[]): string {
   return `[${texts.map(yamlText).join(', ')}]`;
 }
 
-export function fileTextOf({ id, from, at, mentions, replyTo, via, attachments, body }: Message): string {
+export function fileTextOf({ id, from, at, mentions, replyTo, via, attachments, body }: RoomMessage): string {
   const lines = [
     `id: ${id}`,
     `from: ${yamlText(from)}`,
@@ -33,7 +33,7 @@ export function fileTextOf({ id, from, at, mentions, replyTo, via, attachments, 
 /** All characters that some program shows as the end of a line. */
 const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
-export function threadEntryOf({ id, from, at, replyTo, attachments, body }: Message): string {
+export function threadEntryOf({ id, from, at, replyTo, attachments, body }: RoomMessage): string {
   const about = [
     `**${from}**`,
     `${at.slice(0, 10)} ${at.slice(11, 19)}Z`,
@@ -51,6 +51,6 @@ function quoted(line: string): string {
   return shown === '' ? '>' : `> ${shown}`;
 }
 
-export function orderLineOf(message: Message): string {
+export function orderLineOf(message: RoomMessage): string {
   return `${fileNameOf(message)}\n`;
 }

@@ -1,10 +1,10 @@
 /** The messages in the database of a room. */
 import type { Database } from 'better-sqlite3';
-import type { Attachment, Message, Via } from '../model/room.ts';
+import type { AttachedFile, MessageVia, RoomMessage } from '../model/room.ts';
 import type { Meta } from './room-database.ts';
 
 /** A message with its number. */
-export type Numbered = Message & { readonly seq: number };
+export type Numbered = RoomMessage & { readonly seq: number };
 
 interface RawMessage {
   readonly seq: number;
@@ -135,7 +135,7 @@ export class Messages {
   }
 }
 
-export function withoutSeq({ seq: _, ...message }: Numbered): Message {
+export function withoutSeq({ seq: _, ...message }: Numbered): RoomMessage {
   return message;
 }
 
@@ -147,10 +147,10 @@ export function searchQuery(text: string): string {
 
 function messageOf(raw: RawMessage): Numbered {
   return {
-    ...{ seq: raw.seq, id: raw.id, from: raw.sender, at: raw.at, via: raw.via as Via },
+    ...{ seq: raw.seq, id: raw.id, from: raw.sender, at: raw.at, via: raw.via as MessageVia },
     mentions: JSON.parse(raw.mentions) as string[],
     replyTo: raw.reply_to,
-    attachments: JSON.parse(raw.attachments) as Attachment[],
+    attachments: JSON.parse(raw.attachments) as AttachedFile[],
     body: raw.body,
   };
 }

@@ -8,22 +8,22 @@ import type { Database, Transaction } from 'better-sqlite3';
 import { CommitQueue, type Transactions } from '../lib/commit-queue.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { translated } from '../lib/database-fault.ts';
-import type { Message, Participant, Retention } from '../model/room.ts';
-import { Archive, type BeforeMove, wordMatcher } from './archive.ts';
-import { Attachments } from './attachments.ts';
+import type { Participant, Retention, RoomMessage } from '../model/room.ts';
+import { type BeforeMove, RoomArchive, wordMatcher } from './archive.ts';
+import { RoomAttachments } from './attachments.ts';
 import type { InboxWatch } from './inbox-watch.ts';
 import { Inboxes } from './inboxes.ts';
 import { Messages, type Numbered, withoutSeq } from './messages.ts';
 import { Participants } from './participants.ts';
 import { Posts } from './posts.ts';
-import { type Refusal, Refused } from './refused.ts';
+import { type RefusedFile, RefusedFiles } from './refused.ts';
 import { expired } from './retention.ts';
-import type { KeptRefusal, NewMessage, ParticipantStatus, ReadOptions, RoomAbout, RoomStatus } from './room.ts';
+import type { KeptRefusal, NewMessage, ParticipantStatus, RoomAbout, RoomReadOptions, RoomStatus } from './room.ts';
 import { Meta, openDatabase } from './room-database.ts';
 import { roomFault } from './room-fault.ts';
 import { lockRoom } from './room-lock.ts';
 import { roomYaml } from './room-yaml.ts';
-import { noViews, replaceFile, type ViewState, Views } from './views.ts';
+import { noViews, RoomViews, replaceFile, type ViewState } from './views.ts';
 
 const folders = ['inbox', 'processed', 'attachments', 'dead', 'archive', '.carrel', '.carrel/taking', '.carrel/inbox'];
 const maxPage = 1000;
@@ -35,7 +35,7 @@ const keyMs = 7 * 24 * 3600 * 1000;
 export interface RoomDependencies {
   now(): Date;
   /** Called after each commit. */
-  committed(messages: readonly Message[]): void;
+  committed(messages: readonly RoomMessage[]): void;
   /** Reports changes in inboxes. */
   readonly watch: InboxWatch;
   /** Called with the error if files of an inbox cannot be taken now. */
@@ -52,9 +52,9 @@ export class OpenedRoom {
   readonly #messages: Messages;
   readonly #participants: Participants;
   readonly #posts: Posts;
-  readonly #archive: Archive;
-  readonly #refused: Refused;
-  readonly #views: Views;
+  readonly #archive: RoomArchive;
+  readonly #refused: RefusedFiles;
+  readonly #views: RoomViews;
   readonly #atomically: Transaction<(work: () => unknown) => unknown>;
   readonly #queue: CommitQueue;
   readonly #inboxes: Inboxes;
@@ -79,17 +79,17 @@ export class OpenedRoom {
     this.#meta = new Meta(this.#db);
     const messages = new Messages(this.#db, this.#meta);
     const participants = new Participants(this.#db, about.limits.participants);
-    const attachments = new Attachments(folder);
+    const attachments = new RoomAttachments(folder);
     const now = () => dependencies.now();
     this.#posts = new Posts({ folder, limits: about.limits, messages, participants, attachments, now });
     this.#messages = messages;
     this.#participants = participants;
-    this.#archive = new Archive(folder);
-    this.#refused = new Refused(folder, this.#db);
+    this.#archive = new RoomArchive(folder);
+    this.#refused = new RefusedFiles(folder, this.#db);
     this.#queue = new CommitQueue(this.#transactions());
     attachments.dropAfter(this.lastId);
     const state = this.#meta.get<ViewState>('views') ?? noViews;
-    this.#views = new Views(folder, messages, state);
+    this.#views = new RoomViews(folder, messages, state);
     this.#recover(state);
     const { watch, report } = dependencies;
     const owner = { kind: 'person', name: about.createdBy } as const;
@@ -100,32 +100,32 @@ export class OpenedRoom {
     return this.#posts.last.id;
   }
 
-  async post(message: NewMessage): Promise<Message> {
+  async post(message: NewMessage): Promise<RoomMessage> {
     const id = await this.#queue.run(() => this.#posts.add(message));
     return (await this.get(id))!;
   }
 
-  async read({ after, limit, newest = false }: ReadOptions): Promise<readonly Message[]> {
+  async read({ after, limit, newest = false }: RoomReadOptions): Promise<readonly RoomMessage[]> {
     const count = Math.min(limit, maxPage);
     return this.#call(() =>
       (newest ? this.#messages.newest(after, count) : this.#messages.after(after, count)).map(withoutSeq),
     );
   }
 
-  async readArchived({ after, limit }: ReadOptions): Promise<readonly Message[]> {
-    const found: Message[] = [];
+  async readArchived({ after, limit }: RoomReadOptions): Promise<readonly RoomMessage[]> {
+    const found: RoomMessage[] = [];
     for await (const message of this.#archive.after(after)) {
       if (found.push(message) >= Math.min(limit, maxPage)) break;
     }
     return found;
   }
 
-  async get(id: string): Promise<Message | null> {
+  async get(id: string): Promise<RoomMessage | null> {
     const kept = this.#call(() => this.#messages.get(id));
     return kept === null ? this.#archive.get(id) : withoutSeq(kept);
   }
 
-  async search(text: string, limit: number): Promise<readonly Message[]> {
+  async search(text: string, limit: number): Promise<readonly RoomMessage[]> {
     const wanted = Math.min(limit, maxPage);
     const kept = this.#call(() => this.#messages.search(text, wanted).map(withoutSeq));
     if (kept.length >= wanted) return kept;
@@ -165,7 +165,7 @@ export class OpenedRoom {
     return this.#inboxes.remove(name);
   }
 
-  async refuse(refusal: Refusal): Promise<void> {
+  async refuse(refusal: RefusedFile): Promise<void> {
     await this.#queue.run(() => this.#refused.add(refusal, this.#dependencies.now().toISOString()));
   }
 

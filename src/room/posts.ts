@@ -6,7 +6,7 @@ import { mentionsIn } from '../model/mention.ts';
 import type { RoomLimits } from '../model/room.ts';
 import { formatSize } from '../model/size.ts';
 import { ulidAfter } from '../model/ulid.ts';
-import type { Attachments } from './attachments.ts';
+import type { RoomAttachments } from './attachments.ts';
 import type { Last, Messages, Numbered } from './messages.ts';
 import type { Participants } from './participants.ts';
 import type { NewMessage } from './room.ts';
@@ -17,7 +17,7 @@ interface Parts {
   readonly limits: RoomLimits;
   readonly messages: Messages;
   readonly participants: Participants;
-  readonly attachments: Attachments;
+  readonly attachments: RoomAttachments;
   now(): Date;
 }
 

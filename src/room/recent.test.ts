@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 import { Recent } from './recent.ts';
 
-const message = (id: string): Message => ({
+const message = (id: string): RoomMessage => ({
   ...{ id, from: 'ann', at: '2026-01-01T00:00:00.000Z', mentions: [], replyTo: null, via: 'cli', body: 'x' },
   attachments: [],
 });

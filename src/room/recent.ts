@@ -1,11 +1,11 @@
 /** The newest messages of a room, in memory, so that many followers cost one message from the thread. */
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 
 const maxMessages = 2000;
 const maxLength = 8 * 1024 * 1024;
 
 export class Recent {
-  #messages: Message[] = [];
+  #messages: RoomMessage[] = [];
   #length = 0;
   /** The id of the last message before these; null: the room had no message before. */
   #before: string | null;
@@ -31,7 +31,7 @@ export class Recent {
     return this.#waiting.size;
   }
 
-  push(messages: readonly Message[]): void {
+  push(messages: readonly RoomMessage[]): void {
     this.#commits += 1;
     this.#messages.push(...messages);
     for (const { body } of messages) this.#length += body.length;
@@ -47,7 +47,7 @@ export class Recent {
   }
 
   /** All messages after an id; null: some of them are not in memory. */
-  after(id: string | null): readonly Message[] | null {
+  after(id: string | null): readonly RoomMessage[] | null {
     if (this.#before !== null && (id === null || id < this.#before)) return null;
     if (id === null) return this.#messages.slice();
     let [low, high] = [0, this.#messages.length];

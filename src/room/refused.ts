@@ -12,7 +12,7 @@ const maxKept = 1000;
 const maxSampleBytes = 64 * 1024;
 const maxNameLength = 120;
 
-export interface Refusal {
+export interface RefusedFile {
   readonly from: string;
   readonly name: string;
   readonly reason: string;
@@ -43,7 +43,7 @@ function prepare(db: Database) {
   };
 }
 
-export class Refused {
+export class RefusedFiles {
   readonly #folder: string;
   readonly #sql: ReturnType<typeof prepare>;
 
@@ -62,7 +62,7 @@ export class Refused {
   }
 
   /** Call it within a transaction. */
-  add({ from, name, reason, sample, key }: Refusal, at: string): void {
+  add({ from, name, reason, sample, key }: RefusedFile, at: string): void {
     if (key !== undefined && this.#sql.isKnown.get(key, key) !== undefined) return;
     const file = this.#freeName(safeName(name));
     this.#sql.add.run(at, from, name, file, reason, key ?? null);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { defaultRoomLimits, type Message, type Participant } from '../model/room.ts';
+import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
 import { startRoomsHere } from './room-host.ts';
 import { openRooms } from './rooms.ts';
@@ -35,12 +35,12 @@ async function open(as: RoomAbout): Promise<void> {
 }
 
 const post = (body: string) => room.post({ from: ann, via: 'cli', body });
-const bodies = (messages: readonly Message[]) => messages.map(({ body }) => body);
+const bodies = (messages: readonly RoomMessage[]) => messages.map(({ body }) => body);
 const all = () => room.read({ after: null, limit: 1000 });
 const lines = (name: string) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1);
 
 it('R20: the oldest messages move to monthly files, in which they can still be read and found', async () => {
-  const posted: Message[] = [];
+  const posted: RoomMessage[] = [];
   for (const month of ['09', '10', '11']) {
     now = new Date(`2026-${month}-16T10:00:00.000Z`);
     for (const word of ['first', 'second']) posted.push(await post(`month ${month} ${word}`));

@@ -5,20 +5,20 @@ import { asFault, Fault } from '../model/fault.ts';
 import { InboxWatch } from './inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';
 import { roomFault } from './room-fault.ts';
-import type { FromThread, Link, Receiver, ToThread } from './room-link.ts';
+import type { FromRoomThread, RoomLink, RoomReceiver, ToRoomThread } from './room-link.ts';
 
 export class RoomHost {
   readonly #rooms = new Hosted<OpenedRoom>((folder) => new Fault('not_found', `the room ${folder} is not open`));
-  readonly #send: (message: FromThread) => void;
+  readonly #send: (message: FromRoomThread) => void;
   readonly #now: () => Date;
   readonly #watch = new InboxWatch();
 
-  constructor(send: (message: FromThread) => void, now = () => new Date()) {
+  constructor(send: (message: FromRoomThread) => void, now = () => new Date()) {
     this.#send = send;
     this.#now = now;
   }
 
-  receive(message: ToThread): void {
+  receive(message: ToRoomThread): void {
     // Calls start without waiting, so that posts keep the order in which they arrive.
     answerCall(message.call, this.#do(message), this.#send);
   }
@@ -28,7 +28,7 @@ export class RoomHost {
     this.#watch.close();
   }
 
-  async #do(message: ToThread): Promise<unknown> {
+  async #do(message: ToRoomThread): Promise<unknown> {
     const { folder } = message;
     try {
       if ('open' in message) return this.#rooms.get(folder, () => this.#open(folder, message.open)).lastId;
@@ -39,7 +39,7 @@ export class RoomHost {
   }
 
   #open(folder: string, about: ConstructorParameters<typeof OpenedRoom>[1]): OpenedRoom {
-    const committed = (messages: Extract<FromThread, { committed: unknown }>['committed']) => {
+    const committed = (messages: Extract<FromRoomThread, { committed: unknown }>['committed']) => {
       if (messages.length > 0) this.#send({ folder, committed: messages });
     };
     const report = (error: unknown) => this.#send({ folder, trouble: asFault(error).toJSON() });
@@ -48,7 +48,7 @@ export class RoomHost {
 }
 
 /** Runs the rooms without a thread, for tests. */
-export function startRoomsHere(receiver: Receiver, now?: () => Date): Link {
+export function startRoomsHere(receiver: RoomReceiver, now?: () => Date): RoomLink {
   const host = new RoomHost((message) => receiver.received(message), now);
   return { send: (message) => host.receive(message), end: () => host.closeAll() };
 }

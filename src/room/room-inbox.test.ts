@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { defaultRoomLimits, type Message } from '../model/room.ts';
+import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from './room.ts';
 import { startRoomsHere } from './room-host.ts';
 import { openRooms } from './rooms.ts';
@@ -34,8 +34,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function messages(count: number): Promise<Message[]> {
-  const found: Message[] = [];
+async function messages(count: number): Promise<RoomMessage[]> {
+  const found: RoomMessage[] = [];
   const enough = new AbortController();
   for await (const message of room.follow(null, enough.signal)) if (found.push(message) === count) break;
   return found;

@@ -2,7 +2,7 @@
 import type { ThreadAnswer } from '../lib/thread-calls.ts';
 import { startThread, type ThreadLink, type ThreadReceiver } from '../lib/thread-link.ts';
 import type { FaultBody } from '../model/fault.ts';
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 import type { OpenedRoom } from './opened-room.ts';
 import type { RoomAbout } from './room.ts';
 
@@ -11,7 +11,7 @@ export type RoomCall = {
   [K in keyof OpenedRoom]: OpenedRoom[K] extends (...args: never[]) => Promise<unknown> ? K : never;
 }[keyof OpenedRoom];
 
-export type ToThread =
+export type ToRoomThread =
   | { readonly call: number; readonly folder: string; readonly open: RoomAbout }
   | { readonly call: number; readonly folder: string; readonly method: RoomCall; readonly args: readonly unknown[] };
 
@@ -20,15 +20,15 @@ export type Pushed =
   /** Files of an inbox cannot be taken now. */
   | { readonly folder: string; readonly trouble: FaultBody }
   /** Sent before the answers to the posts. */
-  | { readonly folder: string; readonly committed: readonly Message[] };
+  | { readonly folder: string; readonly committed: readonly RoomMessage[] };
 
-export type FromThread = ThreadAnswer | Pushed;
+export type FromRoomThread = ThreadAnswer | Pushed;
 
-export type Link = ThreadLink<ToThread>;
-export type Receiver = ThreadReceiver<FromThread>;
+export type RoomLink = ThreadLink<ToRoomThread>;
+export type RoomReceiver = ThreadReceiver<FromRoomThread>;
 
 export const threadName = 'the thread of the rooms';
 
-export function startRoomThread(receiver: Receiver): Link {
+export function startRoomThread(receiver: RoomReceiver): RoomLink {
   return startThread('room/room-thread.js', threadName, receiver);
 }

@@ -4,7 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { RoomHost } from './room-host.ts';
-import type { ToThread } from './room-link.ts';
+import type { ToRoomThread } from './room-link.ts';
 
 const host = new RoomHost((message) => parentPort?.postMessage(message));
-parentPort?.on('message', (message: ToThread) => host.receive(message));
+parentPort?.on('message', (message: ToRoomThread) => host.receive(message));

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { defaultRoomLimits, type Message, type Participant, type RoomLimits } from '../model/room.ts';
+import { defaultRoomLimits, type Participant, type RoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
 import { startRoomsHere } from './room-host.ts';
 import { openRooms } from './rooms.ts';
@@ -50,7 +50,7 @@ async function reopen(changed: Partial<RoomAbout> = {}): Promise<void> {
 }
 
 const post = (body: string, from = ann) => room.post({ from, via: 'cli', body });
-const bodies = (messages: readonly Message[]) => messages.map(({ body }) => body);
+const bodies = (messages: readonly RoomMessage[]) => messages.map(({ body }) => body);
 const all = () => room.read({ after: null, limit: 1000 });
 const text = (name: string) => readFileSync(join(folder, name), 'utf8');
 const lines = (name: string) => text(name).split('\n').slice(0, -1);
@@ -59,8 +59,8 @@ const lines = (name: string) => text(name).split('\n').slice(0, -1);
 const written = (count: number) =>
   vi.waitFor(() => expect(text('thread.md').match(/^\*\*/gm)).toHaveLength(count), { timeout: 20_000 });
 
-async function take(count: number, messages: AsyncIterable<Message>): Promise<Message[]> {
-  const found: Message[] = [];
+async function take(count: number, messages: AsyncIterable<RoomMessage>): Promise<RoomMessage[]> {
+  const found: RoomMessage[] = [];
   for await (const message of messages) if (found.push(message) === count) break;
   return found;
 }

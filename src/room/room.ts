@@ -19,7 +19,7 @@
  * Faults: `not_found`, `conflict` (another process has the room; a name of another kind), `invalid`, `denied`, `exhausted`
  * (rate, size, disk full), `corrupt`.
  */
-import type { Message, Participant, ParticipantKind, Retention, RoomLimits, Via } from '../model/room.ts';
+import type { MessageVia, Participant, ParticipantKind, Retention, RoomLimits, RoomMessage } from '../model/room.ts';
 
 /** A file that comes with a post. The room copies it: its writer may still have it open. */
 export interface NewAttachment {
@@ -30,7 +30,7 @@ export interface NewAttachment {
 
 export interface NewMessage {
   readonly from: Participant;
-  readonly via: Via;
+  readonly via: MessageVia;
   readonly body: string;
   /** Left out if there is no such message. */
   readonly replyTo?: string | null;
@@ -39,7 +39,7 @@ export interface NewMessage {
   readonly key?: string;
 }
 
-export interface ReadOptions {
+export interface RoomReadOptions {
   /** Messages with greater ids. Null: from the first one that is kept. */
   readonly after: string | null;
   readonly limit: number;
@@ -81,19 +81,19 @@ export interface KeptRefusal {
 export interface Room {
   readonly folder: string;
   /** Durable when it resolves. */
-  post(message: NewMessage): Promise<Message>;
-  read(options: ReadOptions): Promise<readonly Message[]>;
+  post(message: NewMessage): Promise<RoomMessage>;
+  read(options: RoomReadOptions): Promise<readonly RoomMessage[]>;
   /** Also finds archived messages. */
-  get(id: string): Promise<Message | null>;
+  get(id: string): Promise<RoomMessage | null>;
   /** Messages that retention moved to the archive. */
-  readArchived(options: ReadOptions): Promise<readonly Message[]>;
+  readArchived(options: RoomReadOptions): Promise<readonly RoomMessage[]>;
   /**
    * Yields all messages after the id (null: all that are kept), then new ones as they are committed, until `signal`
    * aborts.
    */
-  follow(after: string | null, signal: AbortSignal): AsyncIterable<Message>;
+  follow(after: string | null, signal: AbortSignal): AsyncIterable<RoomMessage>;
   /** Messages with all these words, the newest first, archived ones after the others. */
-  search(text: string, limit: number): Promise<readonly Message[]>;
+  search(text: string, limit: number): Promise<readonly RoomMessage[]>;
   participants(): Promise<readonly ParticipantStatus[]>;
   /** `conflict` if a participant of another kind has the name. Idempotent. */
   addParticipant(participant: Participant): Promise<void>;

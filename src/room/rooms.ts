@@ -3,16 +3,16 @@ import { Openings } from '../lib/openings.ts';
 import { remote } from '../lib/remote.ts';
 import { ThreadCalls } from '../lib/thread-calls.ts';
 import { Fault } from '../model/fault.ts';
-import type { Message } from '../model/room.ts';
+import type { RoomMessage } from '../model/room.ts';
 import { Recent } from './recent.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
 import {
-  type Link,
   type Pushed,
-  type Receiver,
   type RoomCall,
+  type RoomLink,
+  type RoomReceiver,
   startRoomThread,
-  type ToThread,
+  type ToRoomThread,
   threadName,
 } from './room-link.ts';
 
@@ -24,7 +24,7 @@ const roomCalls = [
   ...(['setRetention', 'archive', 'status', 'check', 'repair'] as const),
 ];
 
-type Start = (receiver: Receiver) => Link;
+type Start = (receiver: RoomReceiver) => RoomLink;
 
 /** `report` is called with faults of the intake of an inbox; the intake is retried. */
 export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
@@ -37,7 +37,7 @@ class ThreadRooms implements Rooms {
   readonly #report: Report;
   readonly #open = new Openings<Room>();
   readonly #recents = new Map<string, Recent>();
-  readonly #calls: ThreadCalls<ToThread, Pushed>;
+  readonly #calls: ThreadCalls<ToRoomThread, Pushed>;
 
   constructor(start: Start, report: Report) {
     this.#report = report;
@@ -96,7 +96,7 @@ async function* follow(
   read: Room['read'],
   after: string | null,
   signal: AbortSignal,
-): AsyncGenerator<Message> {
+): AsyncGenerator<RoomMessage> {
   for (let last = after; !signal.aborted && !recent.isClosed; ) {
     const { commits } = recent;
     const page = recent.after(last) ?? (await read({ after: last, limit: pageSize }));

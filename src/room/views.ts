@@ -46,7 +46,7 @@ interface Growing {
   readonly textOf: (message: Numbered) => string;
 }
 
-export class Views {
+export class RoomViews {
   readonly #folder: string;
   readonly #messages: Messages;
   readonly #order: Growing;

@@ -81,7 +81,7 @@ export function readPrivate(folder: Anchor, name: string): Buffer | null {
   }
 }
 
-export interface Content {
+export interface PrivateContent {
   readonly bytes: Uint8Array;
   readonly mode: number;
   /** Undefined: this account. */
@@ -95,7 +95,7 @@ const unfinished = '.new';
  * Replaces a file: after a crash it has the old or the new content, never a part. The content is written in `staging`,
  * a folder of the same filesystem, so that readers of `folder` never see a part of it.
  */
-export function putWhole(staging: Anchor, folder: Anchor, name: string, content: Content): void {
+export function putWhole(staging: Anchor, folder: Anchor, name: string, content: PrivateContent): void {
   dropUnfinished(staging);
   try {
     writeNew(staging.at(unfinished), content);
@@ -112,7 +112,7 @@ export function dropUnfinished(staging: Anchor): void {
   dropFile(staging, unfinished);
 }
 
-function writeNew(path: Buffer, { bytes, mode, owner }: Content): void {
+function writeNew(path: Buffer, { bytes, mode, owner }: PrivateContent): void {
   const fd = openSync(path, 'wx', mode);
   try {
     writeFileSync(fd, bytes);

@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context as HonoContext } from 'hono';
 import { stream } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
-import { endWith, type Frames, type Sent } from '../app/route.ts';
+import { endWith, type Frames, type SseEvent } from '../app/route.ts';
 import type { OpenAct } from '../audit/audit.ts';
 import { corkForTurn, endCorked } from '../lib/cork.ts';
 import { jsonPieces } from '../lib/encoded-json.ts';
@@ -39,7 +39,7 @@ export function streamed(
 ): Response {
   return kind === 'frames'
     ? frames(context, answer as Frames, live)
-    : serverSent(context, answer as AsyncIterable<Sent>, live);
+    : serverSent(context, answer as AsyncIterable<SseEvent>, live);
 }
 
 /** If an error occurs, it is sent as the last frame. */
@@ -66,7 +66,7 @@ function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live):
  * Writes to the connection directly: through web streams an event for hundreds of followers costs several times as
  * much.
  */
-function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct, gone }: Live): Response {
+function serverSent(context: HonoContext, events: AsyncIterable<SseEvent>, { openAct, gone }: Live): Response {
   const { outgoing } = context.env as { readonly outgoing: ServerResponse };
   outgoing.once('close', () => gone.abort());
   outgoing.on('error', () => gone.abort());
@@ -83,7 +83,7 @@ function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct
   return RESPONSE_ALREADY_SENT;
 }
 
-async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Promise<void> {
+async function send(outgoing: ServerResponse, events: AsyncIterable<SseEvent>): Promise<void> {
   for await (const event of events) {
     if (outgoing.destroyed) return;
     corkForTurn(outgoing);
@@ -92,7 +92,7 @@ async function send(outgoing: ServerResponse, events: AsyncIterable<Sent>): Prom
   endCorked(outgoing);
 }
 
-function sentText({ id, event, data }: Sent): string {
+function sentText({ id, event, data }: SseEvent): string {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
   return `${event === undefined ? '' : `event: ${event}\n`}${lines.join('')}${id === undefined ? '' : `id: ${id}\n`}\n`;
 }

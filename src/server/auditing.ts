@@ -1,6 +1,6 @@
 /** Records the acts of users in the audit log. */
-import { type Act, type Done, endWith, type Route } from '../app/route.ts';
-import type { Audit, Act as LoggedAct, OpenAct, Peer, Target } from '../audit/audit.ts';
+import { type Done, endWith, type Route, type RouteAct } from '../app/route.ts';
+import type { Audit, AuditTarget, Act as LoggedAct, OpenAct, Peer } from '../audit/audit.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
@@ -56,7 +56,7 @@ export async function audited(
 }
 
 /** Checks the texts before anything is logged, because the names in the log may contain the same secret. */
-function refusalOf({ words = {} }: Act, { scope }: CheckedRequest): Fault | null {
+function refusalOf({ words = {} }: RouteAct, { scope }: CheckedRequest): Fault | null {
   try {
     for (const [where, texts] of Object.entries(words))
       scope.secrets.refuseText(where, ...texts.filter((text) => text !== undefined));
@@ -71,12 +71,12 @@ export function beginAct(parts: Auditing, route: Route, request: CheckedRequest,
   return begin(parts, request.actor, describe(route, request)!, peer);
 }
 
-function describe({ act }: Route, request: CheckedRequest): Act | null {
-  return (act as ((request: CheckedRequest) => Act | null) | null)?.(request) ?? null;
+function describe({ act }: Route, request: CheckedRequest): RouteAct | null {
+  return (act as ((request: CheckedRequest) => RouteAct | null) | null)?.(request) ?? null;
 }
 
 /** Begins an act. Its details are logged only if it succeeds. */
-function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | null): OpenAct {
+function begin({ audit, store }: Auditing, actor: Actor, act: RouteAct, peer: Peer | null): OpenAct {
   const openAct = audit.begin(logged(store, actor, act, peer), act.frees);
   return {
     end: (outcome, found = {}) =>
@@ -87,7 +87,7 @@ function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | 
 function logged(
   store: Auditing['store'],
   actor: Actor,
-  { verb, names, ofSandboxes, as }: Act,
+  { verb, names, ofSandboxes, as }: RouteAct,
   peer: Peer | null,
 ): LoggedAct {
   const acting = as ?? actor.name;
@@ -101,7 +101,7 @@ function logged(
   };
 }
 
-function sandboxTarget(store: Auditing['store'], owner: string, name: string): Target {
+function sandboxTarget(store: Auditing['store'], owner: string, name: string): AuditTarget {
   const id = store.find('sandbox', owner, name)?.id;
   return id === undefined ? { name } : { name, id };
 }

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import type { Authentication, Identity } from '../hub/authentication.ts';
+import type { Authentication, ClientIdentity } from '../hub/authentication.ts';
 import { readJsonText } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { Connections, limitsFor } from '../lib/connections.ts';
@@ -39,14 +39,14 @@ export interface PortHandler {
   /** Left out: the path takes no HTTP requests. */
   answer?(asked: ClientRequest): Promise<Response>;
   /** Accepts a WebSocket; left out: the path takes none. */
-  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity): Promise<void>;
   close(): void | Promise<void>;
 }
 
 export interface ClientRequest {
   /** Its signal is aborted when the client goes away. */
   readonly request: Request;
-  readonly identity: Identity;
+  readonly identity: ClientIdentity;
   /** The body of a POST. */
   readonly text: string | undefined;
   /** Settles when the answer is sent or its client is gone. */
@@ -211,7 +211,7 @@ class OpenPort {
     return answer;
   }
 
-  async #authenticated({ headers, headersDistinct, url = '/', socket }: IncomingMessage): Promise<Identity> {
+  async #authenticated({ headers, headersDistinct, url = '/', socket }: IncomingMessage): Promise<ClientIdentity> {
     const { authorization } = headers;
     const caller = headersDistinct[callerHeader];
     const identity = await this.#parts.authentication.authenticate({ authorization, url, caller });

@@ -9,16 +9,16 @@ import { readJsonText } from '../lib/bounded-json.ts';
 import { asFault, Fault, type FaultBody, faultTable, isFault } from '../model/fault.ts';
 import { agentApiPort } from '../model/session.ts';
 import { ApiConnections } from './api-connections.ts';
-import { EventStream, type SentEvent } from './event-stream.ts';
+import { EventStream, type ParsedSseEvent } from './event-stream.ts';
 
-export interface Call {
+export interface AgentApiCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
 }
 
 /** An error that the agent API itself answered, unlike a connection that failed. */
-export class Refusal extends Fault {}
+export class AgentApiRefusal extends Fault {}
 
 const maxAnswerBytes = 8 * 1024 ** 2;
 /** Long: an apply or a snapshot may have paused the sandbox. */
@@ -39,7 +39,7 @@ export class AgentApi {
   }
 
   /** Resolves to the answer as JSON. A refusal is thrown as its Fault; a failed or lost connection is `unavailable`. */
-  async call({ method, path, body }: Call): Promise<unknown> {
+  async call({ method, path, body }: AgentApiCall): Promise<unknown> {
     const sent = body === undefined ? '' : JSON.stringify(body);
     const signal = AbortSignal.timeout(this.#answerMs);
     for (;;) {
@@ -48,7 +48,7 @@ export class AgentApi {
         return await this.#json(await opened(request, sent));
       } catch (error) {
         // A kept connection may have ended before the request arrived. Requests are idempotent: ids are made before.
-        if (!request.reusedSocket || !isFault(error, 'unavailable') || error instanceof Refusal) throw error;
+        if (!request.reusedSocket || !isFault(error, 'unavailable') || error instanceof AgentApiRefusal) throw error;
       }
     }
   }
@@ -65,7 +65,7 @@ export class AgentApi {
   }
 
   /** Events of all sessions after these positions, as they come, several at a time. Resolves when the program has accepted. */
-  async events(after: Readonly<Record<string, number>>, signal: AbortSignal): Promise<AsyncIterable<SentEvent[]>> {
+  async events(after: Readonly<Record<string, number>>, signal: AbortSignal): Promise<AsyncIterable<ParsedSseEvent[]>> {
     const path = `/events?after=${encodeURIComponent(JSON.stringify(after))}`;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.#answerMs);
@@ -128,7 +128,7 @@ function answered(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-async function* sentBy(response: IncomingMessage): AsyncGenerator<SentEvent[]> {
+async function* sentBy(response: IncomingMessage): AsyncGenerator<ParsedSseEvent[]> {
   const stream = new EventStream();
   try {
     for await (const chunk of response) {
@@ -158,7 +158,11 @@ function refusalOf(status: number | undefined, value: unknown): Fault {
   const { code, message, hint } = (value ?? {}) as Partial<FaultBody>;
   if (typeof code !== 'string' || !Object.hasOwn(faultTable, code) || typeof message !== 'string')
     return new Fault('corrupt', `an answer with status ${status} and no reason`);
-  return new Refusal(code, message.slice(0, 2000), typeof hint === 'string' ? { hint: hint.slice(0, 2000) } : {});
+  return new AgentApiRefusal(
+    code,
+    message.slice(0, 2000),
+    typeof hint === 'string' ? { hint: hint.slice(0, 2000) } : {},
+  );
 }
 
 function lost(error: unknown): Fault {

@@ -1,7 +1,7 @@
 /** The copy of one session. */
 
 import { parseBounded } from '../lib/bounded-json.ts';
-import { DurableLog, type Entry } from '../lib/durable-log.ts';
+import { type DurableEntry, DurableLog } from '../lib/durable-log.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { type SessionEvent, sessionLimits } from '../model/session.ts';
 import { sessionEvent } from '../model/session-event.ts';
@@ -81,7 +81,7 @@ function inOrder(order: EventOrder, event: SessionEvent): SessionEvent {
 }
 
 /** Throws if an earlier append failed. */
-function entryAt(number: number, entry: Entry<SessionEvent>): Entry<SessionEvent> {
+function entryAt(number: number, entry: DurableEntry<SessionEvent>): DurableEntry<SessionEvent> {
   if (entry.item.seq === number) return entry;
   throw new Fault('unavailable', `event ${entry.item.seq} of session ${entry.item.sessionId} waits for the one before`);
 }

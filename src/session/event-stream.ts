@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../model/fault.ts';
 import { sessionLimits } from '../model/session.ts';
 
-export interface SentEvent {
+export interface ParsedSseEvent {
   readonly event: string;
   readonly id: string;
   readonly data: string;
@@ -21,8 +21,8 @@ export class EventStream {
   #data: string | null = null;
 
   /** The events that end in this chunk. */
-  push(chunk: Buffer): SentEvent[] {
-    const events: SentEvent[] = [];
+  push(chunk: Buffer): ParsedSseEvent[] {
+    const events: ParsedSseEvent[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
       const sent = this.#line(this.#whole(chunk.subarray(from, end)));
@@ -49,7 +49,7 @@ export class EventStream {
   }
 
   /** An empty line ends an event. */
-  #line(line: string): SentEvent | null {
+  #line(line: string): ParsedSseEvent | null {
     if (line !== '') return this.#field(line);
     const sent = this.#data === null ? null : { event: this.#event, id: this.#id, data: this.#data };
     this.#event = '';

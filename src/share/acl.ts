@@ -10,7 +10,7 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 
 /** The access of one account or group, by its id as this process sees it. */
-export interface Grant {
+export interface AclEntry {
   readonly kind: 'user' | 'group';
   readonly id: number;
   readonly readonly: boolean;
@@ -32,7 +32,7 @@ const [all, readAndEnter] = [7, 5];
  * Changes the ACLs of an open folder: sets the entries for `grants` and removes those for `revoked`. Entries for other
  * ids stay. When none is left, the folder has no ACL, like one that was never shared.
  */
-export function changeGrants(fd: number, grants: readonly Grant[], revoked: readonly Grant[]): void {
+export function changeGrants(fd: number, grants: readonly AclEntry[], revoked: readonly AclEntry[]): void {
   const stat = fstatSync(fd);
   const before = { access: decodedAt(fd, attributes.access), inherited: decodedAt(fd, attributes.inherited) };
   const gone = [...grants, ...revoked, { kind: 'user', id: stat.uid, readonly: false } as const];
@@ -75,7 +75,7 @@ function withOwn(named: readonly Entry[], { owner, group, other }: OwnBits, heir
   ];
 }
 
-function tagOf(kind: Grant['kind']): number {
+function tagOf(kind: AclEntry['kind']): number {
   return kind === 'user' ? tags.user : tags.namedGroup;
 }
 
@@ -83,7 +83,7 @@ function isNamed({ tag }: Entry): boolean {
   return tag === tags.user || tag === tags.namedGroup;
 }
 
-function isFor(entry: Entry, { kind, id }: Grant): boolean {
+function isFor(entry: Entry, { kind, id }: AclEntry): boolean {
   return entry.tag === tagOf(kind) && entry.id === id;
 }
 

@@ -9,10 +9,10 @@ import { asFault, Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import {
   defaultMaxEvents,
-  type Kind,
   type Kinds,
   type NewRow,
   type Row,
+  type RowKind,
   type Store,
   type StoreOptions,
 } from './store.ts';
@@ -40,7 +40,7 @@ export function encode(value: unknown): string {
   throw new Fault('internal', 'cannot store what is not JSON: undefined');
 }
 
-type Identity = Pick<Row<Kind>, 'kind' | 'id' | 'name'>;
+type Identity = Pick<Row<RowKind>, 'kind' | 'id' | 'name'>;
 
 export const refusal = {
   idTaken: (row: Identity) =>
@@ -119,7 +119,7 @@ export function createMemoryStore({ maxEvents = defaultMaxEvents }: StoreOptions
   return new MemoryStore(maxEvents);
 }
 
-interface Entry extends Omit<Row<Kind>, 'value'> {
+interface Entry extends Omit<Row<RowKind>, 'value'> {
   readonly text: string;
 }
 
@@ -135,33 +135,33 @@ class MemoryStore implements Store {
     this.#maxEvents = maxEvents;
   }
 
-  get<K extends Kind>(kind: K, id: string): Row<K> | null {
+  get<K extends RowKind>(kind: K, id: string): Row<K> | null {
     this.#open();
     const entry = this.#entries.get(keyOf(kind, id));
     return entry ? decode(entry) : null;
   }
 
-  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null {
+  find<K extends RowKind>(kind: K, owner: string, name: string): Row<K> | null {
     this.#open();
     const entry = this.#named(kind, owner, name);
     return entry ? decode(entry) : null;
   }
 
-  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[] {
+  list<K extends RowKind>(kind: K, owner?: string): readonly Row<K>[] {
     return this.#those(kind, owner).map((entry) => decode<K>(entry));
   }
 
-  count(kind: Kind, owner?: string): number {
+  count(kind: RowKind, owner?: string): number {
     return this.#those(kind, owner).length;
   }
 
-  #those(kind: Kind, owner?: string): Entry[] {
+  #those(kind: RowKind, owner?: string): Entry[] {
     this.#open();
     const isMeant = (entry: Entry) => entry.kind === kind && (owner === undefined || entry.owner === owner);
     return [...this.#entries.values()].filter(isMeant);
   }
 
-  insert<K extends Kind>(row: NewRow<K>, event: NewEvent): Row<K> {
+  insert<K extends RowKind>(row: NewRow<K>, event: NewEvent): Row<K> {
     this.#open();
     const { kind, id, owner, name } = row;
     if (this.#entries.has(keyOf(kind, id))) throw refusal.idTaken(row);
@@ -170,14 +170,14 @@ class MemoryStore implements Store {
     return this.#write(event, (revision) => this.#put<K>({ kind, id, owner, name, revision, text }));
   }
 
-  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent): Row<K> {
+  update<K extends RowKind>(row: Row<K>, value: Kinds[K], event: NewEvent): Row<K> {
     this.#open();
     const entry = this.#current(row);
     const text = encode(value);
     return this.#write(event, (revision) => this.#put<K>({ ...entry, revision, text }));
   }
 
-  remove<K extends Kind>(row: Row<K>, event: NewEvent): void {
+  remove<K extends RowKind>(row: Row<K>, event: NewEvent): void {
     this.#open();
     this.#current(row);
     this.#write(event, () => this.#entries.delete(keyOf(row.kind, row.id)));
@@ -217,13 +217,13 @@ class MemoryStore implements Store {
     if (this.#closed) throw refusal.closed();
   }
 
-  #named(kind: Kind, owner: string, name: string): Entry | undefined {
+  #named(kind: RowKind, owner: string, name: string): Entry | undefined {
     return [...this.#entries.values()].find((entry) => {
       return entry.kind === kind && entry.owner === owner && entry.name === name;
     });
   }
 
-  #current(row: Row<Kind>): Entry {
+  #current(row: Row<RowKind>): Entry {
     const entry = this.#entries.get(keyOf(row.kind, row.id));
     if (!entry) throw refusal.gone(row);
     if (entry.revision !== row.revision) throw refusal.moved(row);
@@ -242,7 +242,7 @@ class MemoryStore implements Store {
     return result;
   }
 
-  #put<K extends Kind>(entry: Entry): Row<K> {
+  #put<K extends RowKind>(entry: Entry): Row<K> {
     this.#entries.set(keyOf(entry.kind, entry.id), entry);
     return decode(entry);
   }
@@ -255,10 +255,10 @@ class MemoryStore implements Store {
   }
 }
 
-function keyOf(kind: Kind, id: string): string {
+function keyOf(kind: RowKind, id: string): string {
   return `${kind} ${id}`;
 }
 
-function decode<K extends Kind>({ text, ...identity }: Entry): Row<K> {
+function decode<K extends RowKind>({ text, ...identity }: Entry): Row<K> {
   return { ...identity, value: JSON.parse(text) } as Row<K>;
 }

@@ -22,10 +22,10 @@ import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts'
 import { refuseIfFull, translated } from './sqlite-fault.ts';
 import {
   defaultMaxEvents,
-  type Kind,
   type Kinds,
   type NewRow,
   type Row,
+  type RowKind,
   type Store,
   type StoreOptions,
   type WriteOptions,
@@ -121,7 +121,7 @@ function connect(path: string): Database.Database {
 
 const columns = 'kind, id, owner, name, revision, value';
 
-type RawRow = Omit<Row<Kind>, 'value'> & { readonly value: string };
+type RawRow = Omit<Row<RowKind>, 'value'> & { readonly value: string };
 
 function prepare(db: Database.Database) {
   return {
@@ -186,27 +186,27 @@ class SqliteStore implements Store {
     this.#flush = new LogFlush(`${path}-wal`);
   }
 
-  get<K extends Kind>(kind: K, id: string): Row<K> | null {
+  get<K extends RowKind>(kind: K, id: string): Row<K> | null {
     return this.#call(() => rowOf<K>(this.#sql.get.get(kind, id)));
   }
 
-  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null {
+  find<K extends RowKind>(kind: K, owner: string, name: string): Row<K> | null {
     return this.#call(() => rowOf<K>(this.#sql.find.get(kind, owner, name)));
   }
 
-  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[] {
+  list<K extends RowKind>(kind: K, owner?: string): readonly Row<K>[] {
     const { list, listOwned } = this.#sql;
     return this.#call(() =>
       (owner === undefined ? list.all(kind) : listOwned.all(kind, owner)).map((raw) => this.#parsed.rowOf<K>(raw)),
     );
   }
 
-  count(kind: Kind, owner?: string): number {
+  count(kind: RowKind, owner?: string): number {
     const { count, countOwned } = this.#sql;
     return this.#call(() => (owner === undefined ? count.get(kind) : countOwned.get(kind, owner))!);
   }
 
-  insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {
+  insert<K extends RowKind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {
     const { kind, id, owner, name } = row;
     refuseIfFull(this.#path);
     return this.#write(event, options, (revision) => {
@@ -216,7 +216,7 @@ class SqliteStore implements Store {
     });
   }
 
-  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K> {
+  update<K extends RowKind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K> {
     return this.#writeWithReserve(event, options, (revision) => {
       const text = encode(value);
       const raw = this.#sql.update.get(revision, text, row.kind, row.id, row.revision);
@@ -224,7 +224,7 @@ class SqliteStore implements Store {
     });
   }
 
-  remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void {
+  remove<K extends RowKind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void {
     this.#writeWithReserve(event, options, () => {
       const { changes } = this.#sql.remove.run(row.kind, row.id, row.revision);
       if (changes === 0) this.#refuseStale(row);
@@ -314,17 +314,17 @@ class SqliteStore implements Store {
     if (expired !== null) this.#sql.expire.run(expired);
   }
 
-  #refuseStale(row: Row<Kind>): never {
+  #refuseStale(row: Row<RowKind>): never {
     throw this.#sql.get.get(row.kind, row.id) ? refusal.moved(row) : refusal.gone(row);
   }
 }
 
 /** Parsed rows by revision: parsing hundreds again takes longer than reading them. */
 class ParsedRows {
-  #rows = new Map<string, Row<Kind>>();
-  #earlier = new Map<string, Row<Kind>>();
+  #rows = new Map<string, Row<RowKind>>();
+  #earlier = new Map<string, Row<RowKind>>();
 
-  rowOf<K extends Kind>(raw: RawRow): Row<K> {
+  rowOf<K extends RowKind>(raw: RawRow): Row<K> {
     const known = this.#rows.get(raw.id) ?? this.#earlier.get(raw.id);
     const row = known?.revision === raw.revision && known.kind === raw.kind ? known : rowOf<K>(raw)!;
     if (this.#rows.size >= maxParsedRows) [this.#rows, this.#earlier] = [new Map(), this.#rows];
@@ -336,11 +336,11 @@ class ParsedRows {
 /** Entries of removed rows are dropped with the older half. */
 const maxParsedRows = 5000;
 
-function rowOf<K extends Kind>(raw: RawRow | undefined): Row<K> | null {
+function rowOf<K extends RowKind>(raw: RawRow | undefined): Row<K> | null {
   return raw ? ({ ...raw, value: JSON.parse(raw.value) } as Row<K>) : null;
 }
 
-function refusingTaken<T>(row: NewRow<Kind>, work: () => T): T {
+function refusingTaken<T>(row: NewRow<RowKind>, work: () => T): T {
   try {
     return work();
   } catch (error) {

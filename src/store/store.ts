@@ -26,9 +26,9 @@ export interface Kinds extends NounRows {
   sandbox: Sandbox;
 }
 
-export type Kind = keyof Kinds;
+export type RowKind = keyof Kinds;
 
-export interface Row<K extends Kind> {
+export interface Row<K extends RowKind> {
   readonly kind: K;
   readonly id: string;
   readonly owner: string;
@@ -37,7 +37,7 @@ export interface Row<K extends Kind> {
   readonly value: Kinds[K];
 }
 
-export type NewRow<K extends Kind> = Omit<Row<K>, 'revision'>;
+export type NewRow<K extends RowKind> = Omit<Row<K>, 'revision'>;
 
 export interface WriteOptions {
   readonly lazy?: boolean;
@@ -53,16 +53,16 @@ export interface StoreOptions {
 export const defaultMaxEvents = 100_000;
 
 export interface Store {
-  get<K extends Kind>(kind: K, id: string): Row<K> | null;
-  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
+  get<K extends RowKind>(kind: K, id: string): Row<K> | null;
+  find<K extends RowKind>(kind: K, owner: string, name: string): Row<K> | null;
   /** All rows of a kind, or those of an owner, in the order they were inserted. */
-  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[];
+  list<K extends RowKind>(kind: K, owner?: string): readonly Row<K>[];
   /** How many rows `list` would return, without reading them. */
-  count(kind: Kind, owner?: string): number;
+  count(kind: RowKind, owner?: string): number;
 
-  insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
-  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
-  remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
+  insert<K extends RowKind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
+  update<K extends RowKind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
+  remove<K extends RowKind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
 
   /** Settles when every write before the call survives a power cut. */
   flushed(): Promise<void>;

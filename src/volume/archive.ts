@@ -120,7 +120,7 @@ function taken(file: string): Fault {
   return new Fault('conflict', `${file} exists already`, { hint: 'Give another name.' });
 }
 
-export interface Archive {
+export interface VolumeArchive {
   readonly manifest: Manifest;
   /** The size of the file. */
   readonly bytes: number;
@@ -131,7 +131,7 @@ export interface Archive {
   close(): Promise<void>;
 }
 
-export async function openArchive(file: string): Promise<Archive> {
+export async function openArchive(file: string): Promise<VolumeArchive> {
   const handle = await openFile(file);
   try {
     const manifest = await readManifest(handle);

@@ -13,11 +13,11 @@ export const maxPathBytes = 4000;
 /** Limits the memory that remembered names take. */
 const maxRemembered = 2_000_000;
 
-export interface Member extends Header {
+export interface ArchiveMember extends Header {
   readonly records: ReadonlyMap<string, string>;
 }
 
-export type Verdict = 'take' | 'leave-out';
+export type MemberVerdict = 'take' | 'leave-out';
 
 const known = new Set(['path', 'linkpath', 'size', 'uid', 'gid', 'uname', 'gname', 'mtime', 'atime', 'ctime']);
 const knownSparse = new Set(['GNU.sparse.major', 'GNU.sparse.minor', 'GNU.sparse.name', 'GNU.sparse.realsize']);
@@ -31,7 +31,7 @@ export class MemberRule {
     return this.#leftOut;
   }
 
-  judge(member: Member): Verdict {
+  judge(member: ArchiveMember): MemberVerdict {
     checkRecords(member);
     const name = checkName(member.records.get('GNU.sparse.name') ?? member.name, member.type);
     this.#checkWay(name);
@@ -43,7 +43,7 @@ export class MemberRule {
     return 'take';
   }
 
-  #judgeLink(member: Member, name: string): Verdict {
+  #judgeLink(member: ArchiveMember, name: string): MemberVerdict {
     const target = checkName(member.linkName, member.type);
     this.#checkWay(target);
     if (member.sizeBytes !== 0) throw refused(name, 'has content where it cannot');
@@ -58,7 +58,7 @@ export class MemberRule {
     }
   }
 
-  #leave(name: string): Verdict {
+  #leave(name: string): MemberVerdict {
     this.#remember(this.#leftOut, name);
     return 'leave-out';
   }
@@ -70,7 +70,7 @@ export class MemberRule {
 }
 
 /** Pipes, and whiteouts of overlays, which any user may make: neither has content. */
-function isUnwanted({ type, device }: Member): boolean {
+function isUnwanted({ type, device }: ArchiveMember): boolean {
   return type === '6' || (type === '3' && device === '0:0');
 }
 
@@ -88,7 +88,7 @@ function checkName(name: string, type: string): string {
   return parts.join('/');
 }
 
-function checkRecords({ records, name, type }: Member): void {
+function checkRecords({ records, name, type }: ArchiveMember): void {
   for (const key of records.keys()) {
     if (known.has(key) || key.startsWith('SCHILY.xattr.user.')) continue;
     if (type !== '0' || !knownSparse.has(key)) throw refused(name, `has ${printable(key)}, which is not known`);

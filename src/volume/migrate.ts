@@ -27,7 +27,7 @@ export interface Migrated {
 }
 
 /** An old volume that the user may take over. */
-export interface Claim extends OldName {
+export interface ClaimedVolume extends OldName {
   readonly from: OldVolume;
   readonly to: string;
   readonly user: string;
@@ -56,7 +56,7 @@ export class Migration {
    * The old volumes that the user may take over: first those with the hash of the user's name or uid, then, for the
    * owner of the installation, those that all users shared.
    */
-  claims({ user, uid = null, isOwner }: VolumeActor, found: readonly OldVolume[]): readonly Claim[] {
+  claims({ user, uid = null, isOwner }: VolumeActor, found: readonly OldVolume[]): readonly ClaimedVolume[] {
     const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
     const claims = found.flatMap((from) => {
       const old = parseOldName(from.name, this.#context.prefix);
@@ -66,7 +66,7 @@ export class Migration {
     return [...claims.filter(({ hash }) => hash !== null), ...claims.filter(({ hash }) => hash === null)];
   }
 
-  async bring(claim: Claim, at: string): Promise<Migrated> {
+  async bring(claim: ClaimedVolume, at: string): Promise<Migrated> {
     const { from, to } = claim;
     try {
       const { migratedFrom } = this.#steps.provide(claim, claim.user, at);
@@ -79,7 +79,7 @@ export class Migration {
     }
   }
 
-  async #bring(claim: Claim, at: string): Promise<void> {
+  async #bring(claim: ClaimedVolume, at: string): Promise<void> {
     const { from, to } = claim;
     const { folder } = this.#context;
     if (!isPlainFolder(from.folder)) throw new Fault('invalid', `${from.folder} is not a folder`);
@@ -103,7 +103,7 @@ export class Migration {
   }
 
   /** The files belonged to the agent inside, under the ids of the old installation. The copies belong to this user. */
-  async #copy({ from, into, type, user }: Claim, staged: string): Promise<void> {
+  async #copy({ from, into, type, user }: ClaimedVolume, staged: string): Promise<void> {
     await this.#context.copyFolder(from.folder, join(staged, into));
     await removeDevices(staged);
     chmodSync(staged, 0o700);

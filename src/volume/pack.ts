@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Ended, failed, type Program, start } from '../lib/program.ts';
+import { failed, type Program, type ProgramEnd, start } from '../lib/program.ts';
 import { run } from '../lib/run.ts';
 import { pipe } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
@@ -85,7 +85,7 @@ const replaced = /: Cannot (readlink: Invalid argument|open: (Not a directory|To
 const summary = /: Exiting with failure status due to previous errors$/;
 
 /** Exit code 1: something changed while it was read. For some of such changes tar exits with 2. */
-function isPacked({ exitCode, stderr }: Ended): boolean {
+function isPacked({ exitCode, stderr }: ProgramEnd): boolean {
   if (exitCode <= 1) return true;
   const lines = stderr.trim().split('\n');
   return exitCode === 2 && lines.some((line) => replaced.test(line)) && lines.every(isOfChange);
@@ -95,7 +95,7 @@ function isOfChange(line: string): boolean {
   return replaced.test(line) || summary.test(line) || /: (file changed as we read it|File removed before)/i.test(line);
 }
 
-function changes({ exitCode, stderr }: Ended): string[] {
+function changes({ exitCode, stderr }: ProgramEnd): string[] {
   return exitCode === 0 ? [] : [`changed while it was read: ${stderr.trim().split('\n')[0]}`];
 }
 

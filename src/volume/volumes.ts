@@ -29,7 +29,7 @@ import { inUse } from './in-use.ts';
 import { type Migrated, Migration } from './migrate.ts';
 import type { OldVolume } from './old-volume.ts';
 import type { Backup, Cleaned, ResolvedVolume, Restored, VolumeActor, VolumeContext, VolumeStatus } from './volume.ts';
-import { type Work, WorkList } from './work.ts';
+import { type VolumeWork, WorkList } from './work.ts';
 
 const dayMs = 86_400_000;
 
@@ -182,7 +182,7 @@ export class Volumes {
   }
 
   /** Running backups and restores of volumes of the user and of shared ones; for the owner, those of all users. */
-  work({ user, isOwner }: VolumeActor): readonly Work[] {
+  work({ user, isOwner }: VolumeActor): readonly VolumeWork[] {
     return this.#work.all.filter((one) => isOwner || one.user === user || one.user === null);
   }
 

@@ -1,7 +1,7 @@
 /** The running backups and restores, and how far each is. */
 import type { Volume } from '../model/volume.ts';
 
-export interface Work extends Pick<Volume, 'name' | 'type' | 'user'> {
+export interface VolumeWork extends Pick<Volume, 'name' | 'type' | 'user'> {
   /** Null: not a named volume. */
   readonly label: string | null;
   /** The path of the archive. */
@@ -17,13 +17,13 @@ export interface Work extends Pick<Volume, 'name' | 'type' | 'user'> {
 export type OnProgress = (bytes: number) => void;
 
 export class WorkList {
-  readonly #all = new Set<Work>();
+  readonly #all = new Set<VolumeWork>();
 
-  get all(): readonly Work[] {
+  get all(): readonly VolumeWork[] {
     return [...this.#all];
   }
 
-  async during<T>(begun: Omit<Work, 'bytes'>, act: (onProgress: OnProgress) => Promise<T>): Promise<T> {
+  async during<T>(begun: Omit<VolumeWork, 'bytes'>, act: (onProgress: OnProgress) => Promise<T>): Promise<T> {
     const work = { ...begun, bytes: 0 };
     this.#all.add(work);
     try {

@@ -6,7 +6,7 @@ import { type BytePath, fromBytes, fromText, toText } from '../model/byte-path.t
 import type { Change } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { pathFilter } from '../model/pathspec.ts';
-import { type Verdict, verdictOf } from './apply/gate.ts';
+import { type GateVerdict, verdictOf } from './apply/gate.ts';
 import { beginGateFacts, type GateContext, type GateFacts, withGateContext } from './apply/gate-context.ts';
 import { changesBetween } from './change/between.ts';
 import type { Changes } from './change/change.ts';
@@ -33,13 +33,13 @@ export interface ReviewInput {
   readonly scratch: string;
 }
 
-export interface Reviewed {
-  readonly changes: readonly (ChangeSummary & Verdict)[];
+export interface ReviewedWorkspace {
+  readonly changes: readonly (ChangeSummary & GateVerdict)[];
   readonly hiddenInGit: number;
   readonly ignored: Ignored;
 }
 
-export async function review(input: ReviewInput): Promise<Reviewed> {
+export async function review(input: ReviewInput): Promise<ReviewedWorkspace> {
   const readFacts = input.against === undefined ? beginGateFacts(input.place.project) : async () => null;
   const storing = reviewedStore(input);
   // Folders are read while git is asked what it ignores.
@@ -57,7 +57,7 @@ function verdictsOn(
   { place, against }: ReviewInput,
   changes: readonly Change[],
   gateFacts: GateFacts | null,
-): ReadonlyMap<BytePath, Verdict> {
+): ReadonlyMap<BytePath, GateVerdict> {
   if (against !== undefined) return new Map();
   return withGateContext(
     place.project,
@@ -71,9 +71,9 @@ function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
   return pathBase64 === undefined ? fromText(path) : fromBytes(Buffer.from(pathBase64, 'base64'));
 }
 
-const unjudged: Verdict = { gates: [], note: null };
+const unjudged: GateVerdict = { gates: [], note: null };
 
-function verdictOn(change: Change, gateContext: GateContext): Verdict {
+function verdictOn(change: Change, gateContext: GateContext): GateVerdict {
   const { path, beforeContent, afterContent } = change;
   const content = {
     before: (maxBytes: number) => beforeContent && readContent(beforeContent, path, maxBytes),
@@ -92,7 +92,7 @@ export interface WrittenPatch {
   /** Paths that it cannot carry. */
   readonly leftOut: readonly BytePath[];
   /** Paths that could run something where the patch is applied, since there are no gates there. */
-  readonly gated: readonly (Verdict & { readonly path: BytePath })[];
+  readonly gated: readonly (GateVerdict & { readonly path: BytePath })[];
 }
 
 /** Writes the mail for `git am`. */
@@ -111,11 +111,11 @@ export async function writePatch(input: ReviewInput, head: PatchHead, file: stri
   return { leftOut, gated: verdicts.filter((one) => isGated(one) && !absent.has(one.path)) };
 }
 
-function isGated({ gates }: Verdict): boolean {
+function isGated({ gates }: GateVerdict): boolean {
   return gates.length > 0;
 }
 
-function marksOf(gated: readonly (Verdict & { readonly path: BytePath })[]): string[] {
+function marksOf(gated: readonly (GateVerdict & { readonly path: BytePath })[]): string[] {
   if (gated.length === 0) return [];
   return ['Could run something here:', ...gated.map(({ path, gates }) => `  ${quoteName(path)} [${gates.join(', ')}]`)];
 }

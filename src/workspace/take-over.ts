@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type BytePath, toText } from '../model/byte-path.ts';
-import type { Change, Outcome, PlannedPath } from '../model/change.ts';
+import type { Change, PathOutcome, PlannedPath } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { pathFilter, pathspecText } from '../model/pathspec.ts';
-import type { ApplyOptions, ApplySource, FileStep, Plan } from './apply/apply.ts';
+import type { ApplyOptions, ApplyPlan, ApplySource, FileStep } from './apply/apply.ts';
 import { isStalePlan } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
 import { type GateFacts, withGateContext } from './apply/gate-context.ts';
@@ -24,14 +24,14 @@ import { type Chosen, withChosen } from './pick.ts';
 import { reading } from './tree/reader.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
-export interface Source {
+export interface ChangeSource {
   readonly sandbox: string;
   readonly place: WorkspacePlace;
 }
 
 export interface TakeOver {
   /** Paused by the caller. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly ChangeSource[];
   readonly project: string;
   readonly options: ApplyOptions;
   /** The changes of each source, if they were just listed; a second try lists them again. */
@@ -62,7 +62,7 @@ export interface TakenOver {
 }
 
 /** Outcomes after which a change is not listed any more. */
-const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
+const decided: readonly PathOutcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
 
 /** How often the whole apply is planned again after the owner changed something between plan and exchange. */
 const maxTries = 5;
@@ -131,7 +131,7 @@ function seen(
   });
 }
 
-type Listed = Source & ApplySource & Pick<Changes, 'logBytes'>;
+type Listed = ChangeSource & ApplySource & Pick<Changes, 'logBytes'>;
 
 function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hiddenInGit' | 'ignored'> {
   const { project, options, journal, expect } = order;
@@ -160,7 +160,7 @@ function take(listed: readonly Listed[], order: TakeOver): Omit<TakenOver, 'hidd
 function planned(
   listed: readonly ApplySource[],
   { project, options, journal, expect }: TakeOver,
-): { readonly plan: Plan; readonly digest: string | null } {
+): { readonly plan: ApplyPlan; readonly digest: string | null } {
   const plan = planApply(listed, project, options);
   if (journal !== null && expect === undefined) return { plan, digest: null };
   const found = digested(plan);
@@ -207,7 +207,7 @@ function applyOf(journal: string): string {
 }
 
 /** Adopts the agents' versions of an apply that a crash interrupted after all of its exchanges. */
-export function adoptAfterCrash(journal: string, project: string, sources: readonly Source[]): void {
+export function adoptAfterCrash(journal: string, project: string, sources: readonly ChangeSource[]): void {
   const { settled } = readJournal(journal).meta as Meta;
   for (const { sandbox, place } of sources) {
     const paths = new Set(settled.filter((one) => one.sandbox === sandbox).flatMap((one) => one.paths));

@@ -13,7 +13,7 @@ import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
 import { entryOf } from './apply/stamp.ts';
 import { commitToBranch, openBranch } from './git/branch.ts';
-import type { Branch } from './git/branch-tree.ts';
+import type { ProjectBranch } from './git/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
 import { isInsideGit } from './git/git-store.ts';
 import type { BranchChange } from './git/write-blobs.ts';
@@ -80,7 +80,7 @@ function isCommittable({ before, after }: Change): boolean {
   return [before, after].some((entry) => entry?.type === 'file' || entry?.type === 'link');
 }
 
-async function checkOut(branch: Branch, changes: readonly Change[], tree: string): Promise<void> {
+async function checkOut(branch: ProjectBranch, changes: readonly Change[], tree: string): Promise<void> {
   const before = new Map(changes.map((change) => [change.path, change.before?.mode]));
   for await (const [path, found] of branchEntries(branch, [...before.keys()], maxFileBytes))
     await putEntry(branch, below(tree, path), found, before.get(path));
@@ -88,7 +88,7 @@ async function checkOut(branch: Branch, changes: readonly Change[], tree: string
 
 /** Git stores one bit of a mode; if that is equal, the mode counts as equal. */
 async function putEntry(
-  { git }: Branch,
+  { git }: ProjectBranch,
   at: Buffer,
   { entry, content, oid }: BranchEntry,
   likely: number | undefined,

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FoundView, NoteView, StatsView } from '../../src/api/memory.ts';
+import type { FoundView, MemoryStatsView, NoteView } from '../../src/api/memory.ts';
 import { openSqlite } from '../../src/lib/sqlite.ts';
 import { childrenOf, chromaClients, commandOf, provideChroma } from '../harness/chroma.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
@@ -193,7 +193,7 @@ it('memory rm --chroma removes what the user has in Chroma, and nothing of anoth
 });
 
 it('memory stats shows the server, and memory install says what it cannot install', async () => {
-  expect(await carrel.json<StatsView>('memory', 'stats')).toMatchObject({
+  expect(await carrel.json<MemoryStatsView>('memory', 'stats')).toMatchObject({
     chroma: { state: 'ready', version: '1.0.0' },
   });
   const wrong = await carrel.run(['memory', 'install', 'everything']);
@@ -213,6 +213,6 @@ it('M10, M11: an endpoint makes vectors, with the key of the credential, and mod
   const vector = { model: 'other', values: [1, 2] };
   const body = { text: 'of another model', collection: 'food', vector };
   await expect(carrel.client.call('POST /v1/memory/notes', { body })).rejects.toThrow('fruit');
-  const { collections } = await carrel.json<StatsView>('memory', 'stats');
+  const { collections } = await carrel.json<MemoryStatsView>('memory', 'stats');
   expect(collections).toMatchObject([{ name: 'food', model: 'fruit', dimensions: 2 }]);
 });

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { StatsView } from '../../src/api/memory.ts';
+import type { MemoryStatsView } from '../../src/api/memory.ts';
 import type { ways } from '../fixtures/attacks/testbed.ts';
 import { provideChroma } from '../harness/chroma.ts';
 import { Dockerd } from '../harness/dockerd.ts';
@@ -23,7 +23,7 @@ export async function ask(carrel: Installation, sandbox: string, path: string, b
 
 export async function chromaReady(carrel: Installation): Promise<void> {
   await until(
-    async () => (await carrel.json<StatsView>('memory', 'stats')).chroma?.state === 'ready',
+    async () => (await carrel.json<MemoryStatsView>('memory', 'stats')).chroma?.state === 'ready',
     'the Chroma server',
   );
 }

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FoundView, NoteView, StatsView } from '../../src/api/memory.ts';
+import type { FoundView, MemoryStatsView, NoteView } from '../../src/api/memory.ts';
 import { callTool, connectHub } from '../harness/hub-client.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { runEnv } from '../harness/run.ts';
@@ -145,7 +145,7 @@ it('M1: another user has a memory of its own', async () => {
   expect((await asBob('memory', 'get', id)).exitCode).toBe(5);
   expect((await asBob('memory', 'rm', id)).exitCode).toBe(5);
   expect((await asBob('memory', 'ls', '--sandbox', 'builder')).exitCode).toBe(5);
-  const stats = JSON.parse((await asBob('--json', 'memory', 'stats')).stdout) as StatsView;
+  const stats = JSON.parse((await asBob('--json', 'memory', 'stats')).stdout) as MemoryStatsView;
   expect(stats.notes).toBe(1);
   expect(JSON.parse((await asBob('--json', 'memory', 'ls', '--project', project)).stdout)).toEqual([]);
   expect(texts(await search('plan of bob'))).not.toContain('the plan of bob');

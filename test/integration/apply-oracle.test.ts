@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { gateKinds, type Resolution } from '../../src/model/change.ts';
-import type { Plan } from '../../src/workspace/apply/apply.ts';
+import type { ApplyPlan } from '../../src/workspace/apply/apply.ts';
 import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
 import { planApply } from '../../src/workspace/apply/plan-apply.ts';
 import { undoApply } from '../../src/workspace/apply/undo.ts';
@@ -126,14 +126,14 @@ function play(testbed: Testbed, random: Random, looked: boolean): void {
   testbed.owner(random, 1 + random(4));
 }
 
-function planOf({ place, project }: Testbed, resolution: Resolution | null): Plan {
+function planOf({ place, project }: Testbed, resolution: Resolution | null): ApplyPlan {
   const { changes } = keepAndList(place);
   expect(changes, 'one walk looks and lists').toEqual(listChanges(place).changes);
   return planApply([{ sandbox: 'ada', changes }], project, { resolution, allow: [...gateKinds] });
 }
 
-const conflictsOf = (plan: Plan) => plan.paths.filter(({ conflict }) => conflict !== null);
-const reasonsOf = (plan: Plan) => conflictsOf(plan).map(({ path, conflict }) => `${path}: ${conflict!.reason}`);
+const conflictsOf = (plan: ApplyPlan) => plan.paths.filter(({ conflict }) => conflict !== null);
+const reasonsOf = (plan: ApplyPlan) => conflictsOf(plan).map(({ path, conflict }) => `${path}: ${conflict!.reason}`);
 
 interface Trees {
   readonly base: Tree;
@@ -142,7 +142,7 @@ interface Trees {
 }
 
 /** True: every conflict is about an empty folder, of which git knows nothing. */
-function isAboutEmptyFolder({ base, ours, theirs }: Trees, plan: Plan): boolean {
+function isAboutEmptyFolder({ base, ours, theirs }: Trees, plan: ApplyPlan): boolean {
   const isEmptyFolder = (tree: Tree, path: string) =>
     tree[path]?.type === 'folder' &&
     !Object.keys(tree).some((other) => other.startsWith(`${path}/`) && tree[other]!.type !== 'folder');

@@ -3,7 +3,7 @@
  * that only one side changed is as that side has it, and no change of the owner is lost without a conflict.
  */
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/model/change.ts';
+import type { PathOutcome } from '../../src/model/change.ts';
 import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
 import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
@@ -94,7 +94,7 @@ const oneOf = (thing: Thing | undefined) => (thing as { one?: string } | undefin
  * Checks hard links: paths that are one file for the agent and were all taken are one file now, and paths that are one
  * file now were one for either side.
  */
-function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string, Outcome>): void {
+function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string, PathOutcome>): void {
   const both = Object.keys(now).flatMap((path, n) =>
     Object.keys(now)
       .slice(n + 1)
@@ -120,7 +120,7 @@ function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string
 }
 
 /** Everything that must hold of one path, whatever the others are. */
-function check(path: string, base: Tree, ours: Tree, theirs: Tree, now: Tree, outcome: Outcome | undefined): void {
+function check(path: string, base: Tree, ours: Tree, theirs: Tree, now: Tree, outcome: PathOutcome | undefined): void {
   const [b, o, t, n] = [base, ours, theirs, now].map((tree) => alone(tree[path]));
   const where = `${JSON.stringify(path)} ${outcome}`;
   // A folder that the owner deleted is made again if the agent added something in it.

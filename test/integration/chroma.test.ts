@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { ChromaStatus } from '../../src/chroma/chroma.ts';
-import { ServerProcess } from '../../src/chroma/server-process.ts';
+import { ChromaProcess } from '../../src/chroma/server-process.ts';
 import { openSqlite } from '../../src/lib/sqlite.ts';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { chromaProgram } from '../../src/model/memory-package.ts';
@@ -99,7 +99,7 @@ it('requests to a server that hangs fail with the reason, and another server tak
   const command = { program: join(chromaClients, chromaProgram), data, port };
   const report = ({ state, reason }: ChromaStatus) => void (state === 'failed' && reasons.push(reason));
   const beat = { everyMs: 100, answerMs: 1000, misses: 3 };
-  const server = new ServerProcess({ ...command, report, emptied: () => {} }, { beat });
+  const server = new ChromaProcess({ ...command, report, emptied: () => {} }, { beat });
   endings.push(async () => {
     await server.dispose();
     rmSync(data, { recursive: true });

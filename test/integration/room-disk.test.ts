@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { isFault } from '../../src/model/fault.ts';
-import { defaultRoomLimits, type Message } from '../../src/model/room.ts';
+import { defaultRoomLimits, type RoomMessage } from '../../src/model/room.ts';
 import type { Rooms } from '../../src/room/room.ts';
 import { openRooms } from '../../src/room/rooms.ts';
 
@@ -32,7 +32,7 @@ it('R3: a full disk refuses posts, loses no acknowledged message, and later file
   const room = await rooms.open(folder, about);
   const post = (n: number) =>
     room.post({ from: { kind: 'person', name: 'ann' }, via: 'cli', body: `${n} ${'x'.repeat(50_000)}` });
-  const answered: Message[] = [];
+  const answered: RoomMessage[] = [];
   let refusal: unknown = null;
   for (let n = 0; refusal === null && n < 1000; n += 1) {
     await post(n).then(

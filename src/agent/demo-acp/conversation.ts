@@ -4,7 +4,7 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writ
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-export interface Message {
+export interface ConversationMessage {
   readonly role: 'user' | 'agent';
   readonly text: string;
 }
@@ -23,7 +23,7 @@ export class Conversation {
   readonly id: string;
   readonly cwd: string;
   readonly canElicit: boolean;
-  readonly said: Message[];
+  readonly said: ConversationMessage[];
   mode = 'ask';
   model = 'words';
   /** The user allowed writing for the rest of the session. */
@@ -37,7 +37,7 @@ export class Conversation {
     this.cwd = cwd;
     this.canElicit = canElicit;
     const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-    this.said = lines.map((line) => JSON.parse(line) as Message);
+    this.said = lines.map((line) => JSON.parse(line) as ConversationMessage);
   }
 
   /** The answer to `session/new`, `session/load`, `session/resume` and `session/fork`. */
@@ -61,7 +61,7 @@ export class Conversation {
     this.model = model;
   }
 
-  remember(said: Message): void {
+  remember(said: ConversationMessage): void {
     this.said.push(said);
     appendFileSync(this.#file, `${JSON.stringify(said)}\n`);
   }

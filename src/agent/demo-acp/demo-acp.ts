@@ -7,10 +7,10 @@
  */
 import { Conversations } from './conversation.ts';
 import { take } from './order.ts';
-import { Peer } from './peer.ts';
+import { DemoPeer } from './peer.ts';
 
 const conversations = new Conversations();
-const peer = new Peer(process.stdin, process.stdout, {
+const peer = new DemoPeer(process.stdin, process.stdout, {
   initialize: ({ clientCapabilities }) => {
     conversations.canElicit = Boolean((clientCapabilities as { elicitation?: { form?: object } })?.elicitation?.form);
     return {

@@ -5,13 +5,13 @@ import { dirname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Conversation } from './conversation.ts';
-import type { Peer } from './peer.ts';
-import { Turn } from './turn.ts';
+import type { DemoPeer } from './peer.ts';
+import { DemoTurn } from './turn.ts';
 
 interface Order {
   readonly pattern: RegExp;
   readonly usage: string;
-  readonly take: (turn: Turn, ...words: string[]) => Promise<string | undefined>;
+  readonly take: (turn: DemoTurn, ...words: string[]) => Promise<string | undefined>;
 }
 
 const maxShownChars = 64 * 1024;
@@ -37,9 +37,9 @@ const orders: readonly Order[] = [
 const help = `I have no model. I understand these prompts:\n${orders.map(({ usage }) => `  ${usage}`).join('\n')}`;
 
 /** One turn, from the prompt to its stop reason. */
-export async function take(peer: Peer, conversation: Conversation, prompt: string): Promise<object> {
+export async function take(peer: DemoPeer, conversation: Conversation, prompt: string): Promise<object> {
   const signal = conversation.begin();
-  const turn = new Turn(peer, conversation, signal);
+  const turn = new DemoTurn(peer, conversation, signal);
   conversation.remember({ role: 'user', text: prompt });
   try {
     return { stopReason: (await obey(turn, prompt.trim().replace(/^\//, ''))) ?? 'end_turn' };
@@ -52,7 +52,7 @@ export async function take(peer: Peer, conversation: Conversation, prompt: strin
   }
 }
 
-async function obey(turn: Turn, prompt: string): Promise<string | undefined> {
+async function obey(turn: DemoTurn, prompt: string): Promise<string | undefined> {
   for (const { pattern, take } of orders) {
     const found = pattern.exec(prompt);
     if (found) return take(turn, ...found.slice(1));
@@ -64,7 +64,7 @@ async function done(saying: Promise<void>): Promise<undefined> {
   await saying;
 }
 
-async function listFiles(turn: Turn, folder = '.'): Promise<undefined> {
+async function listFiles(turn: DemoTurn, folder = '.'): Promise<undefined> {
   const path = resolve(turn.conversation.cwd, folder);
   const call = await turn.begin('search', `List ${folder}`, { locations: [{ path }] });
   const names = await attempt(turn, call, () => readdirSync(path).sort());
@@ -73,7 +73,7 @@ async function listFiles(turn: Turn, folder = '.'): Promise<undefined> {
   await turn.say(names.length === 0 ? 'There are no files.' : `There are ${names.length}: ${names.join(' ')}`);
 }
 
-async function readOne(turn: Turn, file: string): Promise<undefined> {
+async function readOne(turn: DemoTurn, file: string): Promise<undefined> {
   const path = resolve(turn.conversation.cwd, file);
   const call = await turn.begin('read', `Read ${file}`, { locations: [{ path }] });
   const content = await attempt(turn, call, () => readFileSync(path, 'utf8'));
@@ -82,7 +82,7 @@ async function readOne(turn: Turn, file: string): Promise<undefined> {
   await turn.say(`${file} has ${content.split('\n').length - 1} lines.`);
 }
 
-async function writeOne(turn: Turn, file: string, text: string): Promise<undefined> {
+async function writeOne(turn: DemoTurn, file: string, text: string): Promise<undefined> {
   const path = resolve(turn.conversation.cwd, file);
   const oldText = contentOf(path);
   const newText = text.endsWith('\n') ? text : `${text}\n`;
@@ -103,14 +103,14 @@ async function writeOne(turn: Turn, file: string, text: string): Promise<undefin
   await turn.say(`I wrote ${file}.`);
 }
 
-async function ask(turn: Turn, question: string, choices = ''): Promise<undefined> {
+async function ask(turn: DemoTurn, question: string, choices = ''): Promise<undefined> {
   if (!turn.conversation.canElicit) return done(turn.say('This client shows no questions.'));
   const offered = choices.split(',').map((choice) => choice.trim());
   const answer = await turn.elicit(question.trim(), offered.filter(Boolean));
   await turn.say(answer === null ? 'You did not answer.' : `You answered: ${answer}`);
 }
 
-async function plan(turn: Turn): Promise<undefined> {
+async function plan(turn: DemoTurn): Promise<undefined> {
   const steps = ['look at the project', 'make the change', 'run the tests'];
   for (let at = 0; at <= steps.length; at += 1) {
     const status = (index: number) => (index < at ? 'completed' : index === at ? 'in_progress' : 'pending');
@@ -121,7 +121,7 @@ async function plan(turn: Turn): Promise<undefined> {
   await turn.say('The plan is done.');
 }
 
-async function run(turn: Turn, command: string): Promise<undefined> {
+async function run(turn: DemoTurn, command: string): Promise<undefined> {
   const [program = '', ...args] = command.trim().split(/\s+/);
   const call = await turn.begin('execute', `Run ${command}`, { rawInput: { command } });
   const { cwd } = turn.conversation;
@@ -135,7 +135,7 @@ async function run(turn: Turn, command: string): Promise<undefined> {
   await turn.say(exit === 0 ? 'It succeeded.' : `It failed: ${exit}.`);
 }
 
-async function wait(turn: Turn, seconds: string): Promise<undefined> {
+async function wait(turn: DemoTurn, seconds: string): Promise<undefined> {
   const end = Date.now() + Number(seconds) * 1000;
   await turn.say('Waiting');
   while (Date.now() < end) {
@@ -145,17 +145,17 @@ async function wait(turn: Turn, seconds: string): Promise<undefined> {
   await turn.say(' done.');
 }
 
-async function think(turn: Turn, text: string): Promise<undefined> {
+async function think(turn: DemoTurn, text: string): Promise<undefined> {
   await turn.say(text, 'agent_thought_chunk');
   await turn.say('I have thought.');
 }
 
-async function recall(turn: Turn): Promise<undefined> {
+async function recall(turn: DemoTurn): Promise<undefined> {
   const prompts = turn.conversation.said.filter(({ role }) => role === 'user').map(({ text }) => text);
   await turn.say(prompts.join('\n'));
 }
 
-async function attempt<T>(turn: Turn, call: string, act: () => T): Promise<T | null> {
+async function attempt<T>(turn: DemoTurn, call: string, act: () => T): Promise<T | null> {
   try {
     return act();
   } catch (error) {

@@ -23,7 +23,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export class Peer {
+export class DemoPeer {
   readonly #output: Writable;
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #waiting = new Map<number | string, Waiting>();

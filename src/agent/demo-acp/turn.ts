@@ -1,7 +1,7 @@
 /** One turn of the demo agent, with the acts that a prompt can ask for. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Conversation } from './conversation.ts';
-import type { Peer } from './peer.ts';
+import type { DemoPeer } from './peer.ts';
 
 /** Pause between two words, long enough to see them arrive. */
 const wordMs = 10;
@@ -11,14 +11,14 @@ const permissions = [
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
 ];
 
-export class Turn {
+export class DemoTurn {
   readonly conversation: Conversation;
   readonly signal: AbortSignal;
-  readonly #peer: Peer;
+  readonly #peer: DemoPeer;
   #text = '';
   #calls = 0;
 
-  constructor(peer: Peer, conversation: Conversation, signal: AbortSignal) {
+  constructor(peer: DemoPeer, conversation: Conversation, signal: AbortSignal) {
     this.#peer = peer;
     this.conversation = conversation;
     this.signal = signal;

@@ -1,14 +1,14 @@
 /** The Claude Code CLI without a terminal: the story on stdin, events on stdout, no permission prompts inside the sandbox. */
 import { type ClaudeSpec, claudeLogin } from '../../model/agent.ts';
 import type { RunAgent } from '../agent.ts';
-import { type Key, keyEnv } from '../key.ts';
+import { type FoundKey, keyEnv } from '../key.ts';
 import { maxLines } from '../last-lines.ts';
 import { ClaudeStream } from './claude-stream.ts';
 import { runAgent } from './run.ts';
 
 const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'bypassPermissions'];
 
-export function claudeAgent(spec: ClaudeSpec, key: Key | null): RunAgent {
+export function claudeAgent(spec: ClaudeSpec, key: FoundKey | null): RunAgent {
   return async (assignment, reporter, signal) => {
     const stream = new ClaudeStream();
     const run = {
@@ -24,15 +24,15 @@ export function claudeAgent(spec: ClaudeSpec, key: Key | null): RunAgent {
   };
 }
 
-function keySettings(key: Key | null): string[] {
+function keySettings(key: FoundKey | null): string[] {
   return key?.file && isRead(key) ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })] : [];
 }
 
-export function claudeEnv(key: Key | null): Readonly<Record<string, string>> {
+export function claudeEnv(key: FoundKey | null): Readonly<Record<string, string>> {
   return key !== null && isRead(key) ? {} : keyEnv(key);
 }
 
 /** The CLI runs a command for an API key, so that the key is in no environment. It reads the token of an account from its variable. */
-function isRead({ variable }: Key): boolean {
+function isRead({ variable }: FoundKey): boolean {
   return variable !== claudeLogin;
 }

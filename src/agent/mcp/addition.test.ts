@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { withAdditions } from './addition.ts';
-import type { Addition } from './mcp.ts';
+import type { ConfigAddition } from './mcp.ts';
 
-const value = (name: string, content: unknown): Addition => ({
+const value = (name: string, content: unknown): ConfigAddition => ({
   ...{ kind: 'value', path: ['mcpServers', name], value: content },
 });
-const item = (text: string): Addition => ({ kind: 'item', path: ['enabled'], value: text });
-const table = (name: string, command: string): Addition => ({
+const item = (text: string): ConfigAddition => ({ kind: 'item', path: ['enabled'], value: text });
+const table = (name: string, command: string): ConfigAddition => ({
   ...{ kind: 'table', path: ['mcp_servers', name], value: `[mcp_servers.${name}]\ncommand = "${command}"\n` },
 });
 

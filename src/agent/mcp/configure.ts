@@ -6,9 +6,9 @@ import { mcpAddedPath } from '../../model/mcp.ts';
 import { isObject } from '../../model/object.ts';
 import { withAdditions } from './addition.ts';
 import { agentFiles } from './format.ts';
-import type { Addition, McpList } from './mcp.ts';
+import type { ConfigAddition, McpList } from './mcp.ts';
 
-type Added = Record<string, readonly Addition[]>;
+type Added = Record<string, readonly ConfigAddition[]>;
 
 export function configure(home: string, list: McpList, warn: (text: string) => void): void {
   const record = join(home, mcpAddedPath);
@@ -26,10 +26,10 @@ export function configure(home: string, list: McpList, warn: (text: string) => v
 /** A file that cannot be changed safely stays as it is, and so does the record of its additions. */
 function changed(
   file: string,
-  before: readonly Addition[],
-  wanted: readonly Addition[],
+  before: readonly ConfigAddition[],
+  wanted: readonly ConfigAddition[],
   warn: (text: string) => void,
-): readonly Addition[] {
+): readonly ConfigAddition[] {
   try {
     const old = contentOf(file);
     const { text, added } = withAdditions(old, before, wanted);

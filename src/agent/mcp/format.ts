@@ -1,7 +1,7 @@
 /** The files in which agents find their MCP servers, below the home, each in the agent's own format. */
 
-import { isLocal, type LocalServer, type McpServer, type RemoteServer } from '../../model/mcp.ts';
-import type { Addition, AgentFile, McpList } from './mcp.ts';
+import { isLocal, type LocalServer, type McpServer, type RemoteMcpServer } from '../../model/mcp.ts';
+import type { AgentFile, ConfigAddition, McpList } from './mcp.ts';
 
 export function agentFiles(list: McpList): AgentFile[] {
   return [...claudeFiles(list), codexFile(list), geminiFile(list), opencodeFile(list)];
@@ -25,11 +25,11 @@ function claudeFiles({ servers, shadowed }: McpList): AgentFile[] {
 }
 
 const claudeLocal = ({ command, args, env }: LocalServer) => ({ type: 'stdio', command, args, env });
-const claudeRemote = ({ url, headers }: RemoteServer) => ({ type: 'http', url, headers });
+const claudeRemote = ({ url, headers }: RemoteMcpServer) => ({ type: 'http', url, headers });
 
 function geminiFile({ servers }: McpList): AgentFile {
   const local = ({ command, args, env }: LocalServer) => ({ command, args, env });
-  const remote = ({ url, headers }: RemoteServer) => ({ httpUrl: url, headers });
+  const remote = ({ url, headers }: RemoteMcpServer) => ({ httpUrl: url, headers });
   return { path: '.gemini/settings.json', wanted: values('mcpServers', servers, { local, remote }) };
 }
 
@@ -37,7 +37,7 @@ function opencodeFile({ servers }: McpList): AgentFile {
   const local = ({ command, args, env }: LocalServer) => ({
     ...{ type: 'local', command: [command, ...args].map(named), environment: mapped(env), enabled: true },
   });
-  const remote = ({ url, headers }: RemoteServer) => ({
+  const remote = ({ url, headers }: RemoteMcpServer) => ({
     ...{ type: 'remote', url: named(url), headers: mapped(headers), enabled: true },
   });
   return { path: '.config/opencode/opencode.json', wanted: values('mcp', servers, { local, remote }) };
@@ -54,24 +54,24 @@ function mapped(values: Readonly<Record<string, string>>): Record<string, string
 
 interface Shapes {
   local(server: LocalServer): object;
-  remote(server: RemoteServer): object;
+  remote(server: RemoteMcpServer): object;
 }
 
-function values(key: string, servers: readonly McpServer[], { local, remote }: Shapes): Addition[] {
+function values(key: string, servers: readonly McpServer[], { local, remote }: Shapes): ConfigAddition[] {
   return servers.map(({ name, server }) => ({
     ...{ kind: 'value', path: [key, name], value: isLocal(server) ? local(server) : remote(server) },
   }));
 }
 
 function codexFile({ servers }: McpList): AgentFile {
-  const wanted = servers.map(({ name, server }): Addition => {
+  const wanted = servers.map(({ name, server }): ConfigAddition => {
     const path = ['mcp_servers', name];
     return { kind: 'table', path, value: `[${path.join('.')}]\n${codexLines(server)}` };
   });
   return { path: '.codex/config.toml', wanted };
 }
 
-function codexLines(server: LocalServer | RemoteServer): string {
+function codexLines(server: LocalServer | RemoteMcpServer): string {
   if (!isLocal(server)) return lines({ url: text(server.url), http_headers: inline(server.headers) });
   const { command, args, env } = server;
   const passed = Object.entries(env).filter(([name, value]) => value === `\${${name}}`);

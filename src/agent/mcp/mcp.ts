@@ -20,10 +20,10 @@ export interface McpList {
 
 export interface AgentFile {
   readonly path: string;
-  readonly wanted: readonly Addition[];
+  readonly wanted: readonly ConfigAddition[];
 }
 
-export type Addition =
+export type ConfigAddition =
   /** A value of JSON, at a path. */
   | { readonly kind: 'value'; readonly path: readonly string[]; readonly value: unknown }
   /** A text in a list of JSON. */
@@ -31,8 +31,8 @@ export type Addition =
   /** A table of TOML, by its name and with its header. */
   | { readonly kind: 'table'; readonly path: readonly string[]; readonly value: string };
 
-export interface Changed {
+export interface ChangedConfig {
   readonly text: string;
   /** The entries in the text that Carrel may change or remove later. */
-  readonly added: readonly Addition[];
+  readonly added: readonly ConfigAddition[];
 }

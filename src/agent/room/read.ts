@@ -3,12 +3,15 @@ import { watch } from 'node:fs';
 import { lastNames, OrderLog } from './order.ts';
 import type { ReadMessage, RoomFiles } from './room.ts';
 
-export interface Shown {
+export interface ReadOutput {
   readonly isJson: boolean;
 }
 
 /** Prints the last messages, or the unread ones, and marks them as read. */
-export function read(room: RoomFiles, options: Shown & { readonly isUnread: boolean; readonly limit: number }): void {
+export function read(
+  room: RoomFiles,
+  options: ReadOutput & { readonly isUnread: boolean; readonly limit: number },
+): void {
   if (!options.isUnread) {
     show(room, lastNames(room.orderLog, options.limit), options);
     return;
@@ -28,7 +31,7 @@ export function read(room: RoomFiles, options: Shown & { readonly isUnread: bool
 const lookMs = 1000;
 
 /** Follows from the read position, or, without one, from the present end. `isAll`: from the first message. */
-export function follow(room: RoomFiles, options: Shown & { readonly isAll: boolean }): void {
+export function follow(room: RoomFiles, options: ReadOutput & { readonly isAll: boolean }): void {
   const last = lastNames(room.orderLog, 1)[0]?.slice(0, 26) ?? null;
   const log = new OrderLog(room.orderLog, options.isAll ? null : (room.position ?? last));
   const look = () => {
@@ -45,7 +48,7 @@ export function follow(room: RoomFiles, options: Shown & { readonly isAll: boole
   look();
 }
 
-function show(room: RoomFiles, names: readonly string[], { isJson }: Shown): void {
+function show(room: RoomFiles, names: readonly string[], { isJson }: ReadOutput): void {
   for (const name of names) {
     const message = room.message(name);
     if (message !== null) process.stdout.write(isJson ? `${JSON.stringify(message)}\n` : textOf(message));

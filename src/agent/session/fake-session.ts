@@ -4,7 +4,7 @@ import { type EventEmitter, once } from 'node:events';
 import { Fault } from '../../model/fault.ts';
 import type { EventData, EventType, Question, QuestionAnswer, SessionEvent, StopReason } from '../../model/session.ts';
 import { SessionFold, type Turn } from '../../model/session-fold.ts';
-import type { Answered, Asked, LoggedEvent, Session } from './session.ts';
+import type { Answered, LoggedEvent, NewPrompt, Session } from './session.ts';
 
 /** What a scripted agent can do in a turn. */
 export interface FakeTurn {
@@ -59,7 +59,7 @@ export class FakeSession implements Session {
     this.#changes.emit('change');
   }
 
-  async prompt({ turnId = randomUUID(), content, queue = false }: Asked): Promise<{ turnId: string; seq: number }> {
+  async prompt({ turnId = randomUUID(), content, queue = false }: NewPrompt): Promise<{ turnId: string; seq: number }> {
     const earlier = this.log.find(({ event }) => event.type === 'prompt' && event.turnId === turnId);
     if (earlier) return { turnId, seq: earlier.event.seq };
     if (this.fold.isClosed) throw new Fault('conflict', `the session ${this.id} is closed`);

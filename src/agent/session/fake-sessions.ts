@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ContentBlock, SessionEvent } from '../../model/session.ts';
 import { FakeAgents } from './fake-driver.ts';
 import type { LiveSession } from './live-session.ts';
-import { Sessions } from './sessions.ts';
+import { SandboxSessions } from './sessions.ts';
 
 const settings = {
   tokens: [],
@@ -19,11 +19,16 @@ const settings = {
 export class TestSessions {
   folder = mkdtempSync(join(tmpdir(), 'carrel-sessions-'));
   agents = new FakeAgents();
-  readonly #opened: Sessions[] = [];
+  readonly #opened: SandboxSessions[] = [];
 
-  async open(): Promise<Sessions> {
+  async open(): Promise<SandboxSessions> {
     const { folder, agents } = this;
-    const sessions = await Sessions.open({ folder, cwd: '/workspace', settings: () => settings, start: agents.start });
+    const sessions = await SandboxSessions.open({
+      folder,
+      cwd: '/workspace',
+      settings: () => settings,
+      start: agents.start,
+    });
     this.#opened.push(sessions);
     return sessions;
   }
@@ -34,7 +39,7 @@ export class TestSessions {
   }
 
   /** Opens a copy of what is on disk now, as after a kill. */
-  async reopen(): Promise<Sessions> {
+  async reopen(): Promise<SandboxSessions> {
     const copy = mkdtempSync(join(tmpdir(), 'carrel-sessions-'));
     cpSync(this.folder, copy, { recursive: true, verbatimSymlinks: true });
     await this.remove();

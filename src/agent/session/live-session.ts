@@ -15,11 +15,11 @@ import type { SessionFold } from '../../model/session-fold.ts';
 import { AgentLink } from './agent-link.ts';
 import type { Driver, StartDriver } from './driver.ts';
 import { answerPrompt, answerTurn, Questions } from './questions.ts';
-import type { Answered, Asked, LoggedEvent, Session } from './session.ts';
+import type { Answered, LoggedEvent, NewPrompt, Session } from './session.ts';
 import { SessionLog } from './session-log.ts';
 import { reasonOf, Turns } from './turns.ts';
 import { Unwritten } from './unwritten.ts';
-import { Views } from './views.ts';
+import { SessionViews } from './views.ts';
 
 export interface SessionParts {
   readonly start: StartDriver;
@@ -29,7 +29,7 @@ export interface SessionParts {
 export class LiveSession implements Session {
   readonly id: string;
   readonly #log: SessionLog;
-  readonly #views: Views;
+  readonly #views: SessionViews;
   readonly #agent: AgentLink;
   readonly #questions: Questions;
   readonly #decisions = new Exclusive();
@@ -45,11 +45,11 @@ export class LiveSession implements Session {
       ask: (question: Omit<Question, 'pendingId'>) => session.#ask(question),
     };
     const agent = await AgentLink.open({ id, folder, fold: log.fold, recorder, ...parts });
-    const session: LiveSession = new LiveSession(log, new Views(id, folder, log.fold), agent);
+    const session: LiveSession = new LiveSession(log, new SessionViews(id, folder, log.fold), agent);
     return session;
   }
 
-  private constructor(log: SessionLog, views: Views, agent: AgentLink) {
+  private constructor(log: SessionLog, views: SessionViews, agent: AgentLink) {
     this.id = log.id;
     this.#log = log;
     this.#views = views;
@@ -99,7 +99,7 @@ export class LiveSession implements Session {
     return this.#views.flush();
   }
 
-  prompt({ turnId = randomUUID(), content, queue = false }: Asked): Promise<{ turnId: string; seq: number }> {
+  prompt({ turnId = randomUUID(), content, queue = false }: NewPrompt): Promise<{ turnId: string; seq: number }> {
     return this.#decide(async () => {
       const known = this.#log.promptSeqs.get(turnId);
       if (known !== undefined) return { turnId, seq: known };

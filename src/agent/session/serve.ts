@@ -15,7 +15,7 @@ import { type ApiPaths, socketName } from './api-paths.ts';
 import { serveSessions } from './http/http.ts';
 import { endOrphans } from './orphans.ts';
 import type { ApiSettings } from './session.ts';
-import { Sessions } from './sessions.ts';
+import { SandboxSessions } from './sessions.ts';
 import { LiveSettings, parseSettings } from './settings.ts';
 
 const maxSettings = 4 * 1024 ** 2;
@@ -23,7 +23,7 @@ const maxLogBytes = 1024 ** 2;
 
 interface Serving {
   readonly settings: LiveSettings;
-  readonly sessions: Sessions;
+  readonly sessions: SandboxSessions;
   readonly http: HttpServer;
 }
 
@@ -60,7 +60,7 @@ async function begin(paths: ApiPaths, first: ApiSettings): Promise<Serving> {
   linkSeedNames(paths);
   const env = Object.fromEntries(Object.entries(process.env).filter((one): one is [string, string] => !!one[1]));
   const parts = { settings: () => settings, folder: paths.folder, env, secretsFolder: paths.secrets };
-  const sessions = await Sessions.open({
+  const sessions = await SandboxSessions.open({
     ...{ folder: paths.folder, cwd: paths.cwd, settings: () => settings },
     start: (options, recorder) => AcpDriver.start(options, recorder, parts),
   });

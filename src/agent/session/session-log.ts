@@ -1,7 +1,7 @@
 /** The event log of one session, with the state that follows from its events. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DurableLog, type Entry } from '../../lib/durable-log.ts';
+import { type DurableEntry, DurableLog } from '../../lib/durable-log.ts';
 import { Fault } from '../../model/fault.ts';
 import { type EventData, type EventType, type SessionEvent, sessionLimits } from '../../model/session.ts';
 import { sessionEvent } from '../../model/session-event.ts';
@@ -113,6 +113,6 @@ function checked(event: unknown): SessionEvent {
   }
 }
 
-function logged({ item, line }: Entry<SessionEvent>): LoggedEvent {
+function logged({ item, line }: DurableEntry<SessionEvent>): LoggedEvent {
   return { event: item, line };
 }

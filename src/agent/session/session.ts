@@ -39,7 +39,7 @@ export interface NewSession {
   readonly model?: string | undefined;
 }
 
-export interface Asked {
+export interface NewPrompt {
   readonly turnId?: string | undefined;
   readonly content: readonly ContentBlock[];
   readonly queue?: boolean | undefined;
@@ -62,7 +62,7 @@ export interface Session {
   readonly id: string;
   readonly fold: SessionFold;
   /** A repeated call with a known `turnId` gets the same answer. */
-  prompt(asked: Asked): Promise<{ readonly turnId: string; readonly seq: number }>;
+  prompt(asked: NewPrompt): Promise<{ readonly turnId: string; readonly seq: number }>;
   /** Ends the running turn; with none it does nothing. Resolves when the turn has ended. */
   cancel(): Promise<void>;
   answer(pendingId: string, answered: Answered): Promise<void>;

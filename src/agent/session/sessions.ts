@@ -24,15 +24,15 @@ export interface SessionsOptions {
 
 const newestLink = 'newest';
 
-export class Sessions implements AgentSessions {
+export class SandboxSessions implements AgentSessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, LiveSession>();
   readonly #changes = new Exclusive();
   readonly #listeners = new Set<(session: LiveSession) => void>();
 
   /** Reads all logs, ends turns that an earlier process left, and goes on with prompts that wait. */
-  static async open(options: SessionsOptions): Promise<Sessions> {
-    const sessions = new Sessions(options);
+  static async open(options: SessionsOptions): Promise<SandboxSessions> {
+    const sessions = new SandboxSessions(options);
     await mkdir(options.folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(options.folder)) await sessions.#load(name);
     await sessions.#linkNewest();

@@ -11,7 +11,7 @@ const delayMs = 500;
 /** Writing takes at most a tenth of the time, so large views are written less often. */
 const share = 10;
 
-export class Views {
+export class SessionViews {
   readonly #id: string;
   readonly #folder: string;
   readonly #fold: SessionFold;

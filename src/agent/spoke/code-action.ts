@@ -1,6 +1,6 @@
 /** Code actions of language servers: listed with an id, and computed again when one is applied. */
 import { createHash } from 'node:crypto';
-import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
+import type { LanguageServers, LspAnswer, LspCallOptions } from '../../lsp/lsp.ts';
 import { listOf, type Range, resultOf } from '../../lsp/shape.ts';
 import { workspaceEdit } from '../../lsp/workspace-edit.ts';
 import type { CodeActions, CodeEdit, CodeLines, ListActions } from '../../model/code-edit.ts';
@@ -37,7 +37,7 @@ export async function listActions(root: string, asked: ListActions, call: CodeCa
 }
 
 interface Found {
-  readonly answer: Answer;
+  readonly answer: LspAnswer;
   readonly actions: readonly Action[];
 }
 
@@ -46,7 +46,7 @@ async function actionsAt(
   path: string,
   range: Range,
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
   only?: string,
 ): Promise<Found> {
   const diagnostics = only === undefined ? await diagnosticsAt(path, range, servers, options) : [];
@@ -60,7 +60,7 @@ async function diagnosticsAt(
   path: string,
   range: Range,
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<object[]> {
   const { result } = await servers.diagnose(path, options);
   return Array.isArray(result) ? result.filter((one) => touches((one as { range?: Range } | null)?.range, range)) : [];
@@ -74,7 +74,7 @@ export async function importsEdit(
   root: string,
   path: string,
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   const kind = 'source.organizeImports';
   const all = await actionsAt(path, rangeOf(root, path, null), servers, options, kind);
@@ -86,7 +86,7 @@ export async function actionEdit(
   root: string,
   { path, lines, id }: CodeEdit & { act: 'apply' },
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   const all = await actionsAt(path, rangeOf(root, path, lines), servers, options);
   const found = all.actions.find((one) => one.id === id);
@@ -102,7 +102,7 @@ async function withEdit(
   found: Found,
   { sent, title }: Action,
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   if ('edit' in sent) return { answer: found.answer, edit: editIn({ ...found.answer, result: sent }) };
   const answer = 'data' in sent ? await servers.request(path, 'codeAction/resolve', sent, options) : found.answer;
@@ -111,7 +111,7 @@ async function withEdit(
   throw new Fault('unsupported', `the action ${printable(title, 200)} is a command of ${answer.server}, not an edit`);
 }
 
-function editIn(answer: Answer): Computed['edit'] {
+function editIn(answer: LspAnswer): Computed['edit'] {
   const { edit } = (answer.result ?? {}) as { edit?: unknown };
   return resultOf({ ...answer, result: edit }, workspaceEdit);
 }

@@ -1,5 +1,5 @@
 /** The callers of a function, and the functions that it calls. */
-import type { Answer } from '../../lsp/lsp.ts';
+import type { LspAnswer } from '../../lsp/lsp.ts';
 import { listOf, type Range, range, resultOf, uri } from '../../lsp/shape.ts';
 import { symbolKind } from '../../lsp/symbol.ts';
 import { pathOf } from '../../lsp/uri.ts';
@@ -32,7 +32,7 @@ export async function callsOf(root: string, asked: Calls, call: CodeCall): Promi
 }
 
 /** Incoming: one entry for each place of a call. Outgoing: one entry for each function that is called. */
-function callersOf(root: string, answer: Answer, direction: CallDirection): CodeCaller[] {
+function callersOf(root: string, answer: LspAnswer, direction: CallDirection): CodeCaller[] {
   if (direction === 'incoming') {
     const found = resultOf(answer, incoming);
     return found.flatMap(({ from, fromRanges: places }) => places.map((place) => callerOf(root, from, place)));

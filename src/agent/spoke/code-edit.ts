@@ -1,7 +1,7 @@
 /** Edits that language servers compute: renames, formatting, imports, code actions. Nothing is changed here. */
 import { lstatSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
+import type { LanguageServers, LspAnswer, LspCallOptions } from '../../lsp/lsp.ts';
 import { resultOf } from '../../lsp/shape.ts';
 import { uriOf } from '../../lsp/uri.ts';
 import { textEdits, workspaceEdit } from '../../lsp/workspace-edit.ts';
@@ -46,7 +46,7 @@ async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: Code
   throw new Fault('conflict', 'files of the project changed while the edit was computed', { hint: 'Try again.' });
 }
 
-function compute(root: string, asked: CodeEdit, servers: LanguageServers, options: CallOptions): Promise<Computed> {
+function compute(root: string, asked: CodeEdit, servers: LanguageServers, options: LspCallOptions): Promise<Computed> {
   if (asked.act === 'rename') return renameEdit(root, asked, servers, options);
   if (asked.act === 'format') return formatEdit(root, asked, servers, options);
   if (asked.act === 'moveFile') return moveEdit(root, asked, servers, options);
@@ -55,7 +55,7 @@ function compute(root: string, asked: CodeEdit, servers: LanguageServers, option
 }
 
 /** Throws if the server has not loaded the whole project, because its edit could miss places. */
-function requireComplete({ status, server }: Answer): void {
+function requireComplete({ status, server }: LspAnswer): void {
   if (status === 'complete') return;
   const why = status === 'indexing' ? 'is still indexing the project' : 'has not answered in time';
   throw new Fault('unavailable', `${server} ${why}`, { hint: 'Try again. Nothing was changed.' });
@@ -65,7 +65,7 @@ async function renameEdit(
   root: string,
   { at, newName }: CodeEdit & { act: 'rename' },
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   const position = await positionOf(root, servers, at, options);
   const answer = await servers.request(at.path, 'textDocument/rename', { position, newName }, options);
@@ -79,7 +79,7 @@ async function formatEdit(
   root: string,
   { path, tabSize, insertSpaces }: CodeEdit & { act: 'format' },
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   const params = { options: { tabSize, insertSpaces } };
   const answer = await servers.request(path, 'textDocument/formatting', params, options);
@@ -91,7 +91,7 @@ async function moveEdit(
   root: string,
   { path, to }: CodeEdit & { act: 'moveFile' },
   servers: LanguageServers,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Computed> {
   const from = realNames(root, path, false).join('/');
   const files = [{ oldUri: uriOf(root, from), newUri: uriOf(root, realNames(root, to, false).join('/')) }];
@@ -110,7 +110,7 @@ function filesIn(root: string, path: string): string[] {
 }
 
 /** The first answer of a server that supports it. */
-async function askOne(files: readonly string[], ask: (file: string) => Promise<Answer>): Promise<Answer> {
+async function askOne(files: readonly string[], ask: (file: string) => Promise<LspAnswer>): Promise<LspAnswer> {
   for (const file of files) {
     try {
       return await ask(file);

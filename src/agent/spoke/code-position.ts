@@ -1,5 +1,5 @@
 /** Converts positions that clients name to those of language servers, and back. */
-import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
+import type { LanguageServers, LspAnswer, LspCallOptions } from '../../lsp/lsp.ts';
 import { type Position, type Range, resultOf } from '../../lsp/shape.ts';
 import { documentSymbols, namePosition, symbolsAt } from '../../lsp/symbol.ts';
 import type { CodeAnswer, CodePosition, CodeRange } from '../../model/code.ts';
@@ -12,7 +12,7 @@ export async function positionOf(
   root: string,
   servers: LanguageServers,
   at: CodePosition,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Position> {
   if (at.symbol !== undefined) return symbolPosition(root, servers, at.path, at.symbol, options);
   return { line: (at.line ?? 1) - 1, character: (at.column ?? 1) - 1 };
@@ -23,7 +23,7 @@ async function symbolPosition(
   servers: LanguageServers,
   path: string,
   symbol: string,
-  options: CallOptions,
+  options: LspCallOptions,
 ): Promise<Position> {
   const answer = await servers.request(path, 'textDocument/documentSymbol', {}, options);
   if (answer.status === 'timed_out') throw new Fault('unavailable', `${answer.server} has not answered in time`);
@@ -36,11 +36,11 @@ async function symbolPosition(
   });
 }
 
-export function answerOf({ status, server, version }: Answer): CodeAnswer {
+export function answerOf({ status, server, version }: LspAnswer): CodeAnswer {
   return { status, server, version };
 }
 
-export function optionsOf({ timeoutMs }: { readonly timeoutMs: number }, { signal }: CodeCall): CallOptions {
+export function optionsOf({ timeoutMs }: { readonly timeoutMs: number }, { signal }: CodeCall): LspCallOptions {
   return { signal, timeoutMs };
 }
 

@@ -1,6 +1,6 @@
 /** What a server knows about a position: hover text, signatures and completions. */
 import { listOf, markup, resultOf, textOrNone } from '../../lsp/shape.ts';
-import type { AtPosition, CodePage, Complete, Completion, Hover, Signature } from '../../model/code.ts';
+import type { AtPosition, CodeCompletion, CodePage, Complete, Hover, Signature } from '../../model/code.ts';
 import { list, open, orNull, plainObject, type Shape, text, whole } from '../../model/shape.ts';
 import { answerOf, optionsOf, pageOf, positionOf } from './code-position.ts';
 import type { CodeCall } from './spoke.ts';
@@ -54,7 +54,7 @@ const kinds = [
   ...['struct', 'event', 'operator', 'type parameter'],
 ];
 
-export async function complete(root: string, asked: Complete, call: CodeCall): Promise<CodePage<Completion>> {
+export async function complete(root: string, asked: Complete, call: CodeCall): Promise<CodePage<CodeCompletion>> {
   const answer = await asking(root, 'textDocument/completion', asked, call);
   const { items } = resultOf(answer, completionList);
   const order = (one: { sortText?: string; label: string }) => one.sortText || one.label;

@@ -13,7 +13,7 @@ import { realNames } from './path.ts';
 import { editedRanges } from './range-edit.ts';
 
 /** New content of a step. */
-export interface Staged {
+export interface StagedContent {
   readonly bytes: Buffer;
   readonly mode: number;
   /** Null: a new file. */
@@ -32,7 +32,7 @@ interface Entry {
 
 export class EditPlan {
   readonly steps: Step[] = [];
-  readonly staged = new Map<number, Staged>();
+  readonly staged = new Map<number, StagedContent>();
   readonly #root: string;
   /** By path; null: removed by the edit. A path that is not in the map is as on disk. */
   readonly #entries = new Map<string, Entry | null>();
@@ -212,7 +212,7 @@ export class EditPlan {
     throw new Fault('conflict', `${printable(path)} is not as it was when it was read`, { hint: 'Read it again.' });
   }
 
-  #stage(step: Step, staged: Staged): number {
+  #stage(step: Step, staged: StagedContent): number {
     const index = this.#push(step);
     this.staged.set(index, staged);
     this.#count(step.path, staged.bytes, 0);

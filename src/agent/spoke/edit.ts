@@ -14,7 +14,7 @@ import {
 } from '../../model/edit.ts';
 import type { Nothing } from '../../model/spoke.ts';
 import { journalFolder, type Step, writeJournal } from './edit-journal.ts';
-import { EditPlan, type Staged } from './edit-plan.ts';
+import { EditPlan, type StagedContent } from './edit-plan.ts';
 import { asRefusal } from './path.ts';
 
 export function prepareEdit(root: string, { id, changes, dryRun }: PrepareEdit): PreparedEdit {
@@ -49,7 +49,7 @@ function stage(root: string, folder: string, { steps, staged }: EditPlan): void 
   }
 }
 
-function writeNew(path: string, { bytes, mode }: Staged): void {
+function writeNew(path: string, { bytes, mode }: StagedContent): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     writeFileSync(fd, bytes);
@@ -73,7 +73,7 @@ function diffOf({ steps, staged }: EditPlan): [string, boolean] {
   return [parts.join(''), false];
 }
 
-function diffOfStep(step: Step, staged: Staged | undefined): string {
+function diffOfStep(step: Step, staged: StagedContent | undefined): string {
   if (staged) return unifiedDiff(step.path, staged.before, staged.bytes);
   if (step.act === 'move') return `rename from ${step.path}\nrename to ${step.to}\n`;
   return step.act === 'remove' ? `deleted ${step.path}\n` : '';

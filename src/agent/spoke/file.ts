@@ -22,7 +22,7 @@ import { linesOf, textOf } from '../../lib/text.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import {
-  type Changed,
+  type ChangedPaths,
   maxFileBytes,
   maxReadBytes,
   type ReadFile,
@@ -158,7 +158,7 @@ function writeNew(folder: Anchor, name: string, bytes: Buffer, mode: number): vo
   }
 }
 
-export function removeFile(root: string, { path, recursive, expectedHash, dryRun }: RemoveFile): Changed {
+export function removeFile(root: string, { path, recursive, expectedHash, dryRun }: RemoveFile): ChangedPaths {
   return withResolvedPath(root, path, { follow: false }, (resolved) => {
     const stat = entryAt(resolved);
     if (stat.isDirectory() && !recursive && readdirSync(resolved.folder.at(resolved.name)).length > 0) {
@@ -179,7 +179,7 @@ function removeAt({ folder, name }: ResolvedPath, stat: Stats, recursive: boolea
   else rmdirSync(folder.at(name));
 }
 
-export function renameFile(root: string, { from, to, overwrite, dryRun }: RenameFile): Changed {
+export function renameFile(root: string, { from, to, overwrite, dryRun }: RenameFile): ChangedPaths {
   return withResolvedPath(root, from, { follow: false }, (source) =>
     withResolvedPath(root, to, { follow: false }, (target) => {
       entryAt(source);

@@ -17,7 +17,7 @@
  * - A time-out, and a client that cancels, end every process that a command started, detached or not. What a command
  *   leaves behind otherwise ends with the spoke of a sandbox.
  */
-import type { Answer, LanguageServers } from '../../lsp/lsp.ts';
+import type { LanguageServers, LspAnswer } from '../../lsp/lsp.ts';
 import type { ServerChange } from '../../lsp/workspace-edit.ts';
 import type { SpokeMethod, SpokeMethods } from '../../model/spoke.ts';
 
@@ -43,6 +43,6 @@ export type Methods = {
 
 /** An answer of a language server and the edit in it. */
 export interface Computed {
-  readonly answer: Answer;
+  readonly answer: LspAnswer;
   readonly edit: readonly ServerChange[];
 }

@@ -12,7 +12,7 @@ import { printable } from '../../model/name.ts';
 import { type AgentNeeds, keyGrants } from '../agent-needs.ts';
 import { isProgram, mountOf } from './program-mount.ts';
 
-export interface Program {
+export interface AgentProgram {
   /** The path of the program inside the sandbox. */
   readonly path: string;
   /** What the request for the sandbox has to contain for the program. */
@@ -35,7 +35,7 @@ export interface ProgramNeeds extends AgentNeeds {
  * The program that `carrel agent install` installed, otherwise one that sandboxes have by themselves, otherwise the
  * program of the client. Null: there is none.
  */
-export function programOf(agent: string, onPath: string | undefined, needs: ProgramNeeds): Program | null {
+export function programOf(agent: string, onPath: string | undefined, needs: ProgramNeeds): AgentProgram | null {
   const [name] = terminalSpecOf(agent).command as [string];
   const version = needs.installedVersion(agent);
   if (version !== null) return installedProgram(agent, version, name);
@@ -46,7 +46,7 @@ export function programOf(agent: string, onPath: string | undefined, needs: Prog
 }
 
 /** The path contains the version, so an upgrade does not change sandboxes until they are created again. */
-function installedProgram(agent: string, version: string, name: string): Program {
+function installedProgram(agent: string, version: string, name: string): AgentProgram {
   const volumes = [{ volume: installVolume, target: installFolder, readonly: true }];
   return { path: `${installFolder}/${agent}/${version}/bin/${name}`, request: { volumes } };
 }
@@ -54,7 +54,7 @@ function installedProgram(agent: string, version: string, name: string): Program
 type Grants = Partial<SandboxRequest>;
 
 export interface ProgramAndGrants {
-  readonly program: Program;
+  readonly program: AgentProgram;
   readonly grants: Grants;
 }
 

@@ -1,7 +1,7 @@
 /** The entries of the audit log that a user may see. */
-import type { Audit, Entry } from '../../audit/audit.ts';
+import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { Actor } from '../../model/user.ts';
-import type { Sent } from '../route.ts';
+import type { SseEvent } from '../route.ts';
 
 interface Query {
   readonly after?: number | undefined;
@@ -13,13 +13,13 @@ export async function* entriesFor(
   actor: Actor,
   { after = 0, follow = false }: Query,
   signal: AbortSignal,
-): AsyncGenerator<Sent> {
+): AsyncGenerator<SseEvent> {
   for await (const entry of audit.read({ after, follow, signal })) {
     if (maySee(actor, entry)) yield { id: String(entry.seq), data: JSON.stringify(entry) };
   }
 }
 
 /** Only the owner sees the acts of other users. */
-function maySee({ name, isOwner }: Actor, { user }: Entry): boolean {
+function maySee({ name, isOwner }: Actor, { user }: AuditEntry): boolean {
   return isOwner || user === name;
 }

@@ -5,11 +5,11 @@ import {
   type Credential,
   type CredentialGrant,
   type CredentialRequest,
+  type CredentialService,
   checkCredentialName,
   checkTogether,
   headerValue,
   type PresetName,
-  type Service,
   servicesOf,
   serviceText,
 } from '../../model/credential.ts';
@@ -109,7 +109,7 @@ export class UserCredentials {
 }
 
 /** Only the owner may name an address of this machine or of a private network. */
-function checkPublic(service: Service): void {
+function checkPublic(service: CredentialService): void {
   const kind = ruleClass(serviceText(service));
   if (kind !== null) throw new Fault('denied', `only the owner of this installation may name a ${kind} address`);
 }

@@ -10,16 +10,16 @@ import { readIfThere } from '../../lib/file.ts';
 import {
   allowedPaths,
   type Credential,
+  type CredentialService,
   claimHeader,
   headerValue,
   maxCredentials,
-  type Service,
 } from '../../model/credential.ts';
 import { hostText, parseHost } from '../../model/host.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import { authorityKey } from '../../network/credential/authority.ts';
 import { authorityCertificate } from '../../network/credential/certificate.ts';
-import type { Issuer, Credential as Supplied, Target } from '../../network/credential/credential.ts';
+import type { CredentialTarget, Issuer, CredentialKey as Supplied } from '../../network/credential/credential.ts';
 import { insidePorts } from '../../network/network.ts';
 import type { Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
@@ -99,7 +99,11 @@ export class CredentialSupply {
 }
 
 /** The target of a service, without the value of its header. */
-function targetOf(credential: Credential, service: Service, value: Uint8Array): Omit<Target, 'value'> {
+function targetOf(
+  credential: Credential,
+  service: CredentialService,
+  value: Uint8Array,
+): Omit<CredentialTarget, 'value'> {
   const { name } = credential;
   const { host, port, header, drops = [], scheme } = service;
   const paths = allowedPaths(credential);

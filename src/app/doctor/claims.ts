@@ -11,7 +11,7 @@ import type { Engine, ProbeRow } from '../../engine/engine.ts';
 import { trialLimits } from '../../engine/local/probe/claim-limit.ts';
 import { claimIds } from '../../engine/local/probe/claims.ts';
 import { readFacts } from '../../engine/local/probe/facts.ts';
-import { type Inside, insideOf, notProved, tryParallel, trySerial } from '../../engine/local/probe/run.ts';
+import { insideOf, notProved, type RunInside, tryParallel, trySerial } from '../../engine/local/probe/run.ts';
 import { tracesOf } from '../../engine/local/probe/traces.ts';
 import { failure, ok } from '../../engine/probe-row.ts';
 import { launchAdditions } from '../../launch/compose.ts';
@@ -112,7 +112,7 @@ const plantLinks = `mkdir /home/agent/tree && echo known > /home/agent/tree/know
 ln -s "$1" /home/agent/tree/folder && ln -s "$1/secret" /home/agent/tree/file && ln -s "$1" /home/agent/folder`;
 
 /** The folder of the host is in the sandbox's folder, at a place that is not mounted inside. */
-async function copyRow(inside: Inside, { id, name }: SandboxView, { home, sandbox }: Home): Promise<ProbeRow> {
+async function copyRow(inside: RunInside, { id, name }: SandboxView, { home, sandbox }: Home): Promise<ProbeRow> {
   const folder = join(sandbox(id), 'doctor');
   mkdirSync(folder);
   writeFileSync(join(folder, 'secret'), 'of the host');

@@ -4,7 +4,7 @@ import { FairTurns } from '../../lib/fair-turns.ts';
 import type { Event } from '../../model/event.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
-import type { Sent } from '../route.ts';
+import type { SseEvent } from '../route.ts';
 import { RecentEvents, sentOf } from './recent-events.ts';
 
 const pageSize = 1000;
@@ -47,7 +47,7 @@ export async function* followEvents(
   store: EventSource,
   actor: Actor,
   { after, lastEventId, signal }: Follow,
-): AsyncGenerator<Sent> {
+): AsyncGenerator<SseEvent> {
   const lastId = Number(lastEventId ?? Number.NaN);
   let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
   const recent = recentOf(store);

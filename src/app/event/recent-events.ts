@@ -3,17 +3,17 @@
  * store for it.
  */
 import type { Event } from '../../model/event.ts';
-import type { Sent } from '../route.ts';
+import type { SseEvent } from '../route.ts';
 
-export interface SentEvent {
+export interface EncodedEvent {
   readonly event: Event;
-  readonly sent: Sent;
+  readonly sent: SseEvent;
 }
 
 const most = 256;
 
 export class RecentEvents {
-  #events: readonly SentEvent[] = [];
+  #events: readonly EncodedEvent[] = [];
 
   constructor(store: { subscribe(listener: (event: Event) => void): unknown }) {
     store.subscribe((event) => {
@@ -22,13 +22,13 @@ export class RecentEvents {
   }
 
   /** The events after a sequence number; null: some of them are not held here. */
-  after(seq: number): readonly SentEvent[] | null {
+  after(seq: number): readonly EncodedEvent[] | null {
     const [first] = this.#events;
     if (first === undefined || first.event.seq > seq + 1) return null;
     return this.#events.slice(this.#events.findLastIndex(({ event }) => event.seq <= seq) + 1);
   }
 }
 
-export function sentOf(event: Event): SentEvent {
+export function sentOf(event: Event): EncodedEvent {
   return { event, sent: { id: String(event.seq), event: event.type, data: JSON.stringify(event) } };
 }

@@ -7,7 +7,7 @@ import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
 import type { Audit, Detail } from '../../audit/audit.ts';
 import type { Process } from '../../engine/engine.ts';
-import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
+import { type SpokeCallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
 import { firstBytes } from '../../lib/collect.ts';
 import type { EncodedJson } from '../../lib/encoded-json.ts';
 import { Fault } from '../../model/fault.ts';
@@ -130,7 +130,7 @@ export class Environments {
   }
 
   /** Starts the environment first if it has ended. */
-  async run(project: Project, name: string, asked: RunCommand, options: CallOptions): Promise<RunResult> {
+  async run(project: Project, name: string, asked: RunCommand, options: SpokeCallOptions): Promise<RunResult> {
     const { sandboxes, commands } = this.#parts;
     const started = async () => {
       const running = await this.#running(project, name);

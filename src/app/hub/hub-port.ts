@@ -1,5 +1,5 @@
 /** What a port of the daemon serves of the hub: MCP with the tools of each caller, spokes elsewhere, and the health. */
-import type { Authentication, Identity } from '../../hub/authentication.ts';
+import type { Authentication, ClientIdentity } from '../../hub/authentication.ts';
 import { ClientTable } from '../../hub/client-table.ts';
 import { McpEndpoint } from '../../hub/endpoint.ts';
 import { type Exchange, refusal } from '../../hub/exchange.ts';
@@ -21,7 +21,7 @@ const maxBodyBytes = 8 * 1024 * 1024;
 export interface HubPortParts {
   readonly authentication: Authentication;
   readonly requestsPerSecond: number;
-  partsOf(identity: Identity): McpParts;
+  partsOf(identity: ClientIdentity): McpParts;
   /** Spokes in other containers or machines; left out: none may connect. */
   readonly spokes?: Omit<SpokeSocketParts, 'pingMs'>;
 }

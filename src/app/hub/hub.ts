@@ -17,7 +17,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
-import { type Caller, socketCaller } from '../../hub/hub.ts';
+import { type HubCaller, socketCaller } from '../../hub/hub.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { declare, definedDetail, named } from '../route.ts';
@@ -111,7 +111,7 @@ export const hub = noun({
 });
 
 /** The user as a caller, with the projects and the groups of tools that the query names, if any. */
-function narrowed({ projects }: HubScope, { projects: ids, groups }: z.output<typeof shape.connectQuery>): Caller {
+function narrowed({ projects }: HubScope, { projects: ids, groups }: z.output<typeof shape.connectQuery>): HubCaller {
   const named = ids?.split(',') ?? [];
   for (const id of named) projects.find(id);
   return {

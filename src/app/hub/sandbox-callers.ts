@@ -3,8 +3,8 @@
  * sandbox reaches only its own project, and only if that gives it no new access: the spoke of a project in mode `bind`
  * writes into the folder of the host, which a sandbox with a working copy may not.
  */
-import type { Authentication, Identity, TokenRequest } from '../../hub/authentication.ts';
-import type { Caller } from '../../hub/hub.ts';
+import type { Authentication, AuthenticationRequest, ClientIdentity } from '../../hub/authentication.ts';
+import type { HubCaller } from '../../hub/hub.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasHub } from '../../model/hub-service.ts';
 import { defaultGroups } from '../../model/hub-token.ts';
@@ -25,7 +25,7 @@ export class SandboxCallers implements Authentication {
     this.#parts = parts;
   }
 
-  async authenticate({ caller }: TokenRequest): Promise<Identity> {
+  async authenticate({ caller }: AuthenticationRequest): Promise<ClientIdentity> {
     const { id, name, spec } = this.#granted(callerId(caller));
     return { user: spec.user, caller: this.#caller(id, name), check: () => void this.#granted(id) };
   }
@@ -39,7 +39,7 @@ export class SandboxCallers implements Authentication {
   }
 
   /** Projects are looked up for each call: they come and go while a session is open. */
-  #caller(id: string, sandbox: string): Caller {
+  #caller(id: string, sandbox: string): HubCaller {
     const projects = () => {
       const { spec } = this.#granted(id);
       return this.#parts.projectsOf(spec.user).filter((project) => isOwn(project, spec));

@@ -7,7 +7,7 @@
  * `registered`.
  */
 import type { Process } from '../../engine/engine.ts';
-import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke-connection.ts';
+import { type SpokeCallOptions, SpokeConnection, type SpokeStreams } from '../../hub/spoke-connection.ts';
 import { Backoff } from '../../lib/backoff.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
@@ -22,7 +22,7 @@ export interface SpokeParts {
   readonly sandboxes: {
     /** The sandbox as it is now; `not_found` if there is none. */
     current(name: string): Promise<{ readonly value: Sandbox }>;
-    create(request: SpokeRequest): Promise<unknown>;
+    create(request: SpokeSandboxRequest): Promise<unknown>;
     start(name: string): Promise<unknown>;
     stop(name: string): Promise<unknown>;
     /** Waits until the sandbox has ended. */
@@ -42,7 +42,7 @@ export interface SpokeParts {
   nowMs(): number;
 }
 
-export interface SpokeRequest {
+export interface SpokeSandboxRequest {
   readonly name: string;
   readonly project: string;
   readonly mode: 'bind' | 'overlay';
@@ -73,7 +73,7 @@ export class Spoke {
   async call<M extends SpokeMethod>(
     method: M,
     asked: SpokeMethods[M][0],
-    options?: CallOptions,
+    options?: SpokeCallOptions,
   ): Promise<SpokeMethods[M][1]> {
     this.#calls += 1;
     clearTimeout(this.#idle);
@@ -89,7 +89,7 @@ export class Spoke {
    * Takes the connection of a spoke elsewhere that dialled the hub. The newest connection counts: an older one may be
    * half open.
    */
-  async accept(streams: Streams): Promise<void> {
+  async accept(streams: SpokeStreams): Promise<void> {
     const connection = new SpokeConnection(streams, this.#where);
     await this.#answered(connection);
     this.#close();

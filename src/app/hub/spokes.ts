@@ -1,5 +1,5 @@
 /** Spokes: the sandboxes of a user's projects, as the hub reaches them. */
-import type { CallOptions, Streams } from '../../hub/spoke-connection.ts';
+import type { SpokeCallOptions, SpokeStreams } from '../../hub/spoke-connection.ts';
 import type { Project } from '../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../model/spoke.ts';
 import { Spoke, type SpokeParts } from './spoke.ts';
@@ -16,13 +16,13 @@ export class Spokes {
     project: Project,
     method: M,
     asked: SpokeMethods[M][0],
-    options?: CallOptions,
+    options?: SpokeCallOptions,
   ): Promise<SpokeMethods[M][1]> {
     return this.#of(project).call(method, asked, options);
   }
 
   /** Takes the connection of a spoke that runs elsewhere. */
-  async accept(project: Project, streams: Streams): Promise<void> {
+  async accept(project: Project, streams: SpokeStreams): Promise<void> {
     return this.#of(project).accept(streams);
   }
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NewToken, TokenRequest, TokenView } from '../../api/hub.ts';
 import type { Audit } from '../../audit/audit.ts';
-import type { Authentication, Identity, TokenRequest as Presented } from '../../hub/authentication.ts';
+import type { Authentication, ClientIdentity, AuthenticationRequest as Presented } from '../../hub/authentication.ts';
 import { challengeOf, metadata, presentedToken } from '../../hub/resource-server.ts';
 import { refused, signToken, TokenReader } from '../../hub/token.ts';
 import type { TokenKeys } from '../../hub/token-key.ts';
@@ -83,7 +83,7 @@ export class HubTokens implements Authentication {
   }
 
   /** Writes a line to the audit log if the token is refused. */
-  async authenticate(request: Presented): Promise<Identity> {
+  async authenticate(request: Presented): Promise<ClientIdentity> {
     const token = presentedToken(request);
     try {
       return await this.#identify(token);
@@ -93,7 +93,7 @@ export class HubTokens implements Authentication {
     }
   }
 
-  async #identify(token: string): Promise<Identity> {
+  async #identify(token: string): Promise<ClientIdentity> {
     const { id, user } = await this.#reader.read(token, new Date(this.#parts.now()));
     const { projects, groups } = this.#valid(user, id);
     return { user, caller: { name: id, projects, groups }, check: () => void this.#valid(user, id) };

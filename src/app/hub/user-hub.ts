@@ -5,10 +5,10 @@ import type { FramedConnection } from '../../api/framed-connection.ts';
 import type { ToolView } from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
 import type { Audit, OpenAct } from '../../audit/audit.ts';
-import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
+import { type HubCaller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import type { McpParts } from '../../hub/mcp.ts';
 import { missingScope } from '../../hub/resource-server.ts';
-import type { Streams } from '../../hub/spoke-connection.ts';
+import type { SpokeStreams } from '../../hub/spoke-connection.ts';
 import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultGroups, type ToolGroup } from '../../model/hub-token.ts';
@@ -43,7 +43,7 @@ export const hubTools: readonly HubTool[] = [
   ...memoryTools,
 ];
 
-export interface HubParts {
+export interface UserHubParts {
   readonly user: string;
   readonly version: string;
   readonly audit: Pick<Audit, 'begin'>;
@@ -51,7 +51,7 @@ export interface HubParts {
   readonly edits: Edits;
   readonly projects: Pick<Projects, 'all' | 'get'>;
   /** The environments, routes, rooms and memory that tools of this caller use. */
-  actsOf(caller: Caller): Acts;
+  actsOf(caller: HubCaller): Acts;
 }
 
 type Acts = Pick<ToolScope, 'environments' | 'callRoute' | 'rooms' | 'memory'>;
@@ -60,9 +60,9 @@ type Acts = Pick<ToolScope, 'environments' | 'callRoute' | 'rooms' | 'memory'>;
 const loggedElsewhere: readonly ToolGroup[] = ['environment', 'swarm', 'rooms'];
 
 export class UserHub {
-  readonly #parts: HubParts;
+  readonly #parts: UserHubParts;
 
-  constructor(parts: HubParts) {
+  constructor(parts: UserHubParts) {
     this.#parts = parts;
   }
 
@@ -81,7 +81,7 @@ export class UserHub {
   }
 
   /** What MCP clients of this caller get. */
-  mcp(caller: Caller): McpParts {
+  mcp(caller: HubCaller): McpParts {
     const { version } = this.#parts;
     const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
     return { version, tools: toolsOf(caller), call, refusal: (name) => scopeRefusal(caller, name) };
@@ -101,7 +101,7 @@ export class UserHub {
     });
   }
 
-  acceptSpoke(id: string, streams: Streams): Promise<void> {
+  acceptSpoke(id: string, streams: SpokeStreams): Promise<void> {
     return this.#parts.spokes.accept(this.elsewhere(id), streams);
   }
 
@@ -131,7 +131,7 @@ export class UserHub {
     await Promise.all(edits.unsettled().map((id) => edits.settle(id).catch((error: unknown) => report(id, error))));
   }
 
-  async #call(caller: Caller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
+  async #call(caller: HubCaller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
     const openAct = this.#begin(caller, tool, input);
     try {
       const answer = await tool.run(input as never, this.#scopeOf(caller), call);
@@ -144,7 +144,7 @@ export class UserHub {
   }
 
   /** A project that the caller may not name is answered like one that does not exist. */
-  #scopeOf(caller: Caller): ToolScope {
+  #scopeOf(caller: HubCaller): ToolScope {
     const { projects, spokes, edits } = this.#parts;
     const isNamed = (id: string) => caller.projects === '*' || caller.projects.includes(id);
     const list = () => projects.all().filter(({ id }) => isNamed(id));
@@ -184,7 +184,7 @@ export class UserHub {
    * Null: the call changes nothing, or is logged elsewhere. The line names the token or the sandbox, whatever the
    * outcome.
    */
-  #begin(caller: Caller, { name, group, changes }: HubTool, input: object): OpenAct | null {
+  #begin(caller: HubCaller, { name, group, changes }: HubTool, input: object): OpenAct | null {
     const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run || loggedElsewhere.includes(group)) return null;
     const targets = projectsIn(input).map((id) => ({ name: id }));
@@ -201,12 +201,12 @@ function schemaOf(shape: z.ZodObject, io: 'input' | 'output'): Record<string, un
   return schema;
 }
 
-function toolsOf({ groups }: Caller): HubTool[] {
+function toolsOf({ groups }: HubCaller): HubTool[] {
   return hubTools.filter(({ group }) => groups.includes(group));
 }
 
 /** Names the group, which is no secret, so that a client can ask for a token with it. */
-function scopeRefusal({ groups }: Caller, name: string): Fault | null {
+function scopeRefusal({ groups }: HubCaller, name: string): Fault | null {
   const group = hubTools.find((tool) => tool.name === name)?.group;
   return group === undefined || groups.includes(group) ? null : missingScope(group, name, groups);
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildRequest, BuiltView, ImageView } from '../../api/image.ts';
 import { DockerImages } from '../../engine/docker/images.ts';
-import { type Allowed, AllowList, type Listed } from '../../image/allow.ts';
+import { type AllowedImage, AllowList, type ListedImage } from '../../image/allow.ts';
 import { defaultParent } from '../../image/base.ts';
 import type { Extra } from '../../image/context/context.ts';
 import { hostParent } from '../../image/host/host.ts';
@@ -22,7 +22,7 @@ import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
 import { hubRoot } from './hub-root.ts';
 
-export interface ImageParts {
+export interface UserImageParts {
   readonly images: Images;
   readonly allowed: AllowList;
   readonly records: ImageRecords;
@@ -38,10 +38,10 @@ export interface ImageParts {
 export type Say = (event: BuildEvent) => Promise<void>;
 
 export class UserImages {
-  readonly #parts: ImageParts;
+  readonly #parts: UserImageParts;
   readonly #actor: Actor;
 
-  constructor(actor: Actor, parts: ImageParts) {
+  constructor(actor: Actor, parts: UserImageParts) {
     this.#actor = actor;
     this.#parts = parts;
   }
@@ -98,7 +98,7 @@ export class UserImages {
     this.#parts.allowed.check(reference, this.#actor.isOwner);
   }
 
-  resolve(reference: string): Promise<Allowed> {
+  resolve(reference: string): Promise<AllowedImage> {
     return this.#parts.allowed.resolve(reference, this.#actor.isOwner);
   }
 }
@@ -131,7 +131,7 @@ function madeView(image: Image, found: FoundImage | null): ImageView {
   return { ...image, state: found === null ? 'missing' : 'ready', sizeBytes: found?.sizeBytes ?? null };
 }
 
-function listedView({ name, digest, found, pinned }: Listed, record: Image | null): ImageView {
+function listedView({ name, digest, found, pinned }: ListedImage, record: Image | null): ImageView {
   const id = digest ?? pinned;
   const state =
     found === null ? 'missing' : pinned !== null && digest === null && pinned !== found.id ? 'moved' : 'ready';
@@ -193,7 +193,7 @@ export function openImages(
   store: Store,
   detect: Detect,
   now: () => string,
-): Omit<ImageParts, 'projectFolder' | 'refuseText'> {
+): Omit<UserImageParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
   const records = imageRecords(store, now);
   const users = usersOf(store);

@@ -5,7 +5,7 @@ import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
 import { installationConfig } from './config.ts';
-import { type PortParts, portRow } from './port-row.ts';
+import { type PortRowParts, portRow } from './port-row.ts';
 
 export interface Installation {
   readonly version: string;
@@ -16,7 +16,7 @@ export interface Installation {
   lastSeq(): number;
   /** The address of MCP at the port; null: none is open. */
   mcp(): string | null;
-  readonly port: PortParts;
+  readonly port: PortRowParts;
   /** The OpenAPI document of all routes. */
   document(): object;
   /** Returns the names of the sandboxes that it stopped. */

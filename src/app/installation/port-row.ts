@@ -3,7 +3,7 @@ import type { ProbeRow } from '../../engine/engine.ts';
 import type { Fault } from '../../model/fault.ts';
 import { defaultHttp, type HttpSettings } from './config.ts';
 
-export interface PortParts {
+export interface PortRowParts {
   /** The settings that config.yaml has now; they may take effect only at the next start. */
   asked(): HttpSettings | null;
   /** Why a port with these settings cannot be opened; null: it can. */
@@ -13,7 +13,7 @@ export interface PortParts {
 const name = 'mcp-port';
 
 /** `mcp`: the address at which the daemon listens. */
-export async function portRow(mcp: string | null, { asked, refusal }: PortParts): Promise<ProbeRow> {
+export async function portRow(mcp: string | null, { asked, refusal }: PortRowParts): Promise<ProbeRow> {
   const http = asked();
   const isOpen = mcp !== null && (http === null || Number(new URL(mcp).port) === http.port || http.port === 0);
   if (isOpen) return { name, level: 'ok', detail: `listening at ${mcp}`, hint: null };

@@ -1,7 +1,7 @@
 /** Tests which notes callers of the hub can reach. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newNote, sandbox } from '../../../test/conformance/memory.ts';
-import type { Caller } from '../../hub/hub.ts';
+import type { HubCaller } from '../../hub/hub.ts';
 import { socketCaller } from '../../hub/hub.ts';
 import type { Embedder } from '../../memory/embedder.ts';
 import { FakeMemory } from '../../memory/fake.ts';
@@ -25,9 +25,9 @@ const parts = {
   report: (_: string, fault: Fault) => reported.push(fault.message),
 } as unknown as HubMemoryParts;
 const ann = { name: 'ann', isOwner: true };
-const token = (name: string, ...named: string[]): Caller => ({ name, projects: named, groups: ['memory'] });
-const as = (caller: Caller) => hubMemory(ann, caller, parts);
-const texts = async (caller: Caller, place?: string) =>
+const token = (name: string, ...named: string[]): HubCaller => ({ name, projects: named, groups: ['memory'] });
+const as = (caller: HubCaller) => hubMemory(ann, caller, parts);
+const texts = async (caller: HubCaller, place?: string) =>
   (await as(caller).search({ text: 'note' }, place)).map(({ note }) => note.text);
 
 describe('a token for one project', () => {

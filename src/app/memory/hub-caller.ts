@@ -1,5 +1,5 @@
 /** The memory for callers of the hub, and what the token of a caller may reach. */
-import { type Caller, socketCaller } from '../../hub/hub.ts';
+import { type HubCaller, socketCaller } from '../../hub/hub.ts';
 import { Fault } from '../../model/fault.ts';
 import type { MemoryScope, Writer } from '../../model/memory.ts';
 import type { Project } from '../../model/project.ts';
@@ -13,7 +13,7 @@ export interface HubMemoryParts extends Pick<CallerParts, 'liveMemories' | 'repo
 /** The memory for a caller of the hub: the user, or a token. */
 export function hubMemory(
   { name: user }: Actor,
-  caller: Caller,
+  caller: HubCaller,
   { liveMemories, report, projects }: HubMemoryParts,
 ): CallerMemory {
   const isUser = caller.name === socketCaller.name;
@@ -23,7 +23,7 @@ export function hubMemory(
 }
 
 /** A token for some projects reaches only the scopes of these projects. */
-function reachOf(caller: Caller, projects: () => readonly Project[]): Reach {
+function reachOf(caller: HubCaller, projects: () => readonly Project[]): Reach {
   const named = projects().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
   const scopeOf = ({ folder }: Project): MemoryScope => `project:${folder}`;
   const scopes = caller.projects === '*' ? null : named.map(scopeOf);

@@ -1,12 +1,12 @@
 /** The rows of `carrel doctor` about the memory. */
 import { expect, test } from 'vitest';
-import type { StatsView } from '../../api/memory.ts';
+import type { MemoryStatsView } from '../../api/memory.ts';
 import { memory } from './memory.ts';
 
-const healthy = { searchesVectors: true, setAside: [], chroma: null } as unknown as StatsView;
-const examined = (stats: Partial<StatsView>) =>
+const healthy = { searchesVectors: true, setAside: [], chroma: null } as unknown as MemoryStatsView;
+const examined = (stats: Partial<MemoryStatsView>) =>
   memory.examine!({ memory: { stats: async () => ({ ...healthy, ...stats }) } } as never);
-const chroma = (rest: Partial<NonNullable<StatsView['chroma']>>) =>
+const chroma = (rest: Partial<NonNullable<MemoryStatsView['chroma']>>) =>
   examined({ chroma: { state: 'failed', version: null, reason: null, setAside: [], ...rest } });
 
 test('a Chroma server that config.yaml does not ask for has no row', async () => {

@@ -120,7 +120,7 @@ export const memory = noun({
 /** In the error of a server that was compiled for a newer system. */
 const newerSystem = /GLIBC_[0-9.]+/;
 
-function chromaRows(chroma: shape.StatsView['chroma']): ProbeRow[] {
+function chromaRows(chroma: shape.MemoryStatsView['chroma']): ProbeRow[] {
   if (chroma === null) return [];
   const row = (detail: string, hint: string): ProbeRow => ({ name: 'chroma', level: 'warning', detail, hint });
   const damaged = chroma.setAside.map((path) =>
@@ -144,11 +144,11 @@ function chromaRows(chroma: shape.StatsView['chroma']): ProbeRow[] {
   return [row(`the Chroma server is not ready: ${why}`, hint), ...damaged];
 }
 
-function rowsOf(stats: shape.StatsView): ProbeRow[] {
+function rowsOf(stats: shape.MemoryStatsView): ProbeRow[] {
   return [...noteRows(stats), ...chromaRows(stats.chroma)];
 }
 
-function noteRows({ searchesVectors, setAside }: shape.StatsView): ProbeRow[] {
+function noteRows({ searchesVectors, setAside }: shape.MemoryStatsView): ProbeRow[] {
   const damaged = setAside.map(
     (path): ProbeRow => ({
       ...{ name: 'memory', level: 'warning', detail: `a damaged file was set aside: ${path}` },

@@ -5,11 +5,11 @@ import type {
   FoundView,
   ImportRequest,
   ImportView,
+  MemoryStatsView,
   NoteRequest,
   NotesQuery,
   NoteView,
   SearchRequest,
-  StatsView,
 } from '../../api/memory.ts';
 import type { Chroma } from '../../chroma/chroma.ts';
 import type { Memory, Selection, StoredVector } from '../../memory/memory.ts';
@@ -112,7 +112,7 @@ export class UserMemory {
     return { saved: notes.length - refused.length, refused };
   }
 
-  async stats(): Promise<StatsView> {
+  async stats(): Promise<MemoryStatsView> {
     const { config, chroma: server } = this.#parts;
     const { limits, embedding } = config.memory;
     const status = await (await this.#open()).status(null);

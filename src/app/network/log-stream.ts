@@ -1,5 +1,5 @@
 /** The log of a sandbox's connections as server-sent events. */
-import type { Sent } from '../route.ts';
+import type { SseEvent } from '../route.ts';
 import type { UserNetworks } from './user-networks.ts';
 
 interface Query {
@@ -13,7 +13,7 @@ export async function sentLog(
   name: string,
   { follow = false, tail }: Query,
   signal: AbortSignal,
-): Promise<AsyncIterable<Sent>> {
+): Promise<AsyncIterable<SseEvent>> {
   const lines = await networks.log(name, { follow, tail: tail ?? null, signal });
   return (async function* () {
     for await (const line of lines) yield { data: JSON.stringify(line) };

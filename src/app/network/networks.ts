@@ -11,7 +11,7 @@ import { asFault, type Fault, isFault } from '../../model/fault.ts';
 import { type NetworkLimits, noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { DeclaredService } from '../../model/service.ts';
-import type { Credential } from '../../network/credential/credential.ts';
+import type { CredentialKey } from '../../network/credential/credential.ts';
 import type { Attachment, Network } from '../../network/network.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -23,7 +23,7 @@ export interface NetworkParts {
   /** The folder of a sandbox. */
   readonly folder: (id: string) => string;
   /** The credentials of the sandbox, with their values. */
-  readonly credentials: (sandbox: Sandbox) => readonly Credential[];
+  readonly credentials: (sandbox: Sandbox) => readonly CredentialKey[];
   readonly services: (sandbox: Sandbox) => readonly DeclaredService[];
   /**
    * False: the sandbox works without its services, such as the tools of the memory bank, which it also has as files.

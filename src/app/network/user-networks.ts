@@ -17,17 +17,17 @@ import {
   maxRules,
   type NetworkLimits,
   NetworkPolicy,
+  type NetworkRefusal,
   type NetworkSpec,
   noNetwork,
   type PortForward,
-  type Refusal,
 } from '../../model/network.ts';
 import { expandPresets, type NetworkPresets } from '../../model/network-preset.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
-import { Refused, resolveAllowed, systemLookUp } from '../../network/lookup.ts';
+import { RefusedAttempt, resolveAllowed, systemLookUp } from '../../network/lookup.ts';
 import { UsageFile } from '../../network/proxy/usage.ts';
-import { type ReadOptions, type RecordLine, readRecord } from '../../network/record.ts';
+import { type RecordLine, type RecordReadOptions, readRecord } from '../../network/record.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { type HostPorts, loopback } from './host-ports.ts';
@@ -35,7 +35,7 @@ import type { HostRegistry } from './host-registry.ts';
 import type { Networks } from './networks.ts';
 import { checkedRules } from './policy.ts';
 
-export interface NetworkParts {
+export interface UserNetworkParts {
   readonly store: Store;
   readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
@@ -56,15 +56,15 @@ const httpsPort = 443;
 /** At most this many refused hosts are printed at the end of a run. */
 const maxRefused = 5;
 
-function isForRules(refusal: Refusal | null): boolean {
+function isForRules(refusal: NetworkRefusal | null): boolean {
   return refusal === 'not_allowed' || refusal === 'port_not_allowed';
 }
 
 export class UserNetworks {
   readonly #actor: Actor;
-  readonly #parts: NetworkParts;
+  readonly #parts: UserNetworkParts;
 
-  constructor(actor: Actor, parts: NetworkParts) {
+  constructor(actor: Actor, parts: UserNetworkParts) {
     this.#actor = actor;
     this.#parts = parts;
   }
@@ -135,7 +135,7 @@ export class UserNetworks {
     return [...places];
   }
 
-  async log(name: string, options: ReadOptions): Promise<AsyncGenerator<RecordLine>> {
+  async log(name: string, options: RecordReadOptions): Promise<AsyncGenerator<RecordLine>> {
     const { id } = await this.#parts.sandboxes.current(name);
     return readRecord(this.#parts.networks.folder(id), options);
   }
@@ -215,7 +215,7 @@ async function decided(policy: NetworkPolicy, asked: Endpoint, by?: string): Pro
     const reason = `allowed by ${by ?? `the rule ${rule}`}`;
     return { ...answer(asked), allowed: true, rule, reason, addresses: addresses.map(({ text }) => text) };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedAttempt)) throw error;
     return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
   }
 }

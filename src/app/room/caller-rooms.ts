@@ -1,7 +1,7 @@
 /** The rooms of a user for a caller of the hub: the user itself, or a token, which is a participant of its own. */
 
 import { Fault } from '../../model/fault.ts';
-import type { Message, Participant } from '../../model/room.ts';
+import type { Participant, RoomMessage } from '../../model/room.ts';
 import { ulidPattern } from '../../model/ulid.ts';
 import type { Room } from '../../room/room.ts';
 import type { HubRooms } from '../hub/hub-rooms.ts';
@@ -15,7 +15,7 @@ export class CallerRooms implements HubRooms {
     this.#from = from;
   }
 
-  async post(name: string, { body, replyTo, key }: Parameters<HubRooms['post']>[1]): Promise<Message> {
+  async post(name: string, { body, replyTo, key }: Parameters<HubRooms['post']>[1]): Promise<RoomMessage> {
     const room = await this.#open(name);
     if (replyTo !== null && (!ulidPattern.test(replyTo) || (await room.get(replyTo)) === null))
       throw new Fault('not_found', `the room ${name} has no message ${replyTo}`, {
@@ -25,12 +25,17 @@ export class CallerRooms implements HubRooms {
     return room.post({ from: this.#from, via: 'hub', body, replyTo, ...keyed });
   }
 
-  async read(name: string, after: string | null, limit: number): Promise<readonly Message[]> {
+  async read(name: string, after: string | null, limit: number): Promise<readonly RoomMessage[]> {
     const room = await this.#open(name);
     return room.read({ after, limit, newest: after === null });
   }
 
-  async follow(name: string, after: string | null, limit: number, signal: AbortSignal): Promise<readonly Message[]> {
+  async follow(
+    name: string,
+    after: string | null,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly RoomMessage[]> {
     const room = await this.#open(name);
     const start = after ?? (await room.status()).lastId;
     for await (const first of room.follow(start, signal)) {

@@ -18,9 +18,9 @@ import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/room.ts';
 import type { ProbeRow } from '../../engine/engine.ts';
-import type { Message } from '../../model/room.ts';
+import type { RoomMessage } from '../../model/room.ts';
 import { ulidPattern } from '../../model/ulid.ts';
-import { declare, definedDetail, named, type Sent } from '../route.ts';
+import { declare, definedDetail, named, type SseEvent } from '../route.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
 import type { UserWatches } from './user-watches.ts';
@@ -196,7 +196,7 @@ export const room = noun({
   examine: async ({ rooms }) => (await rooms.list()).filter(({ trouble }) => trouble !== null).map(problem),
 });
 
-async function* sent(messages: AsyncIterable<Message>): AsyncGenerator<Sent> {
+async function* sent(messages: AsyncIterable<RoomMessage>): AsyncGenerator<SseEvent> {
   for await (const message of messages) yield { id: message.id, event: 'message', data: JSON.stringify(message) };
 }
 

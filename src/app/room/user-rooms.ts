@@ -14,7 +14,13 @@ import type {
 } from '../../api/room.ts';
 import { removeTree } from '../../lib/file.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import { checkRoomName, type Message, type Participant, type Retention, type RoomRecord } from '../../model/room.ts';
+import {
+  checkRoomName,
+  type Participant,
+  type Retention,
+  type RoomMessage,
+  type RoomRecord,
+} from '../../model/room.ts';
 import { inboxOf } from '../../model/room-grant.ts';
 import { type Actor, requireOwner } from '../../model/user.ts';
 import type { Room } from '../../room/room.ts';
@@ -134,7 +140,7 @@ export class UserRooms {
   }
 
   /** Without `after` only new messages. */
-  async *follow(name: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<Message> {
+  async *follow(name: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<RoomMessage> {
     const room = await this.open(name);
     const start = after ?? (await room.status()).lastId;
     yield* room.follow(start, signal);

@@ -9,11 +9,11 @@ import type { Room } from '../../room/room.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { UserSecrets } from '../secret/secrets.ts';
-import type { Watchers } from './watchers.ts';
+import type { RoomWatchers } from './watchers.ts';
 
 export interface UserWatchesParts {
   readonly store: Store;
-  readonly watchers: Pick<Watchers, 'watch' | 'unwatch'>;
+  readonly watchers: Pick<RoomWatchers, 'watch' | 'unwatch'>;
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
   readonly sandboxes: () => Pick<Sandboxes, 'current'>;
   readonly secrets: Pick<UserSecrets, 'list'>;

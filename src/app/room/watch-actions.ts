@@ -10,7 +10,7 @@ import { signalNumber } from '../../lib/signal.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { Message } from '../../model/room.ts';
+import type { RoomMessage } from '../../model/room.ts';
 import { promptFor } from '../../model/room-watch.ts';
 import { fileTextOf } from '../../room/message-file.ts';
 import { hmacOf } from '../../room/webhook.ts';
@@ -19,7 +19,7 @@ import { hmacOf } from '../../room/webhook.ts';
 export interface Delivered {
   readonly room: string;
   readonly who: string;
-  readonly message: Message;
+  readonly message: RoomMessage;
 }
 
 const runMs = 10 * 60_000;

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Backoff } from '../../lib/backoff.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
-import type { Message, Participant } from '../../model/room.ts';
+import type { Participant, RoomMessage } from '../../model/room.ts';
 import { isFor, maxAttempts, maxChain, maxWakesPerHour, type RoomWatch, recentWakes } from '../../model/room-watch.ts';
 import type { Room } from '../../room/room.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,7 +21,7 @@ export interface WatcherParts {
   /** The room of a row's id; null: it was removed. */
   open(room: string): Promise<Room | null>;
   /** The text that it returns is posted to the room; null: nothing is posted. */
-  act(watch: RoomWatch, owner: string, message: Message, signal: AbortSignal): Promise<string | null>;
+  act(watch: RoomWatch, owner: string, message: RoomMessage, signal: AbortSignal): Promise<string | null>;
   readonly now: () => string;
   readonly nowMs: () => number;
   readonly report: (subject: string, fault: Fault) => void;
@@ -93,7 +93,7 @@ export class Watcher {
     if (!this.#signal.aborted) await this.#pause(100);
   }
 
-  async #handle(room: Room, message: Message): Promise<void> {
+  async #handle(room: Room, message: RoomMessage): Promise<void> {
     const reason = await this.#loopReason(room, message);
     if (reason !== null) return this.#stop(room, message, reason);
     while (this.#isActive() && !(await this.#attempt(room, message))) {
@@ -102,7 +102,7 @@ export class Watcher {
   }
 
   /** Whether the message needs no further attempt. */
-  async #attempt(room: Room, message: Message): Promise<boolean> {
+  async #attempt(room: Room, message: RoomMessage): Promise<boolean> {
     const { delivery, wakes } = this.#row()!.value;
     const attempts = (delivery?.id === message.id ? delivery.attempts : 0) + 1;
     this.#change({ delivery: { id: message.id, attempts }, wakes: attempts > 1 ? wakes : this.#wakesNow() });
@@ -121,7 +121,7 @@ export class Watcher {
     }
   }
 
-  async #failed(room: Room, message: Message, attempts: number, error: unknown): Promise<boolean> {
+  async #failed(room: Room, message: RoomMessage, attempts: number, error: unknown): Promise<boolean> {
     if (this.#signal.aborted || this.#row() === null) return true;
     this.#backoff.failed(this.#parts.nowMs());
     if (attempts < maxAttempts) return false;
@@ -138,13 +138,13 @@ export class Watcher {
   }
 
   /** Why the watcher has to pause: two agents that mention each other would go on for ever. Null: it goes on. */
-  async #loopReason(room: Room, message: Message): Promise<string | null> {
+  async #loopReason(room: Room, message: RoomMessage): Promise<string | null> {
     const watch = this.#row()!.value;
     if (recentWakes(watch, this.#parts.now()).length >= maxWakesPerHour) {
       return `it was woken ${maxWakesPerHour} times within an hour`;
     }
     let length = 0;
-    for (let one: Message | null = message; one?.via === 'watch'; ) {
+    for (let one: RoomMessage | null = message; one?.via === 'watch'; ) {
       length += 1;
       if (length >= maxChain) return `watchers answered each other ${maxChain} times in a row`;
       one = one.replyTo === null ? null : await room.get(one.replyTo);
@@ -153,7 +153,7 @@ export class Watcher {
   }
 
   /** Records the message as passed over, so that `resume` does not stop at it again. */
-  async #stop(room: Room, message: Message, reason: string): Promise<void> {
+  async #stop(room: Room, message: RoomMessage, reason: string): Promise<void> {
     const { who } = this.#row()!.value;
     await this.#answer(
       room,
@@ -164,7 +164,7 @@ export class Watcher {
     this.#change({ paused: reason, position: message.id, delivery: null, wakes: [] });
   }
 
-  async #answer(room: Room, message: Message, body: string): Promise<void> {
+  async #answer(room: Room, message: RoomMessage, body: string): Promise<void> {
     const { who, action } = this.#row()!.value;
     const from: Participant = { kind: action.kind === 'wake' ? 'sandbox' : 'service', name: who };
     await room.post({ from, via: 'watch', body, replyTo: message.id, key: `watch:${this.#id}:${message.id}` });

@@ -8,7 +8,7 @@ import { initialStatus, type SandboxState } from '../../model/sandbox.ts';
 import { FakeRoom } from '../../room/fake.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row } from '../../store/store.ts';
-import { Watchers } from './watchers.ts';
+import { RoomWatchers } from './watchers.ts';
 
 const at = '2026-11-16T12:00:00.000Z';
 const event = { at, type: 'test', subject: '', data: {} };
@@ -24,7 +24,7 @@ async function woken(first: SandboxState): Promise<string[]> {
   };
   store.insert({ kind: 'roomWatch', id: 'w', owner: 'ada', name: 'r/bot', value }, event);
   let state = first;
-  const watchers = new Watchers({
+  const watchers = new RoomWatchers({
     ...{ store, now: () => at, report: () => {}, makeScratch: () => '', secret: () => Buffer.alloc(0) },
     openRoom: async () => room as never,
     startIn: async ({ name, status }, command) => {

@@ -3,7 +3,7 @@
 import type { Process } from '../../engine/engine.ts';
 import { removeTree } from '../../lib/file.ts';
 import { Fault, type Fault as FaultType } from '../../model/fault.ts';
-import type { Message, RoomRecord } from '../../model/room.ts';
+import type { RoomMessage, RoomRecord } from '../../model/room.ts';
 import type { RoomWatch } from '../../model/room-watch.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Room } from '../../room/room.ts';
@@ -34,7 +34,7 @@ export interface WatchersParts {
   readonly report: (subject: string, fault: FaultType) => void;
 }
 
-export class Watchers {
+export class RoomWatchers {
   readonly #parts: WatchersParts;
   readonly #active = new Map<string, Watcher>();
 
@@ -78,7 +78,7 @@ export class Watchers {
     return row === null ? null : this.#parts.openRoom(row.value);
   }
 
-  async #act(watch: RoomWatch, owner: string, message: Message, signal: AbortSignal): Promise<string | null> {
+  async #act(watch: RoomWatch, owner: string, message: RoomMessage, signal: AbortSignal): Promise<string | null> {
     const { action, who } = watch;
     const room = this.#parts.store.get('room', watch.room)?.name;
     if (room === undefined) throw new Fault('not_found', 'the room was removed');

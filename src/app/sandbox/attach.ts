@@ -3,7 +3,7 @@ import type { FramedConnection } from '../../api/framed-connection.ts';
 import type { Console, Engine, EngineOf } from '../../engine/engine.ts';
 import { asFault, isFault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
-import type { Upgrade } from '../route.ts';
+import type { UpgradeRequest } from '../route.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
 import { outputMissing, resumeOutput, SentOutput } from './resume-output.ts';
@@ -18,7 +18,7 @@ export interface AttachScope {
 /** The exit code for a sandbox whose own is unknown. */
 const unknownExit = 255;
 
-export async function attach({ name, scope, accept, openAct }: Upgrade<AttachScope>): Promise<void> {
+export async function attach({ name, scope, accept, openAct }: UpgradeRequest<AttachScope>): Promise<void> {
   const { sandboxes } = scope;
   const row = await sandboxes.current(name);
   const engine = scope.engineOf(row.value);

@@ -9,7 +9,7 @@ import { networkEnv } from '../../launch/network.ts';
 import { asFault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Store } from '../../store/store.ts';
-import { endWith, type Upgrade } from '../route.ts';
+import { endWith, type UpgradeRequest } from '../route.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
 import type { OpenCommands } from './open-commands.ts';
@@ -29,7 +29,7 @@ export interface ExecScope {
   };
 }
 
-export async function exec({ name, scope, accept, openAct }: Upgrade<ExecScope>): Promise<void> {
+export async function exec({ name, scope, accept, openAct }: UpgradeRequest<ExecScope>): Promise<void> {
   const { value: sandbox } = await scope.sandboxes.current(name);
   if (hasEnded(sandbox.status)) throw notRunning(sandbox);
   scope.engineOf(sandbox).expect();

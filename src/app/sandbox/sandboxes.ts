@@ -27,7 +27,7 @@ import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './obs
 import { isLeaving, type Removal, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireRemovable } from './stale.ts';
-import { type Seen, viewOf, viewText } from './view.ts';
+import { type ViewTroubles, viewOf, viewText } from './view.ts';
 
 export interface SandboxParts {
   readonly store: Store;
@@ -344,7 +344,7 @@ export class Sandboxes {
     return viewOf(sandbox, this.#parts.places, this.#seen(sandbox, unseen));
   }
 
-  #seen({ id }: Sandbox, unseen: string | null): Seen {
+  #seen({ id }: Sandbox, unseen: string | null): ViewTroubles {
     return { unseen, trouble: this.#parts.networkTrouble(id) };
   }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { engineSockets } from '../../engine/docker/socket.ts';
-import type { Allowed } from '../../image/allow.ts';
+import type { AllowedImage } from '../../image/allow.ts';
 import { isInside, projectFolder, realHostPath } from '../../lib/host-path.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -38,7 +38,7 @@ export interface SpecParts {
   readonly account: number | null | 'any';
   readonly home: string;
   /** The image that the request names, resolved. */
-  readonly image: Allowed | null;
+  readonly image: AllowedImage | null;
   readonly granting: Granting;
   /** Refuses a user whose home cannot be given to a sandbox itself. */
   readonly requireHome: () => void;

@@ -7,14 +7,14 @@ import type { Mount } from '../../model/mount.ts';
 import { noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 
-export interface Seen {
+export interface ViewTroubles {
   /** Why its engine could not be asked. */
   readonly unseen: string | null;
   /** Why its network is not as its record says. */
   readonly trouble: string | null;
 }
 
-export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Seen): SandboxView {
+export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: ViewTroubles): SandboxView {
   const { id, name, createdAt, spec, status } = sandbox;
   return {
     id,
@@ -52,7 +52,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
 const texts = new WeakMap<Sandbox, string>();
 
 /** The JSON of a view, made once per record: making hundreds of them takes longer than observing the sandboxes. */
-export function viewText(sandbox: Sandbox, places: Places, seen: Seen): string {
+export function viewText(sandbox: Sandbox, places: Places, seen: ViewTroubles): string {
   if (seen.unseen !== null || seen.trouble !== null) return JSON.stringify(viewOf(sandbox, places, seen));
   const text = texts.get(sandbox) ?? JSON.stringify(viewOf(sandbox, places, seen));
   texts.set(sandbox, text);

@@ -1,6 +1,6 @@
 /** Which program listens at the port of the agent API in a sandbox. */
 import { dirname } from 'node:path';
-import type { Listener } from '../../lib/listener.ts';
+import type { ListeningProcess } from '../../lib/listener.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { agentApiPath, agentApiPort } from '../../model/session.ts';
@@ -10,7 +10,7 @@ import { agentApiPath, agentApiPort } from '../../model/session.ts';
  * sends no request, so that the listener does not see the daemon's token. This check misses an agent that imitates the
  * program exactly; such an agent learns nothing that is valid outside of its sandbox.
  */
-export function requireAgentApi(sandbox: string, listener: Listener | null): void {
+export function requireAgentApi(sandbox: string, listener: ListeningProcess | null): void {
   if (listener === null || isAgentApi(listener)) return;
   const what = printable(listener.arguments.join(' ').slice(0, 100));
   throw new Fault('unavailable', `port ${agentApiPort} of ${sandbox} is held by another program: ${what}`, {
@@ -19,6 +19,6 @@ export function requireAgentApi(sandbox: string, listener: Listener | null): voi
 }
 
 /** Whether the listener is the program that `launch/tools.ts` starts. */
-function isAgentApi({ arguments: [, program = '', command] }: Listener): boolean {
+function isAgentApi({ arguments: [, program = '', command] }: ListeningProcess): boolean {
   return program.startsWith(`${dirname(agentApiPath)}/`) && program.endsWith('/session/main.js') && command === 'serve';
 }

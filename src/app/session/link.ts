@@ -14,8 +14,8 @@ import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { SessionEvent } from '../../model/session.ts';
 import { sessionId } from '../../model/session.ts';
 import { list, open, whole } from '../../model/shape.ts';
-import { type AgentApi, Refusal } from '../../session/agent-api.ts';
-import type { SentEvent } from '../../session/event-stream.ts';
+import { type AgentApi, AgentApiRefusal } from '../../session/agent-api.ts';
+import type { ParsedSseEvent } from '../../session/event-stream.ts';
 import type { SessionCopies } from '../../session/session.ts';
 
 export interface LinkParts {
@@ -43,7 +43,7 @@ const againMs = 1000;
 /** A request waits at most this long for the next attempt. */
 const patienceMs = 5000;
 
-export class Link {
+export class SessionLink {
   readonly #parts: LinkParts;
   readonly #backoff = new Backoff();
   readonly #waiting = new Set<{ resolve(): void; reject(fault: Fault): void }>();
@@ -208,7 +208,7 @@ export class Link {
   /**
    * Events that came together become durable together. The next ones are read after that, which gives back-pressure.
    */
-  async #keep(batch: readonly SentEvent[]): Promise<void> {
+  async #keep(batch: readonly ParsedSseEvent[]): Promise<void> {
     const { copies } = this.#parts;
     const refusal = batch.find(({ event }) => event === 'fault');
     if (refusal) throw new Fault('unavailable', `the agent API failed: ${refusal.data.slice(0, 500)}`);
@@ -227,7 +227,7 @@ export class Link {
 
 /** A program inside can answer with `conflict`, too, so its refusals do not count. */
 function lacksProgram(fault: Fault | null): boolean {
-  return fault?.code === 'conflict' && !(fault instanceof Refusal);
+  return fault?.code === 'conflict' && !(fault instanceof AgentApiRefusal);
 }
 
 function notReady(): Fault {

@@ -1,9 +1,9 @@
 /** The sessions of one sandbox in this daemon: their copies, and calls to the agent API that are repeated when a connection is lost. */
 import { Fault, isFault } from '../../model/fault.ts';
 import type { SessionEvent } from '../../model/session.ts';
-import { type AgentApi, type Call, Refusal } from '../../session/agent-api.ts';
+import { type AgentApi, type AgentApiCall, AgentApiRefusal } from '../../session/agent-api.ts';
 import type { CopiedSession, SessionCopies } from '../../session/session.ts';
-import { Link, type LinkParts } from './link.ts';
+import { type LinkParts, SessionLink } from './link.ts';
 
 export interface LiveParts extends Omit<LinkParts, 'copied'> {
   readonly api: Pick<AgentApi, 'call' | 'restore' | 'events' | 'close'>;
@@ -18,14 +18,14 @@ const arriveMs = 30_000;
 
 export class LiveSandbox {
   readonly copies: SessionCopies;
-  readonly link: Link;
+  readonly link: SessionLink;
   readonly #parts: LiveParts;
   readonly #waiting = new Set<() => void>();
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.copies = parts.copies;
-    this.link = new Link({
+    this.link = new SessionLink({
       ...{ api: parts.api, copies: parts.copies },
       isRunning: () => parts.isRunning(),
       startProgram: () => parts.startProgram(),
@@ -43,14 +43,14 @@ export class LiveSandbox {
   }
 
   /** `isDone`: whether an earlier attempt, whose answer was lost, has done it; then `conflict` is not an error. */
-  async call(call: Call, isDone: () => boolean = () => false): Promise<unknown> {
+  async call(call: AgentApiCall, isDone: () => boolean = () => false): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       await this.link.connected();
       try {
         return await this.#parts.api.call(call);
       } catch (error) {
         if (isFault(error, 'conflict') && tries > 1 && isDone()) return null;
-        if (error instanceof Refusal || !isFault(error, 'unavailable') || tries === maxTries) throw error;
+        if (error instanceof AgentApiRefusal || !isFault(error, 'unavailable') || tries === maxTries) throw error;
         this.link.renew();
       }
     }

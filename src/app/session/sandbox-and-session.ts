@@ -13,7 +13,7 @@ import type { Sandbox } from '../../model/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { type AgentParts, agentNamed, requestFor } from './agents.ts';
 
-export type Wanted = z.output<typeof sandboxSessionRequest> & { readonly sessionId: string };
+export type WantedSession = z.output<typeof sandboxSessionRequest> & { readonly sessionId: string };
 
 export interface CreationParts extends AgentParts {
   readonly sandboxes: Pick<Sandboxes, 'owner' | 'records' | 'project' | 'create' | 'check' | 'remove' | 'settled'>;
@@ -21,7 +21,7 @@ export interface CreationParts extends AgentParts {
 
 /** The sandbox for the session; `undo` is set if this call created it. */
 export async function sandboxFor(
-  wanted: Wanted,
+  wanted: WantedSession,
   parts: CreationParts,
 ): Promise<{ name: string; undo?: () => Promise<unknown> }> {
   const { sandboxes } = parts;
@@ -43,7 +43,7 @@ function sandboxIdOf(owner: string, sessionId: string): string {
 }
 
 /** Null: there is none, or it was just removed. */
-async function earlierOne(id: string, wanted: Wanted, { sandboxes }: CreationParts): Promise<Sandbox | null> {
+async function earlierOne(id: string, wanted: WantedSession, { sandboxes }: CreationParts): Promise<Sandbox | null> {
   const row = sandboxes.records.withId(id);
   if (row === null) return null;
   await sandboxes.settled(row);
@@ -52,7 +52,7 @@ async function earlierOne(id: string, wanted: Wanted, { sandboxes }: CreationPar
   return now;
 }
 
-function requireSame({ name, spec }: Sandbox, wanted: Wanted, sandboxes: Pick<Sandboxes, 'project'>): void {
+function requireSame({ name, spec }: Sandbox, wanted: WantedSession, sandboxes: Pick<Sandboxes, 'project'>): void {
   const isSame =
     spec.project === sandboxes.project(wanted.project) &&
     spec.labels[sessionAgentLabel] === agentNamed(wanted.agent) &&

@@ -19,7 +19,7 @@ import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/session.ts';
 import { EncodedJson } from '../../lib/encoded-json.ts';
 import type { CopiedEvent } from '../../session/session.ts';
-import { type Act, declare, definedDetail, type Sent } from '../route.ts';
+import { declare, definedDetail, type RouteAct, type SseEvent } from '../route.ts';
 import { checkId, positionOf, type UserSessions } from './user-sessions.ts';
 
 export interface SessionScope {
@@ -199,11 +199,11 @@ export const session = noun({
   start: ({ liveSessions }, observed) => void observed.then(() => liveSessions.start()),
 });
 
-function acted(verb: string): (asked: { name: string; path: { readonly id: string } }) => Act {
+function acted(verb: string): (asked: { name: string; path: { readonly id: string } }) => RouteAct {
   return ({ name, path }) => ({ verb, names: [name, path.id] });
 }
 
-async function* sent(events: AsyncIterable<CopiedEvent>): AsyncGenerator<Sent> {
+async function* sent(events: AsyncIterable<CopiedEvent>): AsyncGenerator<SseEvent> {
   for await (const { event, line } of events) yield { id: String(event.seq), data: line };
 }
 

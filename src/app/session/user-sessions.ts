@@ -5,18 +5,18 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
-import type { Message } from '../../model/session.ts';
+import type { SessionMessage } from '../../model/session.ts';
 import type { OpenQuestion } from '../../model/session-fold.ts';
 import { type SessionSummary, summaryOf } from '../../model/session-view.ts';
 import { ulidAfter, ulidPattern } from '../../model/ulid.ts';
-import type { Call } from '../../session/agent-api.ts';
+import type { AgentApiCall } from '../../session/agent-api.ts';
 import type { CopiedEvent, CopiedSession } from '../../session/session.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { defaultIn, requireIn } from './agents.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import { type LookParts, lookSoon } from './look-soon.ts';
-import { type CreationParts, sandboxFor, type Wanted } from './sandbox-and-session.ts';
+import { type CreationParts, sandboxFor, type WantedSession } from './sandbox-and-session.ts';
 import { UserTokens, type UserTokensParts } from './user-tokens.ts';
 
 export interface UserSessionsParts extends CreationParts, UserTokensParts, LookParts {
@@ -27,7 +27,7 @@ export interface UserSessionsParts extends CreationParts, UserTokensParts, LookP
   nowMs(): number;
 }
 
-export interface Shown extends SessionSummary {
+export interface ShownSession extends SessionSummary {
   readonly changedFiles?: number | null;
 }
 
@@ -62,13 +62,13 @@ export class UserSessions {
     return found;
   }
 
-  async show(name: string, id: string, withChanges: boolean): Promise<Shown> {
+  async show(name: string, id: string, withChanges: boolean): Promise<ShownSession> {
     const { sandbox, live } = await this.#found(name);
     const summary = shownIn(sandbox, live.find(id));
     return withChanges ? { ...summary, changedFiles: await this.#parts.countChanges(sandbox) } : summary;
   }
 
-  async messages(name: string, id: string): Promise<readonly Message[]> {
+  async messages(name: string, id: string): Promise<readonly SessionMessage[]> {
     return (await this.#copy(name, id)).fold.messages;
   }
 
@@ -83,7 +83,7 @@ export class UserSessions {
     return copy.follow(after, signal);
   }
 
-  async create(name: string, { agent, ...asked }: Asked<typeof shape.sessionRequest>): Promise<Shown> {
+  async create(name: string, { agent, ...asked }: Asked<typeof shape.sessionRequest>): Promise<ShownSession> {
     const { value: sandbox } = await this.#parts.sandboxes.current(name);
     const chosen = agent ?? defaultIn(sandbox);
     requireIn(sandbox, chosen, this.#parts);
@@ -93,7 +93,7 @@ export class UserSessions {
   }
 
   /** Creates the sandbox and the session, or neither. A repeated request has the same answer. */
-  createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<Shown> {
+  createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<ShownSession> {
     const sessionId = asked.sessionId ?? this.#newId();
     return this.#creations.run(sessionId, async () => {
       const { name, undo } = await sandboxFor({ ...asked, sessionId }, this.#parts);
@@ -106,7 +106,7 @@ export class UserSessions {
     });
   }
 
-  async #createIn(name: string, { agent, title, mode, model, sessionId }: Wanted): Promise<Shown> {
+  async #createIn(name: string, { agent, title, mode, model, sessionId }: WantedSession): Promise<ShownSession> {
     const { sandbox, live } = await this.#found(name);
     const copy = live.copies.find(sessionId);
     return copy ? shownIn(sandbox, copy) : this.create(name, { agent, title, mode, model, sessionId });
@@ -119,7 +119,7 @@ export class UserSessions {
   ): Promise<{ turnId: string; seq: number }> {
     const { sandbox, live } = await this.#running(name, id);
     crashPoint('session.prompt');
-    const call: Call = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
+    const call: AgentApiCall = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
     lookSoon(sandbox, this.#parts);
     const { seq } = (await live.call(call)) as { seq?: unknown };
     crashPoint('session.prompted');
@@ -127,34 +127,39 @@ export class UserSessions {
     return { turnId, seq: Number(seq) };
   }
 
-  async answer(name: string, id: string, pendingId: string, body: Asked<typeof shape.answerRequest>): Promise<Shown> {
+  async answer(
+    name: string,
+    id: string,
+    pendingId: string,
+    body: Asked<typeof shape.answerRequest>,
+  ): Promise<ShownSession> {
     const path = `/sessions/${id}/pending/${encodeURIComponent(pendingId)}`;
     return this.#change(name, id, { method: 'POST', path, body }, (live) => isAnswered(live, id, pendingId));
   }
 
-  cancel(name: string, id: string): Promise<Shown> {
+  cancel(name: string, id: string): Promise<ShownSession> {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/cancel` });
   }
 
-  close(name: string, id: string): Promise<Shown> {
+  close(name: string, id: string): Promise<ShownSession> {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/close` });
   }
 
-  configure(name: string, id: string, body: Asked<typeof shape.configureRequest>): Promise<Shown> {
+  configure(name: string, id: string, body: Asked<typeof shape.configureRequest>): Promise<ShownSession> {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/mode`, body });
   }
 
   /** Forks a session and returns the new one. */
-  async fork(name: string, id: string, asked: Asked<typeof shape.forkRequest>): Promise<Shown> {
+  async fork(name: string, id: string, asked: Asked<typeof shape.forkRequest>): Promise<ShownSession> {
     const { live, sandbox } = await this.#running(name, id);
     const forked = asked.sessionId ?? this.#newId();
-    const call: Call = { method: 'POST', path: `/sessions/${id}/fork`, body: { ...asked, sessionId: forked } };
+    const call: AgentApiCall = { method: 'POST', path: `/sessions/${id}/fork`, body: { ...asked, sessionId: forked } };
     await live.call(call, () => live.copies.find(forked) !== null);
     return shownIn(sandbox, await live.caughtUp(forked));
   }
 
   /** A stopped sandbox removes the log inside when it runs again. */
-  async remove(name: string, id: string): Promise<Shown> {
+  async remove(name: string, id: string): Promise<ShownSession> {
     const { sandbox, live } = await this.#found(name);
     const summary = shownIn(sandbox, live.find(id));
     await live.copies.remove(id);
@@ -168,7 +173,7 @@ export class UserSessions {
     return summary;
   }
 
-  async #change(name: string, id: string, call: Call, isDone: (live: LiveSandbox) => boolean = () => false) {
+  async #change(name: string, id: string, call: AgentApiCall, isDone: (live: LiveSandbox) => boolean = () => false) {
     const { sandbox, live } = await this.#running(name, call.path === '/sessions' ? null : id);
     await live.call(call, () => isDone(live));
     crashPoint('session.changed');

@@ -5,7 +5,7 @@ import { insideId, readIdMap } from '../../lib/id-map.ts';
 import { SysError } from '../../lib/sys.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { type Consumer, consumerText, isOutside, type Share } from '../../model/share.ts';
-import { cannotGrant, changeGrants, type Grant } from '../../share/acl.ts';
+import { type AclEntry, cannotGrant, changeGrants } from '../../share/acl.ts';
 import { openFolder } from '../../share/folder.ts';
 
 /** Idempotent. Changes nothing if only sandboxes are consumers: inside, `agent` owns the folder. */
@@ -33,7 +33,7 @@ export function takeAccess(share: Share, revoked: Consumer): boolean {
   }
 }
 
-function change(share: Share, fd: number, granted: readonly Grant[], gone: readonly Grant[]): void {
+function change(share: Share, fd: number, granted: readonly AclEntry[], gone: readonly AclEntry[]): void {
   try {
     changeGrants(fd, granted, gone);
   } catch (error) {
@@ -50,20 +50,20 @@ function isKnown({ uid }: Consumer): boolean {
  * One grant per id: containers have the group in common, and guests often the same user. It may write if one of them
  * may.
  */
-function grantsOf({ groupId }: Share, consumers: readonly Consumer[]): Grant[] {
+function grantsOf({ groupId }: Share, consumers: readonly Consumer[]): AclEntry[] {
   const all = consumers.filter((one) => isOutside(one) && one.uid !== 0).map((one) => grantOf(one, groupId));
-  const isSame = (one: Grant, other: Grant) => one.kind === other.kind && one.id === other.id;
+  const isSame = (one: AclEntry, other: AclEntry) => one.kind === other.kind && one.id === other.id;
   const first = all.filter((one, at) => all.findIndex((other) => isSame(one, other)) === at);
   return first.map((one) => ({ ...one, readonly: all.every((other) => !isSame(one, other) || other.readonly) }));
 }
 
-function grantOf(consumer: Consumer, groupId: number): Grant {
+function grantOf(consumer: Consumer, groupId: number): AclEntry {
   return consumer.uid === null
     ? { kind: 'group', id: own('gid', groupId), readonly: consumer.readonly }
     : userGrant(consumer);
 }
 
-function userGrant(consumer: Consumer): Grant {
+function userGrant(consumer: Consumer): AclEntry {
   const id = insideId(readIdMap('uid'), consumer.uid!);
   if (id !== null) return { kind: 'user', id, readonly: consumer.readonly };
   throw new Fault('unsupported', `without root, ${consumerText(consumer)} cannot be given access to a folder`, {

@@ -22,14 +22,14 @@ import {
   requestFor,
 } from './order.ts';
 
-export interface Entry {
+export interface PlannedWork {
   readonly work: NewWork;
   /** The container that already has the file. */
   readonly before: SwarmContainer | null;
 }
 
 /** An attempt that was checked and has not begun. */
-export interface Attempt {
+export interface WorkAttempt {
   readonly container: SwarmContainer;
   readonly file: TaskFile;
   readonly choice: RunChoice;
@@ -44,10 +44,10 @@ export interface AttemptParts extends OrderParts {
 
 export function attemptsAt(
   project: string,
-  entries: readonly Entry[],
+  entries: readonly PlannedWork[],
   order: RunChoice,
   parts: AttemptParts,
-): Attempt[] {
+): WorkAttempt[] {
   return entries.flatMap(({ work, before }) => {
     if (!before?.work) return [];
     const choice = choiceAgain(before.work, order);

@@ -24,7 +24,7 @@ export interface LiveSwarmParts {
 }
 
 /** What the swarms of one user need. */
-export interface UserParts extends Omit<ActionParts, 'tasks'>, Omit<OrderParts, 'config'> {
+export interface UserSwarmParts extends Omit<ActionParts, 'tasks'>, Omit<OrderParts, 'config'> {
   readonly userTasks: UserTasks;
   readonly isOwner: boolean;
 }
@@ -61,7 +61,7 @@ export class LiveSwarms {
   }
 
   /** Called once for each user. */
-  of(user: UserParts): UserSwarms {
+  of(user: UserSwarmParts): UserSwarms {
     const { store, tasks, config, now } = this.#parts;
     const state = new SwarmState(user.sandboxes.owner, store, now);
     return new UserSwarms(user.sandboxes, {

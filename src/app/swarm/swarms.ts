@@ -27,7 +27,7 @@ import { type TaskPlace, taskPath } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { UserTasks } from '../task/tasks.ts';
-import { type Attempt, attemptsAt, checkRoute, refuseAgain } from './attempt.ts';
+import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './attempt.ts';
 import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
 import {
   addedGrants,
@@ -167,7 +167,7 @@ export class UserSwarms {
     return this.#state.add(swarm, entry, { storyProgress, work });
   }
 
-  #renew({ container, file, choice, request, change }: Attempt): void {
+  #renew({ container, file, choice, request, change }: WorkAttempt): void {
     const { containerName, containerId } = container;
     if (change !== null) this.#sandboxes.change(containerName, containerId, change);
     const named = { ...request, name: containerName };

@@ -6,7 +6,7 @@ import { Fault } from '../../model/fault.ts';
 import { agentLog } from '../../workspace/git/agent-log.ts';
 import { openProjectGit } from '../../workspace/git/project-git.ts';
 import { fetchCommits } from './commits.ts';
-import { type Opened, openWorkspace, requireFolder, type WorkspaceParts } from './workspaces.ts';
+import { type OpenedWorkspace, openWorkspace, requireFolder, type WorkspaceParts } from './workspaces.ts';
 
 export class AgentCommits {
   readonly #parts: WorkspaceParts;
@@ -27,7 +27,7 @@ export class AgentCommits {
     return { commits: commits.map((one) => ({ ...one, refs: [...one.refs] })) };
   }
 
-  async #open(name: string): Promise<Opened> {
+  async #open(name: string): Promise<OpenedWorkspace> {
     const opened = await openWorkspace(this.#parts, name);
     const { project } = opened.place;
     requireFolder(project, opened.sandbox);
@@ -37,7 +37,7 @@ export class AgentCommits {
     });
   }
 
-  #fetched({ sandbox }: Opened): Promise<FetchView['commits']> {
+  #fetched({ sandbox }: OpenedWorkspace): Promise<FetchView['commits']> {
     return this.#parts.locks.run(`commits:${sandbox.id}`, () => fetchCommits(this.#parts, sandbox));
   }
 }

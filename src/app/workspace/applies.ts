@@ -22,7 +22,7 @@ import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 import { type ApplyOrder, isDry, orderOf, sourcesOf } from './apply-order.ts';
 import { fetchCommits } from './commits.ts';
 import {
-  type Opened,
+  type OpenedWorkspace,
   openWorkspace,
   placeIn,
   requireFolder,
@@ -90,10 +90,10 @@ export class Applies {
     return { user: this.#parts.sandboxes.owner };
   }
 
-  async #open(names: readonly string[]): Promise<Opened[]> {
+  async #open(names: readonly string[]): Promise<OpenedWorkspace[]> {
     const twice = names.find((name, index) => names.indexOf(name) < index);
     if (twice !== undefined) throw new Fault('invalid', `the sandbox ${printable(twice)} is named twice`);
-    const opened: Opened[] = [];
+    const opened: OpenedWorkspace[] = [];
     for (const name of names) opened.push(await openWorkspace(this.#parts, name));
     for (const { place, sandbox } of opened) requireFolder(place.project, sandbox);
     const projects = new Set(opened.map(({ place }) => place.project));
@@ -103,7 +103,7 @@ export class Applies {
     return opened;
   }
 
-  async #takeOver(opened: readonly Opened[], project: string, request: ApplyOrder): Promise<Done> {
+  async #takeOver(opened: readonly OpenedWorkspace[], project: string, request: ApplyOrder): Promise<Done> {
     const { threads, home } = this.#parts;
     const order = { ...orderOf(opened, project, request), expect: request.expect };
     const run = (journal: string | null) => threads.run(this.#owner, 'takeOverShown', { ...order, journal });
@@ -120,7 +120,7 @@ export class Applies {
     });
   }
 
-  async #toBranch(opened: readonly Opened[], project: string, request: ApplyOrder): Promise<Done> {
+  async #toBranch(opened: readonly OpenedWorkspace[], project: string, request: ApplyOrder): Promise<Done> {
     const { threads, home } = this.#parts;
     const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
     const scratch = makeScratch(home);
@@ -143,7 +143,7 @@ export class Applies {
   }
 
   /** Runs a task while none of these sandboxes can change. */
-  #withPausedSandboxes<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
+  #withPausedSandboxes<T>(opened: readonly OpenedWorkspace[], task: () => Promise<T>): Promise<T> {
     const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
     if (!first) return task();
     const row = this.#parts.store.get('sandbox', first.sandbox.id);
@@ -151,7 +151,7 @@ export class Applies {
     return withPausedSandbox(this.#parts, row, () => this.#withPausedSandboxes(rest, task));
   }
 
-  #begin(opened: readonly Opened[], project: string): ApplyRow {
+  #begin(opened: readonly OpenedWorkspace[], project: string): ApplyRow {
     const { store, sandboxes, home, now } = this.#parts;
     mkdirSync(home.applies, { recursive: true, mode: 0o700 });
     const id = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
@@ -193,7 +193,7 @@ export class Applies {
     store.update(store.get('apply', row.id) ?? row, { ...row.value, state }, event);
   }
 
-  async #commits(opened: readonly Opened[], hiddenInGit: number): Promise<typeof none> {
+  async #commits(opened: readonly OpenedWorkspace[], hiddenInGit: number): Promise<typeof none> {
     if (hiddenInGit === 0 || !existsSync(join(opened[0]!.place.project, '.git'))) return none;
     const commits: ApplyView['commits'] = [];
     const warnings: string[] = [];
@@ -228,7 +228,7 @@ export class Applies {
     });
   }
 
-  async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<Shown<UndoView>> {
+  async #takeBack(row: ApplyRow, opened: readonly OpenedWorkspace[]): Promise<Shown<UndoView>> {
     const { threads, home } = this.#parts;
     const trash = makeScratch(home);
     this.#mark(row, 'undoing');
@@ -248,7 +248,7 @@ export class Applies {
   }
 
   /** Forks and snapshots stop counting these changes as applied. */
-  async #restoreListed({ id, value }: ApplyRow, locked: readonly Opened[]): Promise<void> {
+  async #restoreListed({ id, value }: ApplyRow, locked: readonly OpenedWorkspace[]): Promise<void> {
     const { store, home, threads, locks } = this.#parts;
     for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
       const place = workspacePlace(row.value, home);
@@ -260,7 +260,7 @@ export class Applies {
     }
   }
 
-  async #openExisting({ sandboxes }: Apply): Promise<Opened[]> {
+  async #openExisting({ sandboxes }: Apply): Promise<OpenedWorkspace[]> {
     const { store, home } = this.#parts;
     const found = sandboxes.flatMap(({ id }) => {
       const sandbox = store.get('sandbox', id)?.value;
@@ -310,7 +310,7 @@ export class Applies {
   }
 
   /** If something could not be put back, the journal stays: it has the only copy of the replaced files. */
-  async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
+  async #recoverOne(row: ApplyRow, opened?: readonly OpenedWorkspace[]): Promise<void> {
     const { threads, home } = this.#parts;
     const journal = join(home.applies, row.id);
     const { outcome, left } = await threads.run(this.#owner, 'recover', journal);

@@ -2,10 +2,10 @@
 import type { ApplyRequest } from '../../api/workspace.ts';
 import type { HunkEdit } from '../../model/hunk-edit.ts';
 import type { ApplyOptions } from '../../workspace/apply/apply.ts';
-import type { Source } from '../../workspace/take-over.ts';
-import { bytePaths, type Opened } from './workspaces.ts';
+import type { ChangeSource } from '../../workspace/take-over.ts';
+import { bytePaths, type OpenedWorkspace } from './workspaces.ts';
 
-export function sourcesOf(opened: readonly Opened[]): Source[] {
+export function sourcesOf(opened: readonly OpenedWorkspace[]): ChangeSource[] {
   return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
 }
 
@@ -16,7 +16,7 @@ export function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
 /** `pickScratch`: the folder for versions that are made of the picked parts. */
 export type ApplyOrder = ApplyRequest & { readonly pickScratch: string | undefined };
 
-export function orderOf(opened: readonly Opened[], project: string, request: ApplyOrder) {
+export function orderOf(opened: readonly OpenedWorkspace[], project: string, request: ApplyOrder) {
   const { ignored = false, pick, pickScratch } = request;
   const picks = pick?.map((one) => ({ ...one, edits: one.edits?.map(editOf) }));
   return { sources: sourcesOf(opened), project, options: optionsOf(request), ignored, picks, pickScratch };

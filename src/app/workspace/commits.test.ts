@@ -6,7 +6,7 @@ import { plainData, samplePlaces } from '../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
 import type { Launch, Process } from '../../engine/engine.ts';
 import { createFakeEngine } from '../../engine/fake/fake.ts';
-import type { Inside } from '../../engine/fake/process.ts';
+import type { ProgramSurroundings } from '../../engine/fake/process.ts';
 import { forever, say } from '../../engine/fake/program.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultLimits } from '../../model/limits.ts';
@@ -25,12 +25,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const programs = {
-  bundle: ({ stdout }: Inside) => say(stdout, 'a bundle'),
-  floods: ({ stdout }: Inside) => {
+  bundle: ({ stdout }: ProgramSurroundings) => say(stdout, 'a bundle'),
+  floods: ({ stdout }: ProgramSurroundings) => {
     for (let n = 0; n < 100; n += 1) say(stdout, 'no bundle');
     return forever();
   },
-  begins: ({ stdout }: Inside) => {
+  begins: ({ stdout }: ProgramSurroundings) => {
     say(stdout, 'a part');
     return forever();
   },

@@ -36,13 +36,13 @@ export interface WorkspaceParts {
   readonly now: () => string;
 }
 
-export interface Opened {
+export interface OpenedWorkspace {
   readonly sandbox: Sandbox;
   readonly place: WorkspacePlace;
 }
 
 /** The working copy of a sandbox, for reading. */
-export async function openWorkspace(parts: WorkspaceParts, name: string): Promise<Opened> {
+export async function openWorkspace(parts: WorkspaceParts, name: string): Promise<OpenedWorkspace> {
   const { value: sandbox } = await parts.sandboxes.kept(name);
   const place = workspacePlace(sandbox, parts.home);
   if (place === null) throw noWorkspace(sandbox);
@@ -52,7 +52,11 @@ export async function openWorkspace(parts: WorkspaceParts, name: string): Promis
 }
 
 /** The working copy in a snapshot, by its id or label; undefined: the present state. */
-export async function openState(parts: WorkspaceParts, name: string, snapshot: string | undefined): Promise<Opened> {
+export async function openState(
+  parts: WorkspaceParts,
+  name: string,
+  snapshot: string | undefined,
+): Promise<OpenedWorkspace> {
   const { sandbox, place } = await openWorkspace(parts, name);
   if (snapshot === undefined) return { sandbox, place };
   const folder = parts.home.sandbox(sandbox.id);

@@ -9,7 +9,7 @@ interface Options {
 }
 
 /** An entry as the daemon sends it; fields that only a newer daemon has are shown with `--json`. */
-export interface AuditEntry {
+export interface AuditRow {
   readonly at: string;
   readonly user: string | null;
   readonly as: string | null;
@@ -25,14 +25,14 @@ export default async function audit(context: Context, { options }: Invocation<Op
     ...(options.after === undefined ? {} : { after: parseCount(options.after, '--after') }),
     ...(options.follow ? { follow: true } : {}),
   };
-  for await (const entry of connect(context).sent<AuditEntry>('GET /v1/audit', { query })) {
+  for await (const entry of connect(context).sent<AuditRow>('GET /v1/audit', { query })) {
     if (context.json) context.out.document(entry, 0);
     else context.out.print(line(entry));
   }
 }
 
 /** One act as a line: time, user, verb, targets, outcome, and the process that made the request. */
-export function line({ at, user, as, verb, targets, outcome, peer, detail = {} }: AuditEntry): string {
+export function line({ at, user, as, verb, targets, outcome, peer, detail = {} }: AuditRow): string {
   const details = Object.entries(detail).map(([key, value]) => `${key}=${text(value)}`);
   return plain(
     [

@@ -10,7 +10,7 @@ import { absolute } from '../paths.ts';
 export const fleetFileName = 'carrel.yaml';
 const maxBytes = 64 * 1024;
 
-export interface FleetFile {
+export interface FleetFilePath {
   /** The path as the user typed it, for messages. */
   readonly shown: string;
   /** Absolute, with links in its folder resolved. */
@@ -22,7 +22,7 @@ export interface FleetFile {
 type Owners = readonly number[] | null;
 
 /** Null: no file was named, and the current folder has none. */
-export function openFleetFile(named: string | undefined, owners: Owners = trustedIds()): FleetFile | null {
+export function openFleetFile(named: string | undefined, owners: Owners = trustedIds()): FleetFilePath | null {
   const shown = named ?? fleetFileName;
   try {
     const path = absolute(shown, '--file');
@@ -36,7 +36,7 @@ export function openFleetFile(named: string | undefined, owners: Owners = truste
 }
 
 /** Like `openFleetFile`, but the file has to exist. */
-export function requireFleetFile(named: string | undefined): FleetFile {
+export function requireFleetFile(named: string | undefined): FleetFilePath {
   const found = openFleetFile(named);
   if (found !== null) return found;
   throw new Fault('not_found', `there is no ${fleetFileName} here`, { hint: 'carrel init writes one.' });

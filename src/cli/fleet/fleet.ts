@@ -11,14 +11,14 @@ import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { readYaml, type YamlDocument } from '../../lib/yaml.ts';
 import { Fault, faultTable, isFault } from '../../model/fault.ts';
 import type { JsonPath } from '../../model/shape.ts';
-import type { FleetFile } from './file.ts';
+import type { FleetFilePath } from './file.ts';
 
 export class Fleet {
   readonly #client: Client;
-  readonly #file: FleetFile;
+  readonly #file: FleetFilePath;
   readonly #document: YamlDocument;
 
-  constructor(client: Client, file: FleetFile) {
+  constructor(client: Client, file: FleetFilePath) {
     this.#client = client;
     this.#file = file;
     this.#document = readYaml(file.text, file.shown);

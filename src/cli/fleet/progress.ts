@@ -2,7 +2,7 @@
 import type { FleetStep } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 
-export class Progress {
+export class FleetProgress {
   readonly #steps: readonly FleetStep[];
   readonly #done = new Set<FleetStep>();
   readonly #failures = new Map<FleetStep, Fault>();

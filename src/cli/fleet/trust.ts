@@ -5,15 +5,15 @@ import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
-import { type FleetFile, openFleetFile } from './file.ts';
+import { type FleetFilePath, openFleetFile } from './file.ts';
 
 /** The user trusts the content that was shown, so the file may belong to any account. */
-export function openTrustFile(named: string): FleetFile {
+export function openTrustFile(named: string): FleetFilePath {
   return openFleetFile(named, null)!;
 }
 
 /** The parser is loaded only here, because `run` has little time. */
-export async function trustBody({ path, text, shown }: FleetFile) {
+export async function trustBody({ path, text, shown }: FleetFilePath) {
   const { readYaml } = await import('../../lib/yaml.ts');
   return { file: path, content: readYaml(text, shown).content };
 }
@@ -31,7 +31,7 @@ export async function withTrust<T>({ out }: Context, client: Client, work: () =>
 }
 
 /** The file is read once, so the user trusts exactly the text that was shown. */
-export async function askTrust(out: Output, client: Client, file: FleetFile): Promise<void> {
+export async function askTrust(out: Output, client: Client, file: FleetFilePath): Promise<void> {
   const body = await trustBody(file);
   tellGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));
   if (!(await confirm('Trust it?'))) throw new Fault('cancelled', 'nothing was done');

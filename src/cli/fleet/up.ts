@@ -9,9 +9,9 @@ import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { type ActContext, act } from './act.ts';
 import { endedAtOnce } from './ended-at-once.ts';
-import type { FleetFile } from './file.ts';
+import type { FleetFilePath } from './file.ts';
 import { Fleet } from './fleet.ts';
-import { Progress } from './progress.ts';
+import { FleetProgress } from './progress.ts';
 import { doneLine, forecast, stepLine, summary } from './report.ts';
 import { askTrust } from './trust.ts';
 
@@ -25,7 +25,7 @@ type Removal = Extract<FleetStep, { act: 'replace' | 'remove' }>;
 /** How many times a step may be out of date before the command fails. */
 const attempts = 3;
 
-export async function bringUp(context: Context, file: FleetFile, options: FleetOptions): Promise<number> {
+export async function bringUp(context: Context, file: FleetFilePath, options: FleetOptions): Promise<number> {
   const { out } = context;
   const client = connect(context);
   const fleet = new Fleet(client, file);
@@ -46,7 +46,7 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
 async function requireTrust(
   { out }: Context,
   client: Client,
-  file: FleetFile,
+  file: FleetFilePath,
   untrusted: readonly string[],
 ): Promise<void> {
   if (untrusted.length === 0) return;
@@ -60,7 +60,7 @@ async function requireTrust(
 
 /** A failed step holds back only the steps that need it. The steps that were taken are always printed. */
 async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, acting: ActContext): Promise<void> {
-  const progress = new Progress(plan.steps);
+  const progress = new FleetProgress(plan.steps);
   const { interrupted, release } = interruption();
   try {
     for (const step of plan.steps) {
@@ -82,7 +82,7 @@ async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, ac
   out.say(summary(plan, progress.done));
 }
 
-function progressView({ done, left, failures }: Progress) {
+function progressView({ done, left, failures }: FleetProgress) {
   const failed = failures.map(([step, { code, message }]) => ({ step, code, message }));
   return { done, left, failed };
 }

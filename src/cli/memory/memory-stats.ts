@@ -1,4 +1,4 @@
-import type { StatsView } from '../../api/memory.ts';
+import type { MemoryStatsView } from '../../api/memory.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -24,7 +24,7 @@ export default async function memoryStats(context: Context): Promise<void> {
     context.out.warn(`a damaged file was set aside: ${path}`);
 }
 
-function chromaText({ state, version, reason }: NonNullable<StatsView['chroma']>): string {
+function chromaText({ state, version, reason }: NonNullable<MemoryStatsView['chroma']>): string {
   const more = state === 'ready' ? version : reason;
   return more === null ? `chroma: ${state}` : `chroma: ${state}, ${plain(more)}`;
 }

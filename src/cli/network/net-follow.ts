@@ -7,7 +7,7 @@ import { connect } from '../connect/connect.ts';
 import type { Output } from '../output/output.ts';
 import { plain } from '../output/text.ts';
 import { canAsk } from '../stream/confirm.ts';
-import { attemptLine, type LogLine } from './net-log.ts';
+import { attemptLine, type NetworkLogLine } from './net-log.ts';
 
 interface Refused {
   readonly name: string;
@@ -39,14 +39,14 @@ async function running(client: Client): Promise<string[]> {
 
 async function followOne({ out, json }: Context, client: Client, name: string, keys: Keys | null): Promise<void> {
   const asked = { path: { name }, query: { follow: true, tail: 0 } };
-  for await (const line of client.sent<LogLine>('GET /v1/sandboxes/{name}/network/log', asked)) {
+  for await (const line of client.sent<NetworkLogLine>('GET /v1/sandboxes/{name}/network/log', asked)) {
     if (json) out.document({ sandbox: name, ...line }, 0);
     else if (line.decision !== undefined) out.print(`${plain(name)}  ${attemptLine(line, out)}`);
     if (isForRules(line)) keys?.offer({ name, asked: line.asked! });
   }
 }
 
-function isForRules({ refusal, asked }: LogLine): boolean {
+function isForRules({ refusal, asked }: NetworkLogLine): boolean {
   return asked !== undefined && (refusal === 'not_allowed' || refusal === 'port_not_allowed');
 }
 

@@ -13,7 +13,7 @@ interface Options {
 }
 
 /** A line of the log: the decision on an attempt, or the later course of an allowed attempt. */
-export interface LogLine {
+export interface NetworkLogLine {
   readonly at: string;
   readonly attempt: string;
   readonly via?: string;
@@ -28,7 +28,7 @@ export interface LogLine {
 }
 
 /** The line for the decision on one attempt. */
-export function attemptLine(line: LogLine, out: Output): string {
+export function attemptLine(line: NetworkLogLine, out: Output): string {
   return table([cells(line, out)], null).join('\n');
 }
 
@@ -38,21 +38,21 @@ export default async function netLog(context: Context, { args, options }: Invoca
     ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),
   };
   const path = { name: checkSandboxName(args[0]!) };
-  const lines = connect(context).sent<LogLine>('GET /v1/sandboxes/{name}/network/log', { path, query });
+  const lines = connect(context).sent<NetworkLogLine>('GET /v1/sandboxes/{name}/network/log', { path, query });
   if (context.json) for await (const line of lines) context.out.document(line, 0);
   else if (options.follow) await follow(lines, context.out);
   else context.out.print(...listing(await all(lines), context.out));
 }
 
-async function all(lines: AsyncIterable<LogLine>): Promise<LogLine[]> {
-  const found: LogLine[] = [];
+async function all(lines: AsyncIterable<NetworkLogLine>): Promise<NetworkLogLine[]> {
+  const found: NetworkLogLine[] = [];
   for await (const line of lines) found.push(line);
   return found;
 }
 
 /** Prints each attempt as it happens: one line for the decision, one for the end. */
-async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void> {
-  const open = new Map<string, LogLine>();
+async function follow(lines: AsyncIterable<NetworkLogLine>, out: Output): Promise<void> {
+  const open = new Map<string, NetworkLogLine>();
   for await (const line of lines) {
     const before = open.get(line.attempt);
     if (line.decision === 'allow') open.set(line.attempt, line);
@@ -62,8 +62,8 @@ async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void>
 }
 
 /** One row for each attempt, with its decision and its end. */
-export function listing(lines: readonly LogLine[], out: Output): string[] {
-  const attempts = new Map<string, LogLine>();
+export function listing(lines: readonly NetworkLogLine[], out: Output): string[] {
+  const attempts = new Map<string, NetworkLogLine>();
   for (const line of lines) {
     const before = attempts.get(line.attempt);
     // The log has the end of this attempt, but no longer its decision.
@@ -81,7 +81,7 @@ function timeOfDay(at: string): string {
   return Number.isNaN(when.getTime()) ? plain(at) : when.toLocaleTimeString('en-GB', { hour12: false });
 }
 
-function cells(line: LogLine, out: Output): string[] {
+function cells(line: NetworkLogLine, out: Output): string[] {
   const { at, decision, asked = '', via = '', rule, sentBytes, receivedBytes, durationMs, reason } = line;
   return [
     out.columns === null ? plain(at) : timeOfDay(at),

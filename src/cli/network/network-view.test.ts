@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { Output } from '../output/output.ts';
 import { explanation } from './net-explain.ts';
-import { type LogLine, listing } from './net-log.ts';
+import { listing, type NetworkLogLine } from './net-log.ts';
 import { parsePorts } from './port.ts';
 import { portListing } from './port-ls.ts';
 
 const out = new Output(false, { write: () => {} }, { write: () => {} }, {});
 
-const allowed: LogLine = {
+const allowed: NetworkLogLine = {
   ...{ at: '2026-01-01T00:00:00.000Z', attempt: '1', via: 'connect', asked: 'a.example:443', decision: 'allow' },
   ...{ rule: '*.example', reason: null },
 };
-const ended: LogLine = {
+const ended: NetworkLogLine = {
   ...{
     at: '2026-01-01T00:00:02.000Z',
     attempt: '1',
@@ -23,9 +23,16 @@ const ended: LogLine = {
 };
 
 test('the log has one row for each attempt, with its decision and its end', () => {
-  const refused: LogLine = { ...allowed, attempt: '2', decision: 'refuse', rule: null, asked: '', reason: 'no rule' };
-  const open: LogLine = { ...allowed, attempt: '3' };
-  const lost: LogLine = { ...ended, attempt: '0' };
+  const refused: NetworkLogLine = {
+    ...allowed,
+    attempt: '2',
+    decision: 'refuse',
+    rule: null,
+    asked: '',
+    reason: 'no rule',
+  };
+  const open: NetworkLogLine = { ...allowed, attempt: '3' };
+  const lost: NetworkLogLine = { ...ended, attempt: '0' };
   const [head, ...rows] = listing([lost, allowed, refused, ended, open], out);
   expect(head).toMatch(/^TIME +DECISION +HOST +VIA +RULE +SENT +RECEIVED +TOOK +WHY$/);
   expect(rows).toHaveLength(3);

@@ -3,7 +3,7 @@
  * are kept. Characters that change the direction of text are escaped, and invalid UTF-8 becomes U+FFFD.
  */
 import { plain } from './text.ts';
-import { type Part, wordDiff } from './word-diff.ts';
+import { type WordPart, wordDiff } from './word-diff.ts';
 
 const colours = { header: 1, place: 36, added: 32, deleted: 31 } as const;
 type Kind = keyof typeof colours | 'other';
@@ -92,7 +92,7 @@ function painted(kind: Kind, text: string): string {
 }
 
 /** Shows the words that differ in reverse video. */
-function marked(kind: 'added' | 'deleted', line: string, parts: readonly Part[] = []): string {
+function marked(kind: 'added' | 'deleted', line: string, parts: readonly WordPart[] = []): string {
   if (parts.length === 0) return painted(kind, line);
   const text = parts.map((part) => (part.changed ? `\u001b[7m${part.text}\u001b[27m` : part.text)).join('');
   return painted(kind, `${line[0]}${text}`);

@@ -6,7 +6,7 @@ import { faultTable } from '../../model/fault.ts';
 import { catchSignals } from '../signals.ts';
 
 /** Where text for a terminal goes. */
-export interface Screen {
+export interface TextScreen {
   readonly sink: Writable;
   /** Waits until the pager ends; resolves to the exit code. */
   close(): Promise<number>;
@@ -22,12 +22,12 @@ export function pagerArgv(env: NodeJS.ProcessEnv): Argv | null {
 }
 
 /** Opens the pager, or the terminal itself without a pager. `leave` is called when the user quits the pager. */
-export function openScreen(leave: () => void, env: NodeJS.ProcessEnv = process.env): Screen {
+export function openScreen(leave: () => void, env: NodeJS.ProcessEnv = process.env): TextScreen {
   const argv = pagerArgv(env);
   return (argv && openPager(argv, leave, env)) ?? { sink: process.stdout, close: async () => 0 };
 }
 
-function openPager([file, ...args]: Argv, leave: () => void, env: NodeJS.ProcessEnv): Screen | null {
+function openPager([file, ...args]: Argv, leave: () => void, env: NodeJS.ProcessEnv): TextScreen | null {
   // With these variables less and lv show colours, and less exits at once if the text fits on one screen.
   const child = spawn(file, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS: 'FRX', LV: '-c', ...env } });
   child.on('error', () => {});

@@ -1,6 +1,6 @@
 /** Which words differ between a deleted line and the added line that replaces it. */
 
-export interface Part {
+export interface WordPart {
   readonly text: string;
   readonly changed: boolean;
 }
@@ -9,7 +9,7 @@ export interface Part {
 const maxWords = 400;
 
 /** Null: the lines have no word in common, so marks would not help. */
-export function wordDiff(before: string, after: string): { readonly old: Part[]; readonly now: Part[] } | null {
+export function wordDiff(before: string, after: string): { readonly old: WordPart[]; readonly now: WordPart[] } | null {
   const [old, now] = [wordsOf(before), wordsOf(after)];
   const start = commonStart(old, now);
   const end = commonEnd(old.slice(start), now.slice(start));
@@ -61,8 +61,8 @@ function longestCommon(old: readonly string[], now: readonly string[]): Common {
   return found;
 }
 
-function joined(parts: readonly Part[]): Part[] {
-  const result: Part[] = [];
+function joined(parts: readonly WordPart[]): WordPart[] {
+  const result: WordPart[] = [];
   for (const part of parts) {
     const last = result.at(-1);
     if (last?.changed === part.changed) result[result.length - 1] = { ...last, text: last.text + part.text };

@@ -18,7 +18,7 @@ export interface RemovalOrder {
   readonly yes: boolean;
 }
 
-export interface Kept {
+export interface KeptSandbox {
   readonly name: string;
   readonly reason: string;
 }
@@ -26,7 +26,7 @@ export interface Kept {
 export interface RemovalResult {
   readonly removed: readonly SandboxView[];
   /** Sandboxes that are kept because changes would be lost. */
-  readonly kept: readonly Kept[];
+  readonly kept: readonly KeptSandbox[];
   readonly failed: readonly Fault[];
 }
 
@@ -98,7 +98,7 @@ function endText({ state, finishedAt }: SandboxView, now?: number): string {
   return `${state} ${finishedAt === null ? '' : `${age(finishedAt, now)} ago`}`.trimEnd();
 }
 
-function keptText({ name, reason }: Kept): string {
+function keptText({ name, reason }: KeptSandbox): string {
   return `kept ${plain(name)}: ${plain(reason)}`;
 }
 

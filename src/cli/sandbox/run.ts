@@ -10,7 +10,7 @@ import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { showUntilEnd } from '../stream/interactive.ts';
-import type { Exit } from '../stream/stream.ts';
+import type { StreamExit } from '../stream/stream.ts';
 import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
 import { warnAboutFallback } from './fallback.ts';
@@ -51,7 +51,12 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   }
 }
 
-async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: StreamChoice): Promise<Exit> {
+async function join(
+  client: Client,
+  out: Output,
+  view: SandboxView,
+  { stdin, terminal }: StreamChoice,
+): Promise<StreamExit> {
   const { name, command } = view;
   const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
   try {

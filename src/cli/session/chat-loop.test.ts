@@ -3,7 +3,7 @@ import { Fault } from '../../model/fault.ts';
 import type { EventData, EventType, SessionEvent } from '../../model/session.ts';
 import { Chat } from './chat-loop.ts';
 import { InputLine } from './input-line.ts';
-import { Screen } from './screen.ts';
+import { ChatScreen } from './screen.ts';
 
 const painter = { colourful: false, paint: (_: unknown, text: string) => text };
 const ctrl = (name: string) => ({ name, ctrl: true });
@@ -18,7 +18,7 @@ function chatAt(seq = 1, refusal?: Fault) {
     asked.push(words);
     return refusal ? Promise.reject(refusal) : Promise.resolve();
   };
-  const screen = new Screen({ columns: 100, write: (text) => written.push(String(text)) });
+  const screen = new ChatScreen({ columns: 100, write: (text) => written.push(String(text)) });
   const chat = new Chat({
     ...{ screen, painter, seq, input: new InputLine() },
     talk: {

@@ -9,10 +9,10 @@ import type { Colour } from '../output/output.ts';
 import { cut, plain } from '../output/text.ts';
 import { EventPrinter } from './event-printer.ts';
 import { Form } from './form.ts';
-import type { InputLine, Key } from './input-line.ts';
+import type { InputLine, TypedKey } from './input-line.ts';
 import { viewOf } from './input-view.ts';
 import { keysOf, optionsText } from './question-text.ts';
-import type { Screen } from './screen.ts';
+import type { ChatScreen } from './screen.ts';
 import type { AnswerBody } from './session-calls.ts';
 import { type Painter, titleOf } from './tool-text.ts';
 
@@ -27,7 +27,7 @@ export interface ChatCalls {
 
 export interface ChatParts {
   readonly talk: ChatCalls;
-  readonly screen: Screen;
+  readonly screen: ChatScreen;
   readonly input: InputLine;
   readonly painter: Painter;
   /** Events up to this one are history. */
@@ -68,7 +68,7 @@ export class Chat {
     this.show();
   }
 
-  press(key: Key): void {
+  press(key: TypedKey): void {
     const { input, screen } = this.#parts;
     const question = this.#question();
     const isAnswer = question && input.text === '' && this.#choose(question, key);
@@ -140,7 +140,7 @@ export class Chat {
   }
 
   /** Answers the question if the key is an answer; returns whether it was. */
-  #choose(question: Question, { sequence = '', ctrl, meta }: Key): boolean {
+  #choose(question: Question, { sequence = '', ctrl, meta }: TypedKey): boolean {
     if (ctrl || meta) return false;
     if (!question.options && this.#formOf(question).isKey(sequence)) {
       this.#fill(question, sequence);

@@ -10,7 +10,7 @@ import { absolute } from '../paths.ts';
 import { named, newest, type SessionChoice, sessionFor } from './find-session.ts';
 import type { SessionCalls } from './session-calls.ts';
 
-export interface Target {
+export interface ChatTarget {
   readonly session: SessionView;
   /** The folder of the project, or the name of a sandbox without a project. */
   readonly project: string;
@@ -21,7 +21,7 @@ export async function chatTarget(
   calls: SessionCalls,
   place: string,
   options: SessionChoice,
-): Promise<Target> {
+): Promise<ChatTarget> {
   const sandboxes = await client.call('GET /v1/sandboxes');
   const sandbox = sandboxes.find(({ name }) => name === place);
   if (sandbox) return { session: await sessionFor(calls, place, options), project: sandbox.project ?? place };

@@ -12,8 +12,8 @@ import { chatTarget } from './chat-target.ts';
 import type { SessionChoice } from './find-session.ts';
 import { placeOf } from './find-session.ts';
 import { followSession } from './follow-session.ts';
-import { InputLine, type Key } from './input-line.ts';
-import { Screen } from './screen.ts';
+import { InputLine, type TypedKey } from './input-line.ts';
+import { ChatScreen } from './screen.ts';
 import { SessionCalls } from './session-calls.ts';
 
 const pasteOn = '\u001b[?2004h';
@@ -36,7 +36,7 @@ async function converse(context: Context, calls: SessionCalls, session: SessionV
   const { out } = context;
   const abort = new AbortController();
   const history = new ChatHistory(context.home, project);
-  const screen = new Screen(process.stdout);
+  const screen = new ChatScreen(process.stdout);
   const chat = new Chat({
     ...{ screen, painter: out, seq: session.seq, input: new InputLine(history.read()) },
     talk: talkOf(calls, session),
@@ -84,9 +84,9 @@ function talkOf(calls: SessionCalls, session: SessionView): ChatCalls {
  * Sends keys and sizes to the chat until the returned function is called. The exit of the process restores the terminal
  * too.
  */
-function takeTerminal(chat: Chat, screen: Screen, end: () => void): () => void {
+function takeTerminal(chat: Chat, screen: ChatScreen, end: () => void): () => void {
   const { stdin, stdout } = process;
-  const press = (_text: string | undefined, key: Key) => chat.press(key);
+  const press = (_text: string | undefined, key: TypedKey) => chat.press(key);
   const resize = () => {
     screen.resized();
     chat.show();

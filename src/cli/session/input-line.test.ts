@@ -1,7 +1,7 @@
 import { emitKeypressEvents } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { InputLine, type Key, type KeyAction } from './input-line.ts';
+import { InputLine, type KeyAction, type TypedKey } from './input-line.ts';
 import { viewOf } from './input-view.ts';
 
 /** The keys that a terminal sends, as bytes. */
@@ -9,7 +9,7 @@ function typed(input: InputLine, ...pieces: string[]): KeyAction[] {
   const stream = new PassThrough();
   const wishes: KeyAction[] = [];
   emitKeypressEvents(stream);
-  stream.on('keypress', (_text: string, key: Key) => wishes.push(input.press(key)));
+  stream.on('keypress', (_text: string, key: TypedKey) => wishes.push(input.press(key)));
   for (const piece of pieces) stream.emit('data', Buffer.from(piece));
   return wishes.filter((wish) => wish !== null);
 }

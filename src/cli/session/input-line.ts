@@ -2,7 +2,7 @@
  * The text that a person types, one or several lines, edited with the keys of a shell. It knows no terminal: keys have
  * the names of Node's `readline`.
  */
-export interface Key {
+export interface TypedKey {
   /** The typed key as text. */
   readonly sequence?: string | undefined;
   readonly name?: string | undefined;
@@ -59,7 +59,7 @@ export class InputLine {
     this.#at = this.#history.length;
   }
 
-  press(key: Key): KeyAction {
+  press(key: TypedKey): KeyAction {
     const { name = '', ctrl = false, meta = false } = key;
     if (name === 'paste-start' || name === 'paste-end') this.#pasting = name === 'paste-start';
     else if (this.#pasting) this.#insert(pasted(key));
@@ -187,11 +187,11 @@ export class InputLine {
   }
 }
 
-function typed({ sequence = '' }: Key): string {
+function typed({ sequence = '' }: TypedKey): string {
   // Keys without a character, such as F1, arrive as control sequences.
   return /^[\u0000-\u001f\u007f]/.test(sequence) && sequence !== '\t' ? '' : sequence;
 }
 
-function pasted(key: Key): string {
+function pasted(key: TypedKey): string {
   return key.name === 'return' || key.name === 'enter' ? '\n' : typed(key);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Screen, wrap } from './screen.ts';
+import { ChatScreen, wrap } from './screen.ts';
 
-/** A terminal of a few rows with the sequences that `Screen` uses. */
+/** A terminal of a few rows with the sequences that `ChatScreen` uses. */
 class Terminal {
   readonly isTTY = true;
   columns = 20;
@@ -48,7 +48,7 @@ class Terminal {
 
 test('text scrolls above the input, also while its line is unfinished', () => {
   const terminal = new Terminal();
-  const screen = new Screen(terminal);
+  const screen = new ChatScreen(terminal);
   screen.show({ rows: ['› ab', '  cd'], row: 0, column: 3 });
   screen.write('Hello');
   screen.draw();
@@ -78,7 +78,7 @@ test('a colour continues in the next row', () => {
 
 test('a line that grows in pieces is wrapped as one', () => {
   const terminal = new Terminal();
-  const screen = new Screen(terminal);
+  const screen = new ChatScreen(terminal);
   screen.show({ rows: ['› '], row: 0, column: 2 });
   for (const word of 'the quick brown fox jumps over'.match(/\s*\S+/g)!) {
     screen.write(word);

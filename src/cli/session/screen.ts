@@ -14,7 +14,7 @@ const narrowest = 10;
 /** Texts that arrive within this time are drawn together. */
 const drawMs = 15;
 
-export class Screen {
+export class ChatScreen {
   readonly #sink: Sink;
   #input: InputView = { rows: [], row: 0, column: 0 };
   /** Complete rows that are not drawn yet. */

@@ -1,6 +1,6 @@
 /** Sessions and their messages as text. */
 import type { SessionMessageView, SessionView } from '../../api/session.ts';
-import type { Part, ToolChange } from '../../model/session.ts';
+import type { MessagePart, ToolChange } from '../../model/session.ts';
 import type { Colour, Output } from '../output/output.ts';
 import { plain, plainText } from '../output/text.ts';
 import { type AnyQuestion, answerText, optionsText } from './question-text.ts';
@@ -25,12 +25,12 @@ export function questionLine(question: AnyQuestion): string {
 }
 
 export function messageLines({ role, parts }: SessionMessageView, out: Output): string[] {
-  const lines = parts.flatMap((part) => partLines(part as unknown as Part, out));
+  const lines = parts.flatMap((part) => partLines(part as unknown as MessagePart, out));
   if (role !== 'user') return lines;
   return lines.map((line, index) => out.paint('bold', `${index ? ' ' : '›'} ${line}`));
 }
 
-function partLines(part: Part, out: Output): string[] {
+function partLines(part: MessagePart, out: Output): string[] {
   if (part.type === 'text') return plainText(part.text.trimEnd()).split('\n');
   if (part.type === 'thought')
     return plainText(part.text.trimEnd())

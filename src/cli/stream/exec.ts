@@ -5,15 +5,15 @@ import { encodeJson } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import { sendInput } from './input.ts';
 import { receive } from './receive.ts';
-import type { ExecOptions, Exit, Inside, Sinks } from './stream.ts';
+import type { ExecOptions, ExecTarget, Sinks, StreamExit } from './stream.ts';
 
 /** Runs a helper command with its own streams; it ends when this client goes away. */
 export async function execInside(
-  inside: Inside,
+  inside: ExecTarget,
   command: string[],
   sinks: Sinks,
   { input, env }: ExecOptions = {},
-): Promise<Exit> {
+): Promise<StreamExit> {
   const socket = await inside.client.upgrade('POST /v1/sandboxes/{name}/exec', { name: inside.name });
   inside.onOpen?.(() => (socket.bytesRead ?? 0) + (socket.bytesWritten ?? 0));
   const abandon = () => socket.destroy(new Fault('cancelled', 'interrupted'));

@@ -12,7 +12,7 @@ import { sendInput } from './input.ts';
 import { openExec } from './open-exec.ts';
 import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
 import { StartErrorFilter } from './start-error-filter.ts';
-import type { Exit, UsedStreams } from './stream.ts';
+import type { StreamExit, UsedStreams } from './stream.ts';
 import { followSize, rawKeys } from './terminal.ts';
 import { TerminalReset } from './terminal-reset.ts';
 
@@ -52,7 +52,7 @@ export async function showUntilEnd(
   { name, argv }: Shown,
   lent: UsedStreams,
   refuse = same,
-): Promise<Exit> {
+): Promise<StreamExit> {
   const reset = isRaw(lent) ? new TerminalReset() : null;
   const sinks = ownSinks(out);
   const startErrors = new StartErrorFilter(reset?.watched(sinks) ?? sinks);

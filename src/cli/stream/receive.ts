@@ -7,13 +7,13 @@ import { isReset, readFrames } from '../../api/client.ts';
 import { decodeJson, type Frame } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Output, Sink } from '../output/output.ts';
-import type { Exit, Sinks } from './stream.ts';
+import type { Sinks, StreamExit } from './stream.ts';
 
 /**
  * Receives until the exit frame. If the stream ends or is reset before, the daemon went away but the command runs on;
  * `again` is the hint.
  */
-export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<Exit> {
+export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls'): Promise<StreamExit> {
   let cause: unknown;
   const exit = await deliver(readFrames(stream), sinks).catch((error) => {
     if (!isReset(error)) throw error;
@@ -28,9 +28,9 @@ export async function receive(stream: Readable, sinks: Sinks, again = 'carrel ls
 }
 
 /** Delivers frames until the exit frame, or until the frames end. */
-export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promise<Exit | null> {
+export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promise<StreamExit | null> {
   for await (const frame of frames) {
-    if (frame.type === 'exit') return decodeJson(frame) as Exit;
+    if (frame.type === 'exit') return decodeJson(frame) as StreamExit;
     if (frame.type === 'stdout') await sinks.stdout(frame.payload);
     if (frame.type === 'stderr') await sinks.stderr(frame.payload);
     if (frame.type === 'notice') sinks.notice?.((decodeJson(frame) as { message: string }).message);
@@ -50,7 +50,7 @@ export function ownSinks(out: Output): Sinks {
 }
 
 /** Prints the last line of a stream with --json. */
-export function closeSinks(out: Output, exit: Exit | null): void {
+export function closeSinks(out: Output, exit: StreamExit | null): void {
   if (out.json && exit) out.document({ stream: 'exit', ...exit }, 0);
 }
 

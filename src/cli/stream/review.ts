@@ -5,14 +5,14 @@
 import type { Frame } from '../../api/stream.ts';
 import { DiffText } from '../output/diff-text.ts';
 import type { Output } from '../output/output.ts';
-import { openScreen, type Screen } from '../output/pager.ts';
+import { openScreen, type TextScreen } from '../output/pager.ts';
 import { during } from '../output/progress.ts';
 import { deliver, writeAndDrain } from './receive.ts';
 import type { Sinks } from './stream.ts';
 
 export type Ask = (signal?: AbortSignal) => AsyncIterable<Frame>;
 
-export interface Reviewed {
+export interface ReviewResult {
   readonly empty: boolean;
   readonly exitCode: number;
 }
@@ -29,7 +29,7 @@ export async function showLines(lines: readonly string[], out: Output): Promise<
 }
 
 /** Shows unified diffs and patches. Messages of the daemon are printed at the end. */
-export async function review(ask: Ask, out: Output, doing: string): Promise<Reviewed> {
+export async function review(ask: Ask, out: Output, doing: string): Promise<ReviewResult> {
   const remarks: Buffer[] = [];
   const show = out.columns === null ? pipeThrough : showOnScreen;
   const reviewed = await show(
@@ -48,7 +48,7 @@ export async function collect(ask: Ask): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function pipeThrough(ask: Ask, out: Output, stderr: Sinks['stderr']): Promise<Reviewed> {
+async function pipeThrough(ask: Ask, out: Output, stderr: Sinks['stderr']): Promise<ReviewResult> {
   let empty = true;
   const stdout = (chunk: Buffer) => {
     empty = false;
@@ -58,10 +58,10 @@ async function pipeThrough(ask: Ask, out: Output, stderr: Sinks['stderr']): Prom
   return { empty, exitCode: 0 };
 }
 
-async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Promise<Reviewed> {
+async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Promise<ReviewResult> {
   const leaving = new AbortController();
   const text = new DiffText(out.colourful);
-  let screen: Screen | null = null;
+  let screen: TextScreen | null = null;
   let exitCode = 0;
   // The pager is started with the first output, so that it does not start for an error or an empty diff.
   const show = async (more: string) => {
@@ -76,7 +76,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
     // An aborted signal means that the user quit the pager.
     if (!leaving.signal.aborted) throw error;
   } finally {
-    exitCode = (await (screen as Screen | null)?.close()) ?? 0;
+    exitCode = (await (screen as TextScreen | null)?.close()) ?? 0;
   }
   return { empty: screen === null, exitCode };
 }

@@ -16,7 +16,7 @@
 import type { Readable } from 'node:stream';
 import type { Client } from '../../api/client.ts';
 
-export interface Exit {
+export interface StreamExit {
   readonly exitCode: number;
   readonly signal: string | null;
   readonly outOfMemory: boolean;
@@ -31,7 +31,7 @@ export interface Sinks {
   notice?(message: string): void;
 }
 
-export interface Inside {
+export interface ExecTarget {
   readonly client: Client;
   readonly name: string;
   readonly signal?: AbortSignal;

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { firstBytes } from '../../lib/collect.ts';
 import { isInsidePath } from '../../policy/inside.ts';
 import { readOwnerRules } from '../../policy/owner.ts';
-import { ask, type Verdict } from '../../policy/policy.ts';
-import { decideCall, hookAnswer, readToolCall, type ToolCall } from '../../policy/tool-call.ts';
+import { ask, type PolicyVerdict } from '../../policy/policy.ts';
+import { type AgentToolCall, decideCall, hookAnswer, readToolCall } from '../../policy/tool-call.ts';
 import type { Context, Invocation } from '../cli.ts';
 
 type Options = { readonly hook?: boolean };
@@ -16,12 +16,12 @@ const maxInputBytes = 1024 ** 2;
  * no sandbox can change the policy.
  */
 export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
-  const call: ToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
+  const call: AgentToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
   const verdict = await verdictOn(call, context);
   context.out.document(options.hook ? hookAnswer(verdict) : verdict, 0);
 }
 
-async function verdictOn(call: ToolCall, { home, table }: Context): Promise<Verdict> {
+async function verdictOn(call: AgentToolCall, { home, table }: Context): Promise<PolicyVerdict> {
   const cwd = call.cwd ?? process.cwd();
   try {
     const owner = await readOwnerRules(home, cwd);

@@ -1,6 +1,6 @@
 /** The end of `apply` and `merge`: prints what happened and what to do next, and returns the exit code. */
 import type { ApplyRequest, ApplyView, PlannedView } from '../../api/workspace.ts';
-import { type Outcome, type Resolution, resolutions } from '../../model/change.ts';
+import { type PathOutcome, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import { counted } from '../output/count.ts';
@@ -101,6 +101,6 @@ function hasEffect(view: ApplyView): boolean {
   return view.apply !== null || view.branch !== null || select(view, 'take', 'merge', 'theirs', 'markers').length > 0;
 }
 
-function select(view: ApplyView, ...outcomes: readonly Outcome[]): PlannedView[] {
+function select(view: ApplyView, ...outcomes: readonly PathOutcome[]): PlannedView[] {
   return view.paths.filter(({ outcome }) => outcomes.includes(outcome));
 }

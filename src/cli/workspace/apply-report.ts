@@ -1,6 +1,6 @@
 /** What an apply did, or would do, as text: one group for each outcome. */
 import type { ApplyView, PlannedView } from '../../api/workspace.ts';
-import type { Outcome } from '../../model/change.ts';
+import type { PathOutcome } from '../../model/change.ts';
 import { counted } from '../output/count.ts';
 import { hidden, ignoredLines } from '../output/diff-stat.ts';
 import type { Output } from '../output/output.ts';
@@ -12,7 +12,7 @@ type Conflict = NonNullable<PlannedView['conflict']>;
 type Entry = Conflict['base'];
 
 /** The groups in the order they are shown, with the headings for after and before the apply. */
-export const groups: readonly (readonly [outcome: Outcome, done: string, ahead: string])[] = [
+export const groups: readonly (readonly [outcome: PathOutcome, done: string, ahead: string])[] = [
   ['take', 'taken', 'would be taken'],
   ['merge', 'merged', 'would be merged'],
   ['theirs', 'conflicts, taken from the agent', 'conflicts, would be taken from the agent'],

@@ -4,7 +4,7 @@ import { type GateKind, gateKinds, type Resolution, resolutions } from '../../mo
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 
-export type ApplyOptions = { readonly [way in Resolution]?: boolean } & {
+export type ApplyFlags = { readonly [way in Resolution]?: boolean } & {
   readonly dryRun?: boolean;
   readonly ignored?: boolean;
   readonly allow?: readonly string[];
@@ -12,7 +12,7 @@ export type ApplyOptions = { readonly [way in Resolution]?: boolean } & {
   readonly ask?: readonly string[];
 };
 
-export function applyRequest(names: readonly string[], paths: readonly string[], options: ApplyOptions): ApplyRequest {
+export function applyRequest(names: readonly string[], paths: readonly string[], options: ApplyFlags): ApplyRequest {
   const resolution = chosen(options);
   checkAlways(options);
   return {
@@ -39,7 +39,7 @@ export function parseKinds(option: string, texts: readonly string[]): GateKind[]
   return gateKinds.filter((kind) => words.includes(kind) || words.includes('all'));
 }
 
-function checkAlways({ allow, always, ask }: ApplyOptions): void {
+function checkAlways({ allow, always, ask }: ApplyFlags): void {
   if (always && allow === undefined)
     throw new Fault('invalid', '--always needs --allow', {
       hint: 'Add --allow KIND.',
@@ -52,7 +52,7 @@ function isKind(word: string): word is GateKind {
   return (gateKinds as readonly string[]).includes(word);
 }
 
-function chosen(options: ApplyOptions): Resolution | undefined {
+function chosen(options: ApplyFlags): Resolution | undefined {
   const [first, second] = resolutions.filter((way) => options[way]);
   if (second === undefined) return first;
   throw new Fault('invalid', `--${first} and --${second} exclude each other`, { hint: 'Give one of them.' });

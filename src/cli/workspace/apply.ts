@@ -10,10 +10,10 @@ import { askedPaths } from '../paths.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { conclude } from './apply-conclude.ts';
 import { report } from './apply-report.ts';
-import { type ApplyOptions, applyRequest } from './apply-request.ts';
+import { type ApplyFlags, applyRequest } from './apply-request.ts';
 import { pickHunks } from './pick-hunks.ts';
 
-type Options = ApplyOptions & { readonly branch?: string; readonly message?: string; readonly patch?: boolean };
+type Options = ApplyFlags & { readonly branch?: string; readonly message?: string; readonly patch?: boolean };
 
 export default async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(args[0]!);

@@ -13,7 +13,7 @@ import { plain } from '../output/text.ts';
 /** Labels of the sandboxes that `try` makes. */
 export const labels = { group: 'try', test: 'try-test' } as const;
 
-export interface Attempt {
+export interface AttemptSummary {
   readonly name: string;
   readonly state: SandboxView['state'];
   readonly exitCode: number | null;
@@ -43,7 +43,7 @@ export async function showAttempts(
   else out.print(...attemptTable(attempts, out));
 }
 
-async function measure(client: Client, view: SandboxView, { test, signal }: Measuring): Promise<Attempt> {
+async function measure(client: Client, view: SandboxView, { test, signal }: Measuring): Promise<AttemptSummary> {
   const { name, state, exitCode, labels: own } = view;
   const { changes } = await client.call('POST /v1/sandboxes/{name}/changes', {
     path: { name },
@@ -89,7 +89,7 @@ async function testOf(client: Client, name: string, test: string, signal?: Abort
   }
 }
 
-export function attemptTable(attempts: readonly Attempt[], out: Output): string[] {
+export function attemptTable(attempts: readonly AttemptSummary[], out: Output): string[] {
   const tests = attempts.some(({ test }) => test !== null);
   const head = ['NAME', 'STATE', 'FILES', 'LINES', ...(tests ? ['TESTS'] : []), 'TIME'];
   const rows = attempts.map((attempt) => [
@@ -103,7 +103,7 @@ export function attemptTable(attempts: readonly Attempt[], out: Output): string[
   return table([head.map((word) => out.paint('bold', word)), ...rows]);
 }
 
-function stateText({ state, exitCode }: Attempt): string {
+function stateText({ state, exitCode }: AttemptSummary): string {
   return state === 'failed' && exitCode !== null ? `failed (${exitCode})` : state;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../model/patch-section.ts';
 import { plain } from '../output/text.ts';
 
-export interface Question {
+export interface HunkQuestion {
   /** The end of `Take this …`. */
   readonly what: string;
   /** The hunk, with its last edit. Null: the question is about the head of the file. */
@@ -60,21 +60,21 @@ export const help = [
 export class FileChoice {
   readonly file: OfferedView;
   readonly head: string;
-  #questions: Question[];
+  #questions: HunkQuestion[];
   #at = 0;
 
   constructor(file: OfferedView) {
     this.file = file;
     const { head, hunks } = parseSection(Buffer.from(file.section, 'base64').toString('latin1'));
     const open = { original: null, isMode: false, taken: null };
-    const rest = hunks.map((hunk): Question => ({ ...open, what: 'hunk', hunk }));
+    const rest = hunks.map((hunk): HunkQuestion => ({ ...open, what: 'hunk', hunk }));
     const mode = /^old mode /m.test(head) ? [{ ...open, what: 'mode change', hunk: null, isMode: true }] : [];
     // If a file can only be taken as a whole, its hunks are shown with its head.
     this.head = file.divisible ? head : head + hunks.map(hunkText).join('');
     this.#questions = file.divisible ? [...mode, ...rest] : [{ ...open, what: whole[file.status], hunk: null }];
   }
 
-  get question(): Question {
+  get question(): HunkQuestion {
     return this.#questions[this.#at]!;
   }
 
@@ -210,7 +210,7 @@ export class FileChoice {
 
 type FilePick = NonNullable<ApplyRequest['pick']>[number];
 
-function editOf({ hunk, original }: Question): NonNullable<FilePick['edits']> {
+function editOf({ hunk, original }: HunkQuestion): NonNullable<FilePick['edits']> {
   if (hunk === null || original === null) return [];
   return [{ blocks: blocksOf(original), lines: Buffer.from(linesText(hunk.lines), 'latin1').toString('base64') }];
 }
@@ -222,7 +222,7 @@ function summaryOf(hunk: Hunk): string {
   return plain(decoded(`${/@@ .* @@/.exec(head)?.[0] ?? head} ${changed}`));
 }
 
-function searchedText({ hunk, what }: Question): string {
+function searchedText({ hunk, what }: HunkQuestion): string {
   return hunk === null ? what : decoded(hunkText(hunk));
 }
 

@@ -6,9 +6,9 @@ import { during } from '../output/progress.ts';
 import { conclude } from './apply-conclude.ts';
 import { forecast } from './apply-forecast.ts';
 import { commits, report } from './apply-report.ts';
-import { type ApplyOptions, applyRequest } from './apply-request.ts';
+import { type ApplyFlags, applyRequest } from './apply-request.ts';
 
-export default async function merge(context: Context, { args, options }: Invocation<ApplyOptions>): Promise<number> {
+export default async function merge(context: Context, { args, options }: Invocation<ApplyFlags>): Promise<number> {
   const { out, json } = context;
   const client = connect(context);
   const body = applyRequest(checkNames(args), [], options);

@@ -12,7 +12,7 @@ import { Fault, spaceHint } from '../../model/fault.ts';
 
 const answerMs = 120_000;
 
-export interface Sent {
+export interface RequestBody {
   readonly body: Readable | undefined;
   readonly signal: AbortSignal;
 }
@@ -69,7 +69,7 @@ export class Connection {
   }
 
   /** A POST with a streamed answer and no time limit, with or without an archive as body. */
-  post(path: string, query: Readonly<Record<string, string>>, { body, signal }: Sent): Promise<IncomingMessage> {
+  post(path: string, query: Readonly<Record<string, string>>, { body, signal }: RequestBody): Promise<IncomingMessage> {
     const options = { _query: query, _body: {} };
     const order = { path: `${path}?`, method: 'POST', file: body, abortSignal: signal, options };
     return this.wait((docker) => dial(docker, order));

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { readOutputs } from './frames.ts';
 import { resizeContainer } from './resize.ts';
 
-export interface Attachment {
+export interface ConsoleAttachment {
   readonly liveness: CommandLiveness;
   readonly terminal: boolean;
 }
@@ -15,7 +15,7 @@ export interface Attachment {
 export async function attachConsole(
   connection: Connection,
   container: string,
-  { liveness, terminal }: Attachment,
+  { liveness, terminal }: ConsoleAttachment,
 ): Promise<Console> {
   const streams = { stream: '1', stdin: '1', stdout: '1', stderr: '1' };
   const socket = await connection.hijack(`/containers/${container}/attach`, streams, null);

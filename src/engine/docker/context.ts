@@ -9,11 +9,11 @@ import { LogWatch } from '../local/log-watch.ts';
 import { seccompProfile } from '../local/seccomp.ts';
 import { Connection } from './connection.ts';
 import { Containers } from './containers.ts';
-import { askFacts, type Facts } from './facts.ts';
-import type { Owner } from './identity.ts';
+import { askFacts, type EngineFacts } from './facts.ts';
+import type { HostOwner } from './identity.ts';
 import { findSocket } from './socket.ts';
 import { type IdMaps, onHost, readIdMaps } from './source.ts';
-import { Stage } from './stage.ts';
+import { MountStage } from './stage.ts';
 import { findView, type View } from './view.ts';
 
 export interface DockerOptions {
@@ -29,7 +29,7 @@ export interface DockerOptions {
 const factsMs = 30_000;
 const rootId = 0;
 
-export class Context {
+export class DockerContext {
   readonly connection: Connection;
   readonly containers: Containers;
   readonly installation: string;
@@ -37,13 +37,13 @@ export class Context {
   /** The daemon is root in a user namespace only. */
   readonly rootless = readIdSpace().rootless;
   readonly folder: string;
-  readonly stage: Stage;
+  readonly stage: MountStage;
   readonly filter = JSON.stringify(seccompProfile(process.arch));
   readonly log: LogLimits;
   /** Watches the logs that are in the engine's folder. */
   readonly logs: LogWatch;
   #view: Promise<View> | null = null;
-  #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
+  #facts: { readonly until: number; readonly found: Promise<EngineFacts> } | null = null;
 
   constructor(options: DockerOptions) {
     this.folder = options.folder;
@@ -53,7 +53,7 @@ export class Context {
     this.containers = new Containers(this.connection, this.installation);
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
     this.logs = new LogWatch(this.runs, this.log.files);
-    this.stage = new Stage(this.connection.socketPath, join(this.folder, 'stage'));
+    this.stage = new MountStage(this.connection.socketPath, join(this.folder, 'stage'));
   }
 
   get runs(): string {
@@ -93,7 +93,7 @@ export class Context {
    * The owner of all files that a rootless daemon makes, as ids of the host. Null: the daemon is root and can choose
    * the owner.
    */
-  get self(): Owner | null {
+  get self(): HostOwner | null {
     if (!this.rootless) return null;
     return onHost({ uid: rootId, gid: rootId }, this.maps);
   }
@@ -109,12 +109,12 @@ export class Context {
   }
 
   /** Cached for `factsMs`: the engine may be replaced while the daemon runs. */
-  facts(): Promise<Facts> {
+  facts(): Promise<EngineFacts> {
     if (this.#facts === null || Date.now() > this.#facts.until) this.#facts = this.#ask();
     return this.#facts.found;
   }
 
-  #ask(): { until: number; found: Promise<Facts> } {
+  #ask(): { until: number; found: Promise<EngineFacts> } {
     const found = askFacts(this.connection);
     found.catch(() => {
       this.#facts = null;

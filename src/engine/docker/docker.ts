@@ -29,7 +29,7 @@ import { PendingConsoles } from '../pending-consoles.ts';
 import { CommandLiveness } from './command-liveness.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
-import { Context, type DockerOptions } from './context.ts';
+import { DockerContext, type DockerOptions } from './context.ts';
 import { afterRemoval, removeEverything, stopContainer, watchEnd } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
@@ -39,7 +39,7 @@ import { readLog } from './log.ts';
 import { openLogConsole } from './log-console.ts';
 import { idIn, installationFilter } from './naming.ts';
 import { handleOf, observed } from './observe.ts';
-import { Pauses } from './pause.ts';
+import { DockerPauses } from './pause.ts';
 import { prepareWithPodman } from './podman.ts';
 import { probe } from './probe.ts';
 import { resizeContainer } from './resize.ts';
@@ -47,22 +47,22 @@ import { create } from './start.ts';
 import { readStats } from './stats.ts';
 
 export function openDockerEngine(options: DockerOptions): Engine {
-  return new DockerEngine(new Context(options));
+  return new DockerEngine(new DockerContext(options));
 }
 
 class DockerEngine implements Engine {
   readonly name = 'docker';
-  readonly #context: Context;
+  readonly #context: DockerContext;
   readonly #events: Events;
-  readonly #pauses: Pauses;
+  readonly #pauses: DockerPauses;
   readonly #pendingConsoles = new PendingConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
   /** Pids of first processes, as the engine last reported them. */
   readonly #inits = new Map<string, number>();
 
-  constructor(context: Context) {
+  constructor(context: DockerContext) {
     this.#context = context;
-    this.#pauses = new Pauses(context.connection, context.pauses);
+    this.#pauses = new DockerPauses(context.connection, context.pauses);
     this.#events = new Events(context.connection, context.installation, () => this.list());
   }
 

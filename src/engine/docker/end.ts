@@ -6,16 +6,16 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import { Fault } from '../../model/fault.ts';
 import { initReady } from '../init-ready.ts';
-import type { LogEnd } from '../local/log-file.ts';
+import type { LogWriterEnd } from '../local/log-file.ts';
 import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
-import type { Context } from './context.ts';
+import type { DockerContext } from './context.ts';
 import { visibleProcess } from './host-process.ts';
 import { idIn, installationFilter, volumeNames } from './naming.ts';
 
 const killWaitMs = 30_000;
 const busyMs = 30_000;
 
-export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
+export async function stopContainer(context: DockerContext, container: string, graceMs: number): Promise<void> {
   const ended = exitOf(context, container).then(() => true);
   // Without a handler the promise would be an unhandled rejection if the engine goes away before it is awaited.
   ended.catch(() => {});
@@ -31,14 +31,14 @@ export async function stopContainer(context: Context, container: string, graceMs
   });
 }
 
-async function containerReady({ connection }: Context, container: string): Promise<void> {
+async function containerReady({ connection }: DockerContext, container: string): Promise<void> {
   const found = await connection.find((docker) => docker.getContainer(container).inspect());
   const init = found && visibleProcess(found);
   if (init) await initReady(init);
 }
 
 /** Reports the end of a sandbox to readers of its log. `isOver` rejects when the engine goes away. */
-export function watchEnd(context: Context, container: string): LogEnd {
+export function watchEnd(context: DockerContext, container: string): LogWriterEnd {
   let over: Promise<boolean> = Promise.resolve(false);
   const waiting = new AbortController();
   const change = exitOf(context, container, waiting.signal).then(
@@ -72,7 +72,7 @@ export async function afterRemoval(
 }
 
 /** Settles when the container has ended or does not exist. */
-async function exitOf({ connection }: Context, container: string, abortSignal?: AbortSignal): Promise<void> {
+async function exitOf({ connection }: DockerContext, container: string, abortSignal?: AbortSignal): Promise<void> {
   try {
     await connection.wait((docker) =>
       docker.getContainer(container).wait((abortSignal ? { abortSignal } : {}) as object),
@@ -83,7 +83,11 @@ async function exitOf({ connection }: Context, container: string, abortSignal?: 
 }
 
 /** Does nothing if the container has ended meanwhile. */
-async function signalContainer({ connection }: Context, container: string, signal: NodeJS.Signals): Promise<void> {
+async function signalContainer(
+  { connection }: DockerContext,
+  container: string,
+  signal: NodeJS.Signals,
+): Promise<void> {
   try {
     await connection.find((docker) => docker.getContainer(container).kill({ signal }));
   } catch (error) {
@@ -94,7 +98,7 @@ async function signalContainer({ connection }: Context, container: string, signa
   }
 }
 
-export async function removeEverything(context: Context, id: string): Promise<void> {
+export async function removeEverything(context: DockerContext, id: string): Promise<void> {
   const container = await context.containers.idOf(id);
   await retryWhileBusy(() => removeContainer(context, container));
   context.containers.forget(id);
@@ -105,7 +109,7 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   rmSync(context.run(id), { recursive: true, force: true });
 }
 
-async function removeContainer({ connection }: Context, name: string): Promise<void> {
+async function removeContainer({ connection }: DockerContext, name: string): Promise<void> {
   await connection.find((docker) => docker.getContainer(name).remove({ force: true, v: true }));
 }
 
@@ -113,7 +117,7 @@ async function removeContainer({ connection }: Context, name: string): Promise<v
  * An engine that restarted while its containers ran may regard a volume as mounted for ever. Such a volume is left to a
  * later call, after the engine has released it.
  */
-async function removeVolume({ connection }: Context, name: string): Promise<void> {
+async function removeVolume({ connection }: DockerContext, name: string): Promise<void> {
   try {
     await connection.find((docker) => docker.getVolume(name).remove());
   } catch (error) {
@@ -122,7 +126,7 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
 }
 
 /** Searches by name: if the engine dies while it creates a volume, the volume has no labels. */
-async function ownVolumes(context: Context, id: string): Promise<string[]> {
+async function ownVolumes(context: DockerContext, id: string): Promise<string[]> {
   const own = await listVolumes(context, { name: [volumeNames(context.installation, id)] });
   return own.map(({ Name }) => Name);
 }
@@ -131,13 +135,13 @@ async function ownVolumes(context: Context, id: string): Promise<string[]> {
  * Volumes that no container uses any more: names of users' volumes, and volumes that could not be removed with their
  * sandboxes.
  */
-async function idleVolumes(context: Context): Promise<string[]> {
+async function idleVolumes(context: DockerContext): Promise<string[]> {
   const idle = await listVolumes(context, { ...installationFilter(context.installation), dangling: ['true'] });
   const isLeft = (sandbox: string | null) => sandbox === null || !context.isBegun(sandbox);
   return idle.filter(({ Labels }) => isLeft(idIn(Labels))).map(({ Name }) => Name);
 }
 
-async function listVolumes({ connection }: Context, filters: object) {
+async function listVolumes({ connection }: DockerContext, filters: object) {
   const asked = { filters: JSON.stringify(filters) } as object;
   return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
 }

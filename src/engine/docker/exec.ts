@@ -10,7 +10,7 @@ import type { ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { stdinOf } from './console.ts';
-import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
+import { endBoth, type OutputFrame, type Outputs, readOutputs } from './frames.ts';
 import { isOver, isResized, resizeTwice } from './resize.ts';
 import { environment } from './spec.ts';
 
@@ -95,7 +95,7 @@ function detach(socket: Socket, { stdout, stderr }: Outputs, terminal: boolean):
 function readExec(socket: Socket, terminal: boolean, inspect: Inspect) {
   const kept: Buffer[] = [];
   let seen = false;
-  const keep = ({ stream, bytes }: Frame) => {
+  const keep = ({ stream, bytes }: OutputFrame) => {
     const suspect = !terminal && !seen && stream === 'stdout' && bytes.toString('latin1', 0, 16) === 'OCI runtime exec';
     seen = true;
     if (suspect) kept.push(Buffer.from(bytes));

@@ -25,7 +25,7 @@ export interface EngineVersion {
   readonly Components?: readonly { readonly Name?: string }[] | null;
 }
 
-export interface Facts {
+export interface EngineFacts {
   readonly product: 'Docker Engine' | 'Podman';
   readonly version: string;
   readonly seccomp: boolean;
@@ -44,14 +44,14 @@ export interface Facts {
   readonly logDriver: 'local' | 'json-file' | 'k8s-file';
 }
 
-export function askFacts(connection: Connection, withinMs?: number): Promise<Facts> {
+export function askFacts(connection: Connection, withinMs?: number): Promise<EngineFacts> {
   return connection.ask(async (docker) => {
     const [info, version] = await Promise.all([docker.info(), docker.version()]);
     return factsFrom(info as EngineInfo, version as EngineVersion);
   }, withinMs);
 }
 
-export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}): Facts {
+export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}): EngineFacts {
   const options = (info.SecurityOptions ?? []).map(securityOption);
   const has = (name: string) => options.some((option) => option.name === name);
   const defaultRuntime = info.DefaultRuntime || 'runc';

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FrameReader, readOutputs } from './frames.ts';
+import { OutputFrameReader, readOutputs } from './frames.ts';
 
 function frame(stream: 1 | 2, text: string): Buffer {
   const header = Buffer.alloc(8);
@@ -16,7 +16,7 @@ const bytes = Buffer.concat([frame(1, 'one'), frame(2, 'two'), frame(1, ''), fra
 
 describe('frames', () => {
   it.each([1, 3, 7, 8, 11, 100])('are parsed from pieces of %i bytes', (size) => {
-    const reader = new FrameReader();
+    const reader = new OutputFrameReader();
     const found: string[] = [];
     for (let at = 0; at < bytes.length; at += size) {
       for (const one of reader.push(bytes.subarray(at, at + size))) found.push(`${one.stream} ${one.bytes}`);

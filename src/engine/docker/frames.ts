@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 
-export interface Frame {
+export interface OutputFrame {
   readonly stream: 'stdout' | 'stderr';
   readonly bytes: Buffer;
 }
@@ -13,11 +13,11 @@ export interface Frame {
 const headerBytes = 8;
 const STDERR = 2;
 
-export class FrameReader {
+export class OutputFrameReader {
   #held: Buffer = Buffer.alloc(0);
 
   /** The frames that this chunk completes. */
-  *push(chunk: Buffer): Generator<Frame> {
+  *push(chunk: Buffer): Generator<OutputFrame> {
     this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     while (this.#held.length >= headerBytes) {
       const end = headerBytes + this.#held.readUInt32BE(4);
@@ -30,7 +30,7 @@ export class FrameReader {
   }
 
   /** Drops an incomplete frame. */
-  *end(): Generator<Frame> {}
+  *end(): Generator<OutputFrame> {}
 }
 
 export interface Outputs {
@@ -40,7 +40,7 @@ export interface Outputs {
 
 export interface OutputHooks {
   /** Called with each frame first; true withholds the frame from readers. */
-  readonly keep?: (frame: Frame) => boolean;
+  readonly keep?: (frame: OutputFrame) => boolean;
   /** Called after the last frame; ends the streams. */
   readonly end?: (outputs: Outputs) => void;
   /** Whether the process has ended. */
@@ -61,7 +61,7 @@ const lookMs = 300;
  */
 export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHooks): Outputs {
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
-  const reader = new FrameReader();
+  const reader = new OutputFrameReader();
   const isSlow = () => outputs.stdout.writableNeedDrain || outputs.stderr.writableNeedDrain;
   let look: NodeJS.Timeout | null = null;
   let over = false;
@@ -83,7 +83,7 @@ export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHook
   outputs.stdout.on('drain', drained);
   outputs.stderr.on('drain', drained);
   socket.on('data', (chunk: Buffer) => {
-    const frames: Iterable<Frame> = terminal ? [{ stream: 'stdout', bytes: chunk }] : reader.push(chunk);
+    const frames: Iterable<OutputFrame> = terminal ? [{ stream: 'stdout', bytes: chunk }] : reader.push(chunk);
     for (const frame of frames) if (!hooks.keep?.(frame)) outputs[frame.stream].write(frame.bytes);
     if (isSlow() && !over && !hooks.isFree?.()) holdBack();
   });

@@ -7,23 +7,23 @@
  */
 import { Fault } from '../../model/fault.ts';
 import { agentId, identityOf, rootSpace } from '../local/ids.ts';
-import type { Facts } from './facts.ts';
+import type { EngineFacts } from './facts.ts';
 
 /** Ids of the host. */
-export interface Owner {
+export interface HostOwner {
   readonly uid: number;
   readonly gid: number;
 }
 
-export interface Identity {
-  readonly inside: Owner;
-  readonly outside: Owner;
+export interface DockerIdentity {
+  readonly inside: HostOwner;
+  readonly outside: HostOwner;
 }
 
 /** A folder whose owner must appear as agent. */
 export interface FolderOwner {
   readonly path: string;
-  readonly owner: Owner;
+  readonly owner: HostOwner;
 }
 
 const localHint = 'Use the embedded engine, which shifts owners: --engine local.';
@@ -31,13 +31,13 @@ const localHint = 'Use the embedded engine, which shifts owners: --engine local.
 export interface IdentityInput {
   /** The number of the user. */
   readonly slot: number;
-  readonly facts: Pick<Facts, 'shift' | 'rootless'>;
+  readonly facts: Pick<EngineFacts, 'shift' | 'rootless'>;
   /** The ids of the daemon when it is not root: then it cannot change owners. */
-  readonly self: Owner | null;
+  readonly self: HostOwner | null;
 }
 
 /** The identity with id-mapped mounts: as in the embedded engine, an id without an account in the range of the user. */
-export function ownIdentity({ slot, facts }: IdentityInput): Identity {
+export function ownIdentity({ slot, facts }: IdentityInput): DockerIdentity {
   if (facts.rootless) throw withoutPrivileges();
   if (facts.shift) return shiftedBy(facts.shift, slot);
   const id = identityOf(slot, rootSpace).agentId;
@@ -46,13 +46,13 @@ export function ownIdentity({ slot, facts }: IdentityInput): Identity {
 }
 
 /** The ids in an engine that shifts ids: its single range serves all users. */
-function shiftedBy(shift: Owner, slot: number): Identity {
+function shiftedBy(shift: HostOwner, slot: number): DockerIdentity {
   const inside = { uid: agentId + slot, gid: agentId + slot };
   return { inside, outside: { uid: shift.uid + inside.uid, gid: shift.gid + inside.gid } };
 }
 
 /** The identity without id-mapped mounts: the owner of the folders decides it. */
-export function identityFor(folders: readonly FolderOwner[], input: IdentityInput): Identity {
+export function identityFor(folders: readonly FolderOwner[], input: IdentityInput): DockerIdentity {
   const own = ownIdentity(input);
   if (input.facts.shift) return shifted(folders, own);
   const roots = folders.find(({ owner }) => owner.uid === 0);
@@ -64,11 +64,11 @@ export function identityFor(folders: readonly FolderOwner[], input: IdentityInpu
   return { inside: outside, outside };
 }
 
-function withoutRootsGroup({ uid, gid }: Owner): Owner {
+function withoutRootsGroup({ uid, gid }: HostOwner): HostOwner {
   return { uid, gid: gid === 0 ? uid : gid };
 }
 
-function shifted(folders: readonly FolderOwner[], own: Identity): Identity {
+function shifted(folders: readonly FolderOwner[], own: DockerIdentity): DockerIdentity {
   const foreign = folders.find(({ owner }) => owner.uid !== own.outside.uid);
   if (!foreign) return own;
   throw new Fault('unsupported', `${foreign.path} has an owner that containers of this Docker Engine cannot have`, {

@@ -12,12 +12,16 @@ import { Fault } from '../../model/fault.ts';
 import type { Console, LogLine } from '../engine.ts';
 import { followLog } from '../local/log-file.ts';
 import { stdinOf } from './console.ts';
-import type { Context } from './context.ts';
+import type { DockerContext } from './context.ts';
 import { watchEnd } from './end.ts';
 import { endBoth, type Outputs } from './frames.ts';
 import { hostProcess } from './host-process.ts';
 
-export async function openLogConsole(context: Context, id: string, container: ContainerInspectInfo): Promise<Console> {
+export async function openLogConsole(
+  context: DockerContext,
+  id: string,
+  container: ContainerInspectInfo,
+): Promise<Console> {
   const detached = new AbortController();
   const lines = await followLog(context.run(id), context.log.files, watchEnd(context, container.Id), detached.signal);
   const input = container.Config.OpenStdin ? openInput(container) : null;

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogLine, LogOptions } from '../engine.ts';
 import { type Connection, statusOf } from './connection.ts';
-import { type Frame, FrameReader } from './frames.ts';
+import { type OutputFrame, OutputFrameReader } from './frames.ts';
 import { LogPosition } from './log-position.ts';
 import { RawLogReader } from './raw-log.ts';
 
@@ -18,7 +18,7 @@ const newline = Buffer.from('\n');
 export class RecordReader {
   readonly #open = { stdout: false, stderr: false };
 
-  read({ stream, bytes }: Frame): LogLine {
+  read({ stream, bytes }: OutputFrame): LogLine {
     const space = bytes.indexOf(0x20);
     const at = bytes.toString('latin1', 0, Math.max(space, 0));
     const content = bytes.subarray(space + 1);
@@ -118,9 +118,9 @@ async function* records(connection: Connection, container: string, range: Range)
 }
 
 /** The log of a terminal has no frames. */
-async function frameReader(connection: Connection, container: string): Promise<FrameReader | RawLogReader> {
+async function frameReader(connection: Connection, container: string): Promise<OutputFrameReader | RawLogReader> {
   const found = await connection.find((docker) => docker.getContainer(container).inspect());
-  return found?.Config.Tty ? new RawLogReader(pieceBytes) : new FrameReader();
+  return found?.Config.Tty ? new RawLogReader(pieceBytes) : new OutputFrameReader();
 }
 
 const triesWhileBusy = 20;

@@ -10,9 +10,9 @@ import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import { accountFiles } from '../accounts.ts';
 import { outerMounts } from '../local/nested.ts';
-import type { FolderOwner, Identity } from './identity.ts';
+import type { DockerIdentity, FolderOwner } from './identity.ts';
 import type { NamedVolume } from './named-volume.ts';
-import { giveTo, type IdMaps, isEmpty, ownerOf, type Sources } from './source.ts';
+import { giveTo, type IdMaps, isEmpty, type MountSources, ownerOf } from './source.ts';
 import type { IsMountedByDaemon } from './stage.ts';
 import type { View } from './view.ts';
 
@@ -24,7 +24,7 @@ export interface MountPlan {
   readonly folder: string;
   readonly maps: IdMaps;
   readonly view: View;
-  readonly sources: Sources;
+  readonly sources: MountSources;
   /** Mounts inside another mount are already attached at its source. */
   readonly nested: boolean;
   /**
@@ -62,7 +62,7 @@ export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): FolderOwne
   });
 }
 
-export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan: MountPlan): DockerMounts {
+export function prepareMounts(mounts: readonly Mount[], identity: DockerIdentity, plan: MountPlan): DockerMounts {
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
   const outer = plan.nested ? outerMounts(mounts) : mounts.map(() => null);
   const others = mounts.flatMap((mount, index) => {
@@ -99,7 +99,7 @@ function bindSettings(source: string, target: string, readonly: boolean): MountS
   return { Type: 'bind', Source: source, Target: target, ReadOnly: readonly, BindOptions };
 }
 
-function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan: MountPlan): MountSettings {
+function overlay(mount: OverlayMount, index: number, { outside }: DockerIdentity, plan: MountPlan): MountSettings {
   giveTo(join(mount.folder, 'upper'), outside, plan.maps);
   return {
     Type: 'volume',
@@ -144,7 +144,7 @@ function plainPath(path: string): string {
 }
 
 /** Account files that give agent a name, whatever its id is. */
-function accountMounts({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
+function accountMounts({ inside: { uid, gid } }: DockerIdentity, { folder, view }: MountPlan): MountSettings[] {
   return Object.entries(accountFiles(uid, gid)).map(([name, text]) => {
     const path = join(folder, name);
     writeFileSync(path, text, { mode: 0o644 });

@@ -8,7 +8,7 @@ import type { MountSettings } from 'dockerode';
 import type { Mount } from '../../model/mount.ts';
 import { isOuter, outerMounts } from '../local/nested.ts';
 import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
-import type { Owner } from './identity.ts';
+import type { HostOwner } from './identity.ts';
 import { labels } from './naming.ts';
 import type { View } from './view.ts';
 
@@ -18,7 +18,7 @@ export interface NamingInput {
   readonly connection: Connection;
   readonly installation: string;
   /** The host ids of agent. */
-  readonly agent: Owner;
+  readonly agent: HostOwner;
   readonly view: View;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Fault } from '../../model/fault.ts';
 import type { Connection } from './connection.ts';
-import { Pauses } from './pause.ts';
+import { DockerPauses } from './pause.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -17,7 +17,7 @@ it('a pause whose engine went away does not block, and ends at the next inspecti
   const ask = async () => {
     if (isAway) throw new Fault('unavailable', 'no answer');
   };
-  const pauses = new Pauses({ ask } as unknown as Connection, folder);
+  const pauses = new DockerPauses({ ask } as unknown as Connection, folder);
   await pauses.begin('one', 'container', async () => {});
   const over = pauses.over('one');
   isAway = true;

@@ -8,7 +8,7 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { OwnPauses } from '../own-pauses.ts';
 import { type Connection, statusOf } from './connection.ts';
 
-export class Pauses {
+export class DockerPauses {
   readonly #connection: Connection;
   readonly #folder: string;
   readonly #own = new OwnPauses();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { podmanSpec } from './podman.ts';
-import { containerSpec, type SpecInput } from './spec.ts';
+import { containerSpec, type DockerSpecInput } from './spec.ts';
 
 const options = containerSpec({
   name: 'carrel-x',
@@ -15,7 +15,7 @@ const options = containerSpec({
   filter: '{}',
   mounts: [{ Type: 'bind', Source: '/a', Target: '/b', ReadOnly: true }],
   tmpfs: { '/tmp': 'rw,mode=1777,size=9' },
-} as unknown as SpecInput);
+} as unknown as DockerSpecInput);
 const input = { filterPath: '/filter.json', logPath: '/log', log: { maxBytes: 7, files: 2 } };
 const spec = podmanSpec(options, input) as Record<string, unknown>;
 

@@ -7,8 +7,8 @@ import { runtimeNames } from '../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { failure, limitWords, ok, refusalIn, warning } from '../probe-row.ts';
 import { Connection } from './connection.ts';
-import type { Context } from './context.ts';
-import { askFacts, type Facts } from './facts.ts';
+import type { DockerContext } from './context.ts';
+import { askFacts, type EngineFacts } from './facts.ts';
 import { needsRoot } from './podman.ts';
 import { findSocket } from './socket.ts';
 import { canShow } from './stage.ts';
@@ -46,13 +46,13 @@ export function rowsFor({ rows, isThere }: Examined, isWanted: boolean): readonl
   return rows.map((row) => (row.level === 'failure' ? { ...row, level: 'warning' } : row));
 }
 
-export function probe(context: Context): Promise<readonly ProbeRow[]> {
+export function probe(context: DockerContext): Promise<readonly ProbeRow[]> {
   return examineDocker(context.connection.socketPath).then(({ rows }) => rows);
 }
 
 const elsewhere = 'Use the embedded engine: --engine local.';
 
-function aboutOf(facts: Facts | null, at: string | null, rows: readonly ProbeRow[]): EngineAbout {
+function aboutOf(facts: EngineFacts | null, at: string | null, rows: readonly ProbeRow[]): EngineAbout {
   return {
     version: facts && `${facts.product} ${facts.version}`,
     runtime: facts?.defaultRuntime ?? null,
@@ -62,13 +62,13 @@ function aboutOf(facts: Facts | null, at: string | null, rows: readonly ProbeRow
   };
 }
 
-export interface Seen {
+export interface ProbeInput {
   readonly socketPath: string;
   /** Whether the daemon can show id-mapped mounts to the engine. */
   readonly canMount: boolean;
 }
 
-export function rowsOf(facts: Facts, { socketPath, canMount }: Seen): ProbeRow[] {
+export function rowsOf(facts: EngineFacts, { socketPath, canMount }: ProbeInput): ProbeRow[] {
   return [
     ok('docker', `${facts.product} ${facts.version} at ${socketPath}`),
     runtimeRow(facts),
@@ -81,17 +81,17 @@ export function rowsOf(facts: Facts, { socketPath, canMount }: Seen): ProbeRow[]
   ];
 }
 
-function knownRuntimes({ runtimes }: Facts): string[] {
+function knownRuntimes({ runtimes }: EngineFacts): string[] {
   return runtimeNames.filter((name) => runtimes.includes(name));
 }
 
-function runtimeRow(facts: Facts): ProbeRow {
+function runtimeRow(facts: EngineFacts): ProbeRow {
   const others = knownRuntimes(facts).filter((name) => name !== facts.defaultRuntime);
   const missing = facts.runtimes.includes(sysbox) ? '' : `; --runtime ${sysbox} is not installed`;
   return ok('docker-runtime', `${[facts.defaultRuntime, ...others].join(', ')}${missing}`);
 }
 
-function seccompRow({ seccomp }: Facts): ProbeRow {
+function seccompRow({ seccomp }: EngineFacts): ProbeRow {
   if (seccomp) return ok('docker-seccomp', 'each sandbox gets the filter of the embedded engine');
   return failure(
     'docker-seccomp',
@@ -100,7 +100,7 @@ function seccompRow({ seccomp }: Facts): ProbeRow {
   );
 }
 
-function userNamespaceRow({ shift, rootless }: Facts, canMount: boolean): ProbeRow {
+function userNamespaceRow({ shift, rootless }: EngineFacts, canMount: boolean): ProbeRow {
   if (rootless) {
     return failure(
       'docker-user-namespace',
@@ -117,7 +117,7 @@ function userNamespaceRow({ shift, rootless }: Facts, canMount: boolean): ProbeR
   );
 }
 
-function limitsRow({ enforced, cgroupVersion }: Facts): ProbeRow {
+function limitsRow({ enforced, cgroupVersion }: EngineFacts): ProbeRow {
   const all: readonly (keyof Limits)[] = ['cpus', 'memoryBytes', 'swapBytes', 'pids'];
   const missing = all.filter((key) => !enforced.includes(key)).map((key) => limitWords[key]);
   const detail = `v${cgroupVersion}, enforced: ${enforced.map((key) => limitWords[key]).join(', ') || 'nothing'}`;
@@ -129,7 +129,7 @@ function limitsRow({ enforced, cgroupVersion }: Facts): ProbeRow {
   );
 }
 
-function overlayRow({ product }: Facts, canMount: boolean): ProbeRow {
+function overlayRow({ product }: EngineFacts, canMount: boolean): ProbeRow {
   if (product === 'Podman' && !canMount) {
     const { message, hint } = needsRoot();
     return failure('docker-workspaces', `${message}: no sandbox is started`, hint!);
@@ -143,7 +143,7 @@ function overlayRow({ product }: Facts, canMount: boolean): ProbeRow {
   );
 }
 
-function storageRow({ storage, logDriver }: Facts): ProbeRow {
+function storageRow({ storage, logDriver }: EngineFacts): ProbeRow {
   if (logDriver !== 'json-file') return ok('docker-storage', storage);
   return warning(
     'docker-storage',
@@ -152,7 +152,7 @@ function storageRow({ storage, logDriver }: Facts): ProbeRow {
   );
 }
 
-function restartRow({ liveRestore, product }: Facts): ProbeRow {
+function restartRow({ liveRestore, product }: EngineFacts): ProbeRow {
   const fate = liveRestore ? 'go on' : 'end';
   return ok('docker-restart', `sandboxes ${fate} when ${product === 'Podman' ? 'Podman' : 'dockerd'} restarts`);
 }

@@ -3,7 +3,7 @@
  * CONTENT`. A record ends with a newline, except pieces of a long line, which have a fixed length. With the `local`
  * driver the last piece has no newline either; there the next time shows where it ended.
  */
-import type { Frame } from './frames.ts';
+import type { OutputFrame } from './frames.ts';
 
 const newline = 0x0a;
 const space = 0x20;
@@ -20,17 +20,17 @@ export class RawLogReader {
   }
 
   /** The records that this chunk completes. */
-  *push(chunk: Buffer): Generator<Frame> {
+  *push(chunk: Buffer): Generator<OutputFrame> {
     this.#held = Buffer.concat([this.#held, chunk]);
     for (let end = this.#end(); end !== null; end = this.#end()) yield this.#take(end);
   }
 
   /** The incomplete record. */
-  *end(): Generator<Frame> {
+  *end(): Generator<OutputFrame> {
     if (this.#held.length > 0) yield this.#take(this.#held.length);
   }
 
-  #take(end: number): Frame {
+  #take(end: number): OutputFrame {
     const bytes = this.#held.subarray(0, end);
     this.#held = this.#held.subarray(end);
     this.#withinLine = bytes.at(-1) !== newline && bytes.length - bytes.indexOf(space) > this.#pieceBytes;

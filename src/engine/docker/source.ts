@@ -5,11 +5,11 @@ import { type IdMapping, insideId, outsideId, readIdMap } from '../../lib/id-map
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import { eachPlainFile, openSource, refuseReplaced } from '../local/source.ts';
-import type { Owner } from './identity.ts';
+import type { HostOwner } from './identity.ts';
 import type { View } from './view.ts';
 
 /** The paths at which the engine finds the sources of mounts and the layers of overlays, by the index of the mount. */
-export interface Sources {
+export interface MountSources {
   source(index: number): string;
   changes(index: number): string;
 }
@@ -18,7 +18,7 @@ export interface Sources {
  * The original paths, for an engine that cannot see the stage. They are checked, and a change of owner gives the
  * daemon's own folders to agent.
  */
-export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMaps, view: View): Sources {
+export function plainSources(mounts: readonly Mount[], agent: HostOwner, maps: IdMaps, view: View): MountSources {
   const sources = mounts.map((mount) => (mount.kind === 'tmpfs' ? '' : view(checked(mount, agent, maps))));
   return {
     source: (index) => sources[index]!,
@@ -29,7 +29,7 @@ export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMap
   };
 }
 
-function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: IdMaps): string {
+function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: HostOwner, maps: IdMaps): string {
   const source = mount.kind === 'bind' ? mount.source : mount.lower;
   withSource(source, (fd) => {
     if (mount.kind === 'bind' && mount.shared) refuseReplaced(source, fd, mount.shared);
@@ -49,27 +49,27 @@ export function readIdMaps(): IdMaps {
   return { uids: readIdMap('uid'), gids: readIdMap('gid') };
 }
 
-export function ownerOf(path: string, maps: IdMaps): Owner {
+export function ownerOf(path: string, maps: IdMaps): HostOwner {
   return withSource(path, (fd) => onHost(fstatSync(fd), maps));
 }
 
 /** Translates ids to those of the host, for a daemon that is root in a user namespace only. */
-export function onHost({ uid, gid }: Owner, { uids, gids }: IdMaps): Owner {
+export function onHost({ uid, gid }: HostOwner, { uids, gids }: IdMaps): HostOwner {
   return { uid: outsideId(uids, uid) ?? uid, gid: outsideId(gids, gid) ?? gid };
 }
 
 /** `owner` has ids of the host. */
-export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
+export function giveTo(path: string, owner: HostOwner, maps: IdMaps): void {
   withSource(path, (fd) => give(fd, path, owner, maps));
 }
 
-function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
+function giveFilesTo(path: string, owner: HostOwner, maps: IdMaps): void {
   withSource(path, (folderFd) => {
     if (fstatSync(folderFd).isDirectory()) eachPlainFile(folderFd, (fd) => give(fd, path, owner, maps));
   });
 }
 
-function give(fd: number, path: string, owner: Owner, maps: IdMaps): void {
+function give(fd: number, path: string, owner: HostOwner, maps: IdMaps): void {
   const [uid, gid] = [insideId(maps.uids, owner.uid), insideId(maps.gids, owner.gid)];
   const now = fstatSync(fd);
   if (now.uid === uid && now.gid === gid) return;
@@ -96,7 +96,7 @@ function withSource<T>(path: string, look: (fd: number) => T): T {
   }
 }
 
-function notGiven(path: string, { uid }: Owner, cause?: unknown): Fault {
+function notGiven(path: string, { uid }: HostOwner, cause?: unknown): Fault {
   return new Fault('unsupported', `${path} cannot be given to uid ${uid}, which the container runs as`, {
     cause,
     hint: 'Run the daemon as root, or use the embedded engine: --engine local.',

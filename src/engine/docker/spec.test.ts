@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import type { Launch } from '../engine.ts';
-import { containerSpec, type SpecInput } from './spec.ts';
+import { containerSpec, type DockerSpecInput } from './spec.ts';
 
 const identity = { inside: { uid: 4321, gid: 4321 }, outside: { uid: 4321, gid: 4321 } };
 
-function specOf(launch: Partial<Launch> = {}, input: Partial<SpecInput> = {}) {
+function specOf(launch: Partial<Launch> = {}, input: Partial<DockerSpecInput> = {}) {
   return containerSpec({
     name: 'carrel-x',
     launch: sampleLaunch(launch),
@@ -19,7 +19,7 @@ function specOf(launch: Partial<Launch> = {}, input: Partial<SpecInput> = {}) {
     mounts: [],
     tmpfs: {},
     ...input,
-  } as SpecInput);
+  } as DockerSpecInput);
 }
 
 /** Options that would weaken the isolation; none of them may be sent to the Docker Engine. */

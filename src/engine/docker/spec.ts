@@ -5,18 +5,18 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Launch, LogLimits } from '../engine.ts';
 import { maskedPaths } from '../local/spec.ts';
-import type { Facts } from './facts.ts';
-import type { Identity } from './identity.ts';
+import type { EngineFacts } from './facts.ts';
+import type { DockerIdentity } from './identity.ts';
 import type { DockerMounts } from './mounts.ts';
 import { sysbox } from './sysbox.ts';
 
-export interface SpecInput extends DockerMounts {
+export interface DockerSpecInput extends DockerMounts {
   readonly name: string;
   readonly launch: Launch;
   readonly image: string;
   readonly runtime: string;
-  readonly identity: Identity;
-  readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
+  readonly identity: DockerIdentity;
+  readonly facts: Pick<EngineFacts, 'enforced' | 'logDriver'>;
   readonly labels: Readonly<Record<string, string>>;
   /** The seccomp filter. */
   readonly filter: string;
@@ -26,7 +26,7 @@ export interface SpecInput extends DockerMounts {
 const cpuPeriodMicros = 100_000;
 const shmBytes = 512 * 1024 ** 2;
 
-export function containerSpec(input: SpecInput): ContainerCreateOptions {
+export function containerSpec(input: DockerSpecInput): ContainerCreateOptions {
   const { launch, identity } = input;
   return {
     name: input.name,
@@ -54,7 +54,7 @@ export function environment(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).map(([key, value]) => `${key}=${value}`);
 }
 
-function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostConfig']> {
+function hostConfig(input: DockerSpecInput): NonNullable<ContainerCreateOptions['HostConfig']> {
   const { facts, launch } = input;
   return {
     Runtime: input.runtime,
@@ -80,7 +80,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
 }
 
 /** The filter is narrower than the engine's default; sysbox-runc derives its own filter from the default. */
-function filterFor({ runtime, filter }: SpecInput): string[] {
+function filterFor({ runtime, filter }: DockerSpecInput): string[] {
   return runtime === sysbox ? [] : [`seccomp=${filter}`];
 }
 
@@ -95,12 +95,12 @@ const maskedSystem = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-function logOptions(driver: Facts['logDriver'], { maxBytes, files }: LogLimits): Record<string, string> {
+function logOptions(driver: EngineFacts['logDriver'], { maxBytes, files }: LogLimits): Record<string, string> {
   const limits = { 'max-size': String(maxBytes), 'max-file': String(files) };
   return driver === 'local' ? { ...limits, compress: 'false' } : limits;
 }
 
-function resources({ facts: { enforced }, launch: { limits } }: SpecInput): object {
+function resources({ facts: { enforced }, launch: { limits } }: DockerSpecInput): object {
   const has = (key: keyof typeof limits) => enforced.includes(key);
   return {
     ...(has('cpus') ? { CpuPeriod: cpuPeriodMicros, CpuQuota: Math.round(limits.cpus * cpuPeriodMicros) } : {}),

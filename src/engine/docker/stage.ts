@@ -13,11 +13,11 @@ import { listenerOf } from '../../lib/sys-socket.ts';
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { innerMounts, nestMounts, outerMounts, withTrees } from '../local/nested.ts';
-import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
+import { shiftBetween, type UserIds } from '../local/owner-namespace.ts';
 import { bindSource, overlaySource } from '../local/source.ts';
 import { openStage, setStage } from '../local/stage.ts';
 import { noEngine } from './connection.ts';
-import type { Sources } from './source.ts';
+import type { MountSources } from './source.ts';
 
 /** The programs of engines, and systemd, which listens on an engine's socket until the engine is needed. */
 const engines = ['dockerd', 'podman', 'systemd'];
@@ -27,7 +27,7 @@ const engines = ['dockerd', 'podman', 'systemd'];
  */
 export type IsMountedByDaemon = (index: number) => boolean;
 
-export class Stage {
+export class MountStage {
   readonly #socketPath: string;
   readonly #folder: string;
 
@@ -45,7 +45,12 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  async show(id: string, mounts: readonly Mount[], agent: Ids, isMountedByDaemon: IsMountedByDaemon): Promise<Sources> {
+  async show(
+    id: string,
+    mounts: readonly Mount[],
+    agent: UserIds,
+    isMountedByDaemon: IsMountedByDaemon,
+  ): Promise<MountSources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);
@@ -119,7 +124,7 @@ async function putOn(
   folder: string,
   index: number,
   mount: Mount,
-  agent: Ids,
+  agent: UserIds,
   isMountedByDaemon: boolean,
 ): Promise<void> {
   const owners = { agent, ownerNamespace: shiftBetween, rootless: false };
@@ -133,7 +138,7 @@ async function putOn(
 }
 
 /** The engine mounts an outer source together with the mounts inside it. */
-function nestOn(folder: string, mounts: readonly Mount[], agent: Ids): void {
+function nestOn(folder: string, mounts: readonly Mount[], agent: UserIds): void {
   const outer = outerMounts(mounts);
   const root = (index: number) => join(folder, nameOf(index));
   withTrees(innerMounts(outer), root, (tree) => nestMounts({ mounts, outer, root, tree, agent }));

@@ -10,8 +10,8 @@ import type { Launch } from '../engine.ts';
 import { logName } from '../local/log-file.ts';
 import { isOuter, outerMounts, refuseNested } from '../local/nested.ts';
 import { statusOf } from './connection.ts';
-import type { Context } from './context.ts';
-import type { Facts } from './facts.ts';
+import type { DockerContext } from './context.ts';
+import type { EngineFacts } from './facts.ts';
 import { identityFor, ownIdentity } from './identity.ts';
 import { ownedFolders, prepareMounts } from './mounts.ts';
 import { nameVolumes } from './named-volume.ts';
@@ -24,7 +24,7 @@ import { containerSpec } from './spec.ts';
 import { refuseOwnersFolders, sysbox, sysboxShift } from './sysbox.ts';
 import type { View } from './view.ts';
 
-export async function create(context: Context, launch: Launch): Promise<string> {
+export async function create(context: DockerContext, launch: Launch): Promise<string> {
   const facts = await context.facts();
   const isPodman = facts.product === 'Podman';
   requireSeccomp(facts);
@@ -88,13 +88,13 @@ export async function create(context: Context, launch: Launch): Promise<string> 
   }
 }
 
-function shiftedFacts(runtime: string, facts: Facts, { mounts }: Launch): Facts {
+function shiftedFacts(runtime: string, facts: EngineFacts, { mounts }: Launch): EngineFacts {
   if (runtime !== sysbox) return facts;
   refuseOwnersFolders(mounts);
   return { ...facts, shift: sysboxShift(facts) };
 }
 
-function podmanFiles(context: Context, id: string): PodmanInput {
+function podmanFiles(context: DockerContext, id: string): PodmanInput {
   return { filterPath: context.filterFile(), logPath: join(context.run(id), logName), log: context.log };
 }
 
@@ -113,14 +113,14 @@ function missingImage(image: string, cause: unknown): Fault {
   });
 }
 
-function requireSeccomp({ seccomp }: Facts): void {
+function requireSeccomp({ seccomp }: EngineFacts): void {
   if (seccomp) return;
   throw new Fault('unsupported', 'this Docker Engine filters no system calls', {
     hint: 'Let dockerd use its default seccomp profile, or use the embedded engine: --engine local.',
   });
 }
 
-function chooseRuntime(asked: string | null, facts: Facts): string {
+function chooseRuntime(asked: string | null, facts: EngineFacts): string {
   if (asked === null) return facts.defaultRuntime;
   if (runtimeNames.some((name) => name === asked) && facts.runtimes.includes(asked)) return asked;
   const known = runtimeNames.filter((name) => facts.runtimes.includes(name));
@@ -135,7 +135,11 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
  * The limits that are not enforced. Throws when one of them is demanded, or is enforced by a disk image that this
  * engine does not see.
  */
-function advisoryLimits({ enforced }: Facts, { limits, held, demanded }: Launch, shows: boolean): (keyof Limits)[] {
+function advisoryLimits(
+  { enforced }: EngineFacts,
+  { limits, held, demanded }: Launch,
+  shows: boolean,
+): (keyof Limits)[] {
   const all = Object.keys(limits) as (keyof Limits)[];
   const advisory = all.filter((key) => !enforced.includes(key) && !(shows && held.includes(key)));
   const refused = advisory.filter((key) => demanded.includes(key) || held.includes(key));

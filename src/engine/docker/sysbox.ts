@@ -6,12 +6,12 @@
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import type { Facts } from './facts.ts';
+import type { EngineFacts } from './facts.ts';
 
 export const sysbox = 'sysbox-runc';
 
 /** The offset of the ids: all containers of sysbox-runc have the first ids of that range. */
-export function sysboxShift({ shift }: Pick<Facts, 'shift'>): NonNullable<Facts['shift']> {
+export function sysboxShift({ shift }: Pick<EngineFacts, 'shift'>): NonNullable<EngineFacts['shift']> {
   return shift ?? { uid: lent('/etc/subuid'), gid: lent('/etc/subgid') };
 }
 

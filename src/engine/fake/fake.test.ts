@@ -4,7 +4,7 @@ import { engineConformance } from '../../../test/conformance/engine.ts';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { createFakeEngine } from './fake.ts';
-import type { Inside, Program, Programs } from './process.ts';
+import type { FakeProgram, ProgramSurroundings, Programs } from './process.ts';
 import { writeAndDrain } from './process.ts';
 import { forever, say } from './program.ts';
 
@@ -115,7 +115,7 @@ function programsOver(shared: SharedMemory): Programs {
   };
 }
 
-function waiting(prepare: (inside: Inside) => void): Program {
+function waiting(prepare: (inside: ProgramSurroundings) => void): FakeProgram {
   return (inside) => {
     prepare(inside);
     say(inside.stdout, 'ready\n');
@@ -123,7 +123,7 @@ function waiting(prepare: (inside: Inside) => void): Program {
   };
 }
 
-async function flood({ args, stdout }: Inside): Promise<number> {
+async function flood({ args, stdout }: ProgramSurroundings): Promise<number> {
   const all = flooded(Number(args[0]));
   for (let at = 0; at < all.length; at += 65_536) await writeAndDrain(stdout, all.subarray(at, at + 65_536));
   return 0;

@@ -8,7 +8,7 @@ import type { ExecSpec, Exit } from '../engine.ts';
 export type End = number | NodeJS.Signals;
 
 /** What a program sees of its sandbox. */
-export interface Inside {
+export interface ProgramSurroundings {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -20,8 +20,8 @@ export interface Inside {
   onSignal(name: NodeJS.Signals, act: () => void): void;
 }
 
-export type Program = (inside: Inside) => End | Promise<End>;
-export type Programs = Readonly<Record<string, Program>>;
+export type FakeProgram = (inside: ProgramSurroundings) => End | Promise<End>;
+export type Programs = Readonly<Record<string, FakeProgram>>;
 
 /** Passes output on; settles when the reader is ready for more. */
 export type Deliver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Promise<void>;
@@ -112,7 +112,7 @@ export function exitOf(end: End): Exit {
   return { exitCode: 128 + constants.signals[end], signal: end, outOfMemory: false };
 }
 
-function notFound(name: string): Program {
+function notFound(name: string): FakeProgram {
   return ({ stderr }) => {
     stderr.write(`${name}: command not found\n`);
     return 127;

@@ -11,7 +11,7 @@
  *
  * Any other command ends with 127, as in a shell. Tests may add commands.
  */
-import type { End, Inside, Programs } from './process.ts';
+import type { End, ProgramSurroundings, Programs } from './process.ts';
 import { writeAndDrain } from './process.ts';
 
 export const programs: Programs = {
@@ -40,7 +40,7 @@ export function forever(): Promise<End> {
   return new Promise(() => {});
 }
 
-export function say(stream: Inside['stdout'], text: string): End {
+export function say(stream: ProgramSurroundings['stdout'], text: string): End {
   stream.write(text);
   return 0;
 }

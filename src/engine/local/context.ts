@@ -21,7 +21,7 @@ import { Layout } from './layout.ts';
 import { LogWatch } from './log-watch.ts';
 import { findProgram } from './runtime.ts';
 
-export interface Context {
+export interface LocalContext {
   readonly layout: Layout;
   readonly cgroups: Cgroups;
   readonly space: IdSpace;
@@ -42,7 +42,7 @@ export interface LocalOptions {
   readonly makesSandboxes?: boolean;
 }
 
-export function openContext(options: LocalOptions): Context {
+export function openContext(options: LocalOptions): LocalContext {
   const layout = new Layout(options.folder);
   const space = readIdSpace();
   const log = options.log ?? defaultLog;
@@ -83,7 +83,7 @@ function secondsOf({ mtimeMs }: Stats): number {
   return Math.floor(mtimeMs / 1000);
 }
 
-export function runtimeArgs(context: Context, runtime: string): string[] {
+export function runtimeArgs(context: LocalContext, runtime: string): string[] {
   const noGroups = context.cgroups.parent === null && runtime === 'crun';
   return ['--root', context.layout.state(runtime), ...(noGroups ? ['--cgroup-manager=disabled'] : [])];
 }
@@ -106,7 +106,7 @@ export interface LaunchNote {
 
 export const noteName = 'launch.json';
 
-export function readNote(context: Context, id: string): LaunchNote | null {
+export function readNote(context: LocalContext, id: string): LaunchNote | null {
   const text = readIfThere(join(context.layout.run(id), noteName));
   try {
     return text === null ? null : (JSON.parse(text) as LaunchNote);
@@ -119,11 +119,11 @@ export function readNote(context: Context, id: string): LaunchNote | null {
 const nestedName = 'nested';
 
 /** Records that the mounts that the daemon adds are in place. */
-export function noteNested(context: Context, id: string): void {
+export function noteNested(context: LocalContext, id: string): void {
   writeFileSync(join(context.layout.run(id), nestedName), '', { mode: 0o600 });
 }
 
 /** Whether mounts are missing because the daemon died between the runtime's mounts and its own. */
-export function lacksMounts(context: Context, id: string): boolean {
+export function lacksMounts(context: LocalContext, id: string): boolean {
   return readNote(context, id)?.nests === true && !existsSync(join(context.layout.run(id), nestedName));
 }

@@ -8,7 +8,7 @@ import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { initReady } from '../init-ready.ts';
 import { hasGroup, removeGroup } from './cgroup.ts';
-import { type Context, runtimeArgs } from './context.ts';
+import { type LocalContext, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
 import { logName } from './log-file.ts';
 import { keeperOf, pidOf, settledKeeper } from './observe.ts';
@@ -47,7 +47,7 @@ function signalled(init: ProcessRef, signal: NodeJS.Signals): boolean {
 }
 
 /** Frees everything of an ended sandbox except its exit code and its log. */
-export async function freeEnded(context: Context, id: string): Promise<void> {
+export async function freeEnded(context: LocalContext, id: string): Promise<void> {
   const { cgroups } = context;
   for (const runtime of runtimesHolding(context, id)) await deleteState(context, runtime, id);
   await endKeeper(context, id);
@@ -57,7 +57,7 @@ export async function freeEnded(context: Context, id: string): Promise<void> {
   );
 }
 
-export async function removeEverything(context: Context, id: string): Promise<void> {
+export async function removeEverything(context: LocalContext, id: string): Promise<void> {
   const { layout } = context;
   await settledKeeper(context, id);
   await freeEnded(context, id);
@@ -68,12 +68,12 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }
 
-function runtimesHolding(context: Context, id: string): string[] {
+function runtimesHolding(context: LocalContext, id: string): string[] {
   const states = join(context.layout.folder, 'state');
   return readdirSync(states).filter((runtime) => existsSync(join(states, runtime, id)));
 }
 
-async function deleteState(context: Context, runtime: string, id: string): Promise<void> {
+async function deleteState(context: LocalContext, runtime: string, id: string): Promise<void> {
   if (runtime === 'crun' && hasEndedFor(context, id)) return forgetEnded(context.layout.state(runtime), id);
   const program = findProgram(runtime);
   if (program === null)
@@ -89,7 +89,7 @@ async function deleteState(context: Context, runtime: string, id: string): Promi
 }
 
 /** Whether the first process of the sandbox existed and is gone: then all processes of its pid namespace are gone. */
-function hasEndedFor(context: Context, id: string): boolean {
+function hasEndedFor(context: LocalContext, id: string): boolean {
   const pid = pidOf(context, id);
   return pid > 0 && processRef(pid) === null;
 }
@@ -99,13 +99,13 @@ async function forgetEnded(states: string, id: string): Promise<void> {
   await removeTree(join(states, id));
 }
 
-async function endKeeper(context: Context, id: string): Promise<void> {
+async function endKeeper(context: LocalContext, id: string): Promise<void> {
   const keeper = keeperOf(context, id);
   if (keeper) await endSoon(keeper, 'the keeper of the sandbox');
 }
 
 /** Execs have ended with the sandbox; the processes that started them and kept their terminals end a moment later. */
-async function endExecs(context: Context, id: string): Promise<void> {
+async function endExecs(context: LocalContext, id: string): Promise<void> {
   const folder = join(context.layout.run(id), 'exec');
   if (!existsSync(folder) || readdirSync(folder).length === 0) return;
   const isExec = (args: readonly string[]) => args.includes(id) && args.some((arg) => arg.startsWith(`${folder}/`));

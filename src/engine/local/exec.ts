@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
 import { readerOf, writerOf } from '../../lib/piped-program.ts';
 import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
-import { type Program, startProgram } from '../../lib/start-program.ts';
+import { type StartedProgram, startProgram } from '../../lib/start-program.ts';
 import { type Pipe, pipes } from '../../lib/sys.ts';
 import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
@@ -83,7 +83,7 @@ const scoreOf = (process: number | 'self') => `/proc/${process}/oom_score_adj`;
  * crun leaves the score of an exec unchanged, and then the kernel would kill the sandbox's init instead when memory
  * runs out.
  */
-function withOomScore(begin: () => Program): Program {
+function withOomScore(begin: () => StartedProgram): StartedProgram {
   const before = readFileSync(scoreOf('self'), 'utf8');
   writeFileSync(scoreOf('self'), String(oomScoreAdj));
   try {
@@ -103,7 +103,7 @@ function raiseOomScore(pid: number): void {
 }
 
 /** Without a pid file the command could not be started, and the runtime has written the reason to stderr. */
-async function exitOf(program: Program, folder: string, streams: readonly Readable[]): Promise<Exit> {
+async function exitOf(program: StartedProgram, folder: string, streams: readonly Readable[]): Promise<Exit> {
   const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
   const exitCode = await program.exited;
   await Promise.all(ends);
@@ -130,7 +130,7 @@ function openPipes() {
  * The runtime writes the pid just after the command has started, and ends with the command. Only while the runtime
  * lives is the pid certain to be the command's.
  */
-async function signalInside(folder: string, runtime: Program, name: NodeJS.Signals): Promise<void> {
+async function signalInside(folder: string, runtime: StartedProgram, name: NodeJS.Signals): Promise<void> {
   while (!runtime.hasEnded()) {
     const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
     const ref = pid > 0 ? processRef(pid) : null;

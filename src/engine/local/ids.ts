@@ -6,7 +6,7 @@ import { Fault } from '../../model/fault.ts';
 /** The uid and gid of `agent` inside every sandbox. */
 export const agentId = 1000;
 
-export interface Identity {
+export interface LocalIdentity {
   readonly mappings: readonly IdMapping[];
   /** The ids of root and agent outside. */
   readonly rootId: number;
@@ -37,7 +37,7 @@ export function readIdSpace(uidMap = readFileSync('/proc/self/uid_map', 'utf8'))
   return { base: 1, count: mapped - 1, perUser: perUserRootless, rootless: true };
 }
 
-export function identityOf(slot: number, space: IdSpace): Identity {
+export function identityOf(slot: number, space: IdSpace): LocalIdentity {
   const offset = slot * space.perUser;
   if (offset + space.perUser > space.count) {
     throw new Fault('exhausted', `no range of ${space.perUser} ids is left for user number ${slot}`, {
@@ -52,7 +52,7 @@ export function identityOf(slot: number, space: IdSpace): Identity {
  * The identity with `ownId` as the host id of agent, so that a rootless sandbox can work on a folder of the person who
  * runs the daemon. The kernel maps the owners of a mount only for real root.
  */
-export function withAgentAs(identity: Identity, ownId: number): Identity {
+export function withAgentAs(identity: LocalIdentity, ownId: number): LocalIdentity {
   const { rootId, mappings } = identity;
   const size = mappings[0]!.size;
   return {

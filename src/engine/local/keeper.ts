@@ -6,7 +6,7 @@ import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { readerOf, writerOf } from '../../lib/piped-program.ts';
-import { type Program, startProgram } from '../../lib/start-program.ts';
+import { type StartedProgram, startProgram } from '../../lib/start-program.ts';
 import { type Pipe, pipes } from '../../lib/sys.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
 
@@ -65,7 +65,11 @@ const pipeNames = ['_OCI_SYNCPIPE', '_OCI_STARTPIPE', '_OCI_ATTACHPIPE'];
 const standardStreams = [null, null, null];
 
 /** `inside`: conmon's ends of the pipes, which are closed here. */
-export function startConmon(options: KeeperOptions, inside: readonly number[], extra: readonly string[] = []): Program {
+export function startConmon(
+  options: KeeperOptions,
+  inside: readonly number[],
+  extra: readonly string[] = [],
+): StartedProgram {
   const named = inside.map((_, index) => [pipeNames[index], String(standardStreams.length + index)]);
   try {
     return startProgram(options.keeperPath, [...keeperArgs(options), ...extra], {
@@ -99,7 +103,7 @@ export interface KeeperMessage {
   readonly message?: string;
 }
 
-export async function* keeperMessages(program: Program, pipe: Readable): AsyncGenerator<KeeperMessage, never> {
+export async function* keeperMessages(program: StartedProgram, pipe: Readable): AsyncGenerator<KeeperMessage, never> {
   const failed = new Promise<never>((_, reject) => program.exited.catch(reject));
   failed.catch(() => {});
   const lines = createInterface({ input: pipe })[Symbol.asyncIterator]();

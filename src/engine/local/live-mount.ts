@@ -12,7 +12,7 @@ import { attachTree, copyTree, inMountNamespaceOf, writableCopy } from '../../li
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from './ids.ts';
-import { type Ids, shiftBetween } from './owner-namespace.ts';
+import { shiftBetween, type UserIds } from './owner-namespace.ts';
 import { bindSource } from './source.ts';
 import { openStage, setStage } from './stage.ts';
 
@@ -37,7 +37,7 @@ export async function mountInto(pid: number, mount: BindMount): Promise<void> {
 }
 
 /** The effective ids of a process. A line of its status has the real, effective, saved and filesystem id. */
-function idsOf(pid: number): Ids {
+function idsOf(pid: number): UserIds {
   const status = readIfThere(`/proc/${pid}/status`) ?? '';
   const id = (kind: string) => Number(new RegExp(`^${kind}:\\t\\d+\\t(\\d+)`, 'm').exec(status)?.[1]);
   return { uid: id('Uid'), gid: id('Gid') };
@@ -68,7 +68,7 @@ function makePlace(pid: number, target: string): void {
   }
 }
 
-function enter(folderFd: number, name: Buffer, owner: Ids): number {
+function enter(folderFd: number, name: Buffer, owner: UserIds): number {
   const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   try {
     return openAt({ folderFd, name }, flags);

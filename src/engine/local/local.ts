@@ -28,13 +28,13 @@ import { countingKills, watchMemoryKills } from '../memory-kills.ts';
 import { PendingConsoles } from '../pending-consoles.ts';
 import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
-import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
+import { type LocalContext, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
 import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
-import { Pauses } from './pause.ts';
+import { LocalPauses } from './pause.ts';
 import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
 import { RunningSandboxes } from './running.ts';
@@ -50,18 +50,18 @@ export function openLocalEngine(options: LocalOptions): LocalEngineView {
 
 class LocalEngine implements LocalEngineView {
   readonly name = 'local';
-  readonly #context: Context;
+  readonly #context: LocalContext;
   readonly #listeners = new Set<(id: string) => void>();
   readonly #pendingConsoles = new PendingConsoles();
-  readonly #pauses: Pauses;
+  readonly #pauses: LocalPauses;
   readonly #running: RunningSandboxes;
   readonly #exits: ReturnType<typeof watch>;
   /** How many runtimes may be making a control group. */
   #creating = 0;
 
-  constructor(context: Context) {
+  constructor(context: LocalContext) {
     this.#context = context;
-    this.#pauses = new Pauses(context);
+    this.#pauses = new LocalPauses(context);
     this.#running = new RunningSandboxes(context);
     this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
     // A daemon that was killed may have left an empty parent.

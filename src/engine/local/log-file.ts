@@ -4,7 +4,7 @@
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Changes } from '../../lib/changes.ts';
+import { FolderChanges } from '../../lib/changes.ts';
 import { isErrno } from '../../lib/file.ts';
 import { Generations } from '../../lib/generations.ts';
 import { generationNames, makeRoom } from '../../lib/rotate.ts';
@@ -59,7 +59,7 @@ function isThere(path: string): boolean {
 }
 
 /** Reports the end of the process that writes a log. */
-export interface LogEnd {
+export interface LogWriterEnd {
   /** Whether no more output follows. */
   isOver(): Promise<boolean>;
   /** Settles when `isOver` may have changed, for an end that changes no file in the folder. */
@@ -72,7 +72,7 @@ export async function* readLog(
   bundle: string,
   files: number,
   options: LogOptions,
-  watchEnd: () => LogEnd,
+  watchEnd: () => LogWriterEnd,
 ): AsyncGenerator<LogLine> {
   linkRotatedLogs(bundle, files);
   const names = namesOf(files);
@@ -90,7 +90,7 @@ export async function* readLog(
 export async function followLog(
   bundle: string,
   files: number,
-  end: LogEnd,
+  end: LogWriterEnd,
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogLine>> {
   linkRotatedLogs(bundle, files);
@@ -132,9 +132,9 @@ async function* follow(
   files: number,
   lines: Generations,
   signal: AbortSignal | undefined,
-  end: LogEnd,
+  end: LogWriterEnd,
 ): AsyncGenerator<LogLine> {
-  const changes = new Changes(bundle, signal);
+  const changes = new FolderChanges(bundle, signal);
   const notice = () => changes.notice();
   end.change?.then(notice, notice);
   try {

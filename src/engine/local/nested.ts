@@ -13,7 +13,7 @@ import { asFileUser } from '../../lib/sys-ids.ts';
 import { attachTree, copyTree } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import type { Ids } from './owner-namespace.ts';
+import type { UserIds } from './owner-namespace.ts';
 
 /**
  * For each mount the index of the innermost mount that contains it; null: there is none, or it is a tmpfs, which is
@@ -43,7 +43,7 @@ export interface Nesting {
   readonly root: (index: number) => string;
   /** The descriptor of the mount to attach, by the index of the mount. */
   readonly tree: (index: number) => number;
-  readonly agent: Ids;
+  readonly agent: UserIds;
 }
 
 /** Attaches the inner mounts, outermost first. */
@@ -83,7 +83,7 @@ export function withTrees<T>(
 
 interface Wanted {
   readonly target: string;
-  readonly agent: Ids;
+  readonly agent: UserIds;
 }
 
 function withPlace(root: string, path: string, wanted: Wanted, use: (fd: number) => void): void {

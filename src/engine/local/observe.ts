@@ -8,12 +8,12 @@ import { isAlive, lookAtLiving, type ProcessLook, type ProcessRef, processRef } 
 import { run } from '../../lib/run.ts';
 import type { Exit, Observed, Started } from '../engine.ts';
 import { exitFrom } from '../exit.ts';
-import { type Context, lacksMounts, readNote, runtimeArgs } from './context.ts';
+import { type LocalContext, lacksMounts, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { isPaused } from './pause.ts';
 import { allProcesses, argsOf, fieldsOf, parentOf } from './stopped.ts';
 
-export async function observe(context: Context, id: string, handle: unknown): Promise<Observed> {
+export async function observe(context: LocalContext, id: string, handle: unknown): Promise<Observed> {
   const known = readHandle(handle);
   const exit = readExit(context, id);
   if (exit) return { kind: 'exited', exit };
@@ -22,7 +22,7 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
   return init ? alive(context, id, known, init) : afterInit(context, id, known);
 }
 
-function alive(context: Context, id: string, handle: LocalHandle, init: ProcessLook): Observed {
+function alive(context: LocalContext, id: string, handle: LocalHandle, init: ProcessLook): Observed {
   if (maybePaused(context, init) && isPaused(context, id, handle.init)) return { kind: 'paused' };
   const running = { kind: 'running', started: startedOf(handle) } as const;
   // The parent in the stat of init shows that the keeper lives.
@@ -33,7 +33,7 @@ function alive(context: Context, id: string, handle: LocalHandle, init: ProcessL
 }
 
 /** The state of a process shows that it is stopped, except with the freezer of version 2. */
-function maybePaused({ cgroups }: Context, { state }: ProcessLook): boolean {
+function maybePaused({ cgroups }: LocalContext, { state }: ProcessLook): boolean {
   return cgroups.version === 2 || ['D', 'T', 't'].includes(state);
 }
 
@@ -41,7 +41,7 @@ export function startedOf(handle: LocalHandle): Started {
   return { handle, runtime: handle.runtime, advisory: handle.advisory };
 }
 
-export function readExit(context: Context, id: string): Exit | null {
+export function readExit(context: LocalContext, id: string): Exit | null {
   const text = readIfThere(context.layout.exit(id));
   if (text === null || !/^\d+$/.test(text)) return null;
   return exitFrom(Number(text), existsSync(join(context.layout.run(id), 'oom')));
@@ -52,7 +52,7 @@ export function readExit(context: Context, id: string): Exit | null {
  * and a client that reads slowly can delay that: until then the sandbox counts as running. Without a keeper there is no
  * exit code.
  */
-function afterInit(context: Context, id: string, handle: LocalHandle | null): Observed {
+function afterInit(context: LocalContext, id: string, handle: LocalHandle | null): Observed {
   if (handle && isAlive(handle.keeper) && !readExit(context, id))
     return { kind: 'running', started: startedOf(handle) };
   const exit = readExit(context, id);
@@ -60,7 +60,7 @@ function afterInit(context: Context, id: string, handle: LocalHandle | null): Ob
 }
 
 /** Observes a sandbox without a handle: its daemon died after it created the sandbox and before it saved the handle. */
-async function observeUnknown(context: Context, id: string): Promise<Observed> {
+async function observeUnknown(context: LocalContext, id: string): Promise<Observed> {
   await settledKeeper(context, id);
   const state = await runtimeState(context, id);
   const handle = currentHandle(context, id);
@@ -78,7 +78,7 @@ const tickMs = 10;
 const maxTicks = 1000;
 
 /** Waits while the keeper is still creating the sandbox. */
-export async function settledKeeper(context: Context, id: string): Promise<void> {
+export async function settledKeeper(context: LocalContext, id: string): Promise<void> {
   const isCreating = () => pidOf(context, id) === 0 && keeperOf(context, id) !== null;
   for (let tick = 0; tick < maxTicks && isCreating(); tick += 1) await pause(tickMs);
 }
@@ -97,7 +97,7 @@ async function hasReported({ init, keeper }: LocalHandle): Promise<boolean> {
 }
 
 /** The handle of the last launch under this id, whether or not it still runs. */
-export function currentHandle(context: Context, id: string): LocalHandle | null {
+export function currentHandle(context: LocalContext, id: string): LocalHandle | null {
   const note = readNote(context, id);
   const keeper = keeperOf(context, id);
   const pid = pidOf(context, id);
@@ -107,7 +107,7 @@ export function currentHandle(context: Context, id: string): LocalHandle | null 
 }
 
 /** The pid of the first process; zero until the runtime has written it. */
-export function pidOf(context: Context, id: string): number {
+export function pidOf(context: LocalContext, id: string): number {
   return Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
 }
 
@@ -118,7 +118,7 @@ const gone: ProcessRef = { pid: 0, startTicks: 0, bootId: '' };
  * After a reboot another process may have the pid, so the command line must name the sandbox. A keeper that was started
  * just before its daemon died has not written its pid yet, and is searched in /proc.
  */
-export function keeperOf(context: Context, id: string): ProcessRef | null {
+export function keeperOf(context: LocalContext, id: string): ProcessRef | null {
   const bundle = context.layout.run(id);
   if (!existsSync(bundle)) return null;
   const noted = readIfThere(join(bundle, 'keeper.pid'));
@@ -131,7 +131,7 @@ interface RuntimeState {
   readonly status: 'created' | 'running' | 'stopped' | 'paused';
 }
 
-async function runtimeState(context: Context, id: string): Promise<RuntimeState | null> {
+async function runtimeState(context: LocalContext, id: string): Promise<RuntimeState | null> {
   const note = readNote(context, id);
   if (note === null || !existsSync(join(context.layout.state(note.runtime), id))) return null;
   const { exitCode, stdout } = await run([note.runtimePath, ...runtimeArgs(context, note.runtime), 'state', id]);

@@ -10,13 +10,13 @@ import { Fault } from '../../model/fault.ts';
 
 const kept = new Map<string, Promise<number>>();
 
-export interface Ids {
+export interface UserIds {
   readonly uid: number;
   readonly gid: number;
 }
 
 /** Null: owner and agent are the same. `keepsOthers`: all other ids are mapped to themselves, else to none. */
-export async function shiftBetween(owner: Ids, agent: Ids, keepsOthers = false): Promise<number | null> {
+export async function shiftBetween(owner: UserIds, agent: UserIds, keepsOthers = false): Promise<number | null> {
   return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent, keepsOthers);
 }
 
@@ -25,7 +25,7 @@ export function anyShift(): Promise<number | null> {
   return ownerNamespace({ uid: 1, gid: 1 }, { uid: 2, gid: 2 }).catch(() => null);
 }
 
-export function ownerNamespace(owner: Ids, agent: Ids, keepsOthers = false): Promise<number> {
+export function ownerNamespace(owner: UserIds, agent: UserIds, keepsOthers = false): Promise<number> {
   const key = [owner.uid, owner.gid, agent.uid, agent.gid, keepsOthers].join(':');
   const mapping = keepsOthers ? exchanged : single;
   const made = kept.get(key) ?? makeNamespace(mapping(owner.uid, agent.uid), mapping(owner.gid, agent.gid));

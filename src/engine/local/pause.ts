@@ -10,7 +10,7 @@ import { readIfThere } from '../../lib/file.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 import { OwnPauses } from '../own-pauses.ts';
-import type { Context } from './context.ts';
+import type { LocalContext } from './context.ts';
 import { freeze, freezerOf, isFrozen, thaw } from './freezer.ts';
 import { continueAll, hasStopped, parentOf, processesInside, stopAll, stopStateOf } from './stopped.ts';
 
@@ -21,18 +21,18 @@ const noteName = 'paused-by-us';
  * Whether the sandbox is paused, by the daemon or from outside. No process inside can stop the first process of its pid
  * namespace.
  */
-export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): boolean {
+export function isPaused({ cgroups }: LocalContext, id: string, init: ProcessRef): boolean {
   const freezer = freezerOf(cgroups, id);
   return freezer ? isFrozen(freezer) : hasStopped(init.pid);
 }
 
-export class Pauses {
-  readonly #context: Context;
+export class LocalPauses {
+  readonly #context: LocalContext;
   readonly #own = new OwnPauses();
   /** Sandboxes that are known to have no pause left by an earlier process. */
   readonly #checked = new Set<string>();
 
-  constructor(context: Context) {
+  constructor(context: LocalContext) {
     this.#context = context;
   }
 

@@ -5,7 +5,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { HeldProcesses } from '../../lib/pidfd.ts';
 import { isSameProcess, maxDescriptors, type ProcessRef } from '../../lib/process.ts';
-import type { Context } from './context.ts';
+import type { LocalContext } from './context.ts';
 import { type Freezer, freezerOf } from './freezer.ts';
 import type { LocalHandle } from './handle.ts';
 
@@ -21,11 +21,11 @@ const descriptorsEach = 3;
 const share = 4;
 
 export class RunningSandboxes {
-  readonly #context: Context;
+  readonly #context: LocalContext;
   readonly #held = new Map<string, Held>();
   readonly #max = Math.floor(maxDescriptors() / share / descriptorsEach);
 
-  constructor(context: Context) {
+  constructor(context: LocalContext) {
     this.#context = context;
   }
 
@@ -64,7 +64,7 @@ export class RunningSandboxes {
 }
 
 /** Null: there is no freezer, so only the state of the processes shows whether the sandbox is paused. */
-function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): Held | null {
+function hold({ cgroups }: LocalContext, id: string, { init, keeper }: LocalHandle): Held | null {
   const freezer = freezerOf(cgroups, id);
   const processes = freezer && HeldProcesses.open([init, keeper]);
   if (!freezer || !processes) return null;

@@ -7,19 +7,19 @@ import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { bindMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import { type FolderIdentity, isSameFolder, type Mount } from '../../model/mount.ts';
-import type { Ids } from './owner-namespace.ts';
+import type { UserIds } from './owner-namespace.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 
 export interface Owners {
   /** The host ids of agent. */
-  readonly agent: Ids;
+  readonly agent: UserIds;
   /**
    * For mounts that map the owner of their source to agent: a user namespace with that mapping, or null when not
    * needed.
    */
-  readonly ownerNamespace: (owner: Ids, agent: Ids, keepsOthers: boolean) => Promise<number | null>;
+  readonly ownerNamespace: (owner: UserIds, agent: UserIds, keepsOthers: boolean) => Promise<number | null>;
 }
 
 /** Opens the source once and mounts it by descriptor, so that the path cannot be replaced in between. */
@@ -70,7 +70,7 @@ function cannotShift(source: string, cause: unknown): Fault {
   });
 }
 
-function giveTo(agent: Ids, fd: number): void {
+function giveTo(agent: UserIds, fd: number): void {
   const { uid, gid } = fstatSync(fd);
   if (uid !== agent.uid || gid !== agent.gid) chownSync(`/proc/self/fd/${fd}`, agent.uid, agent.gid);
 }

@@ -2,7 +2,7 @@
 import type { Limits } from '../../model/limits.ts';
 import type { TerminalSize } from '../../model/sandbox.ts';
 import type { Launch } from '../engine.ts';
-import { agentId, type Identity } from './ids.ts';
+import { agentId, type LocalIdentity } from './ids.ts';
 import { seccompProfile } from './seccomp.ts';
 
 export interface SpecMount {
@@ -12,9 +12,9 @@ export interface SpecMount {
   readonly options: readonly string[];
 }
 
-export interface SpecInput {
+export interface LocalSpecInput {
   readonly launch: Launch;
-  readonly identity: Identity;
+  readonly identity: LocalIdentity;
   readonly rootPath: string;
   readonly mounts: readonly SpecMount[];
   /** Null: the daemon has no control group. */
@@ -85,7 +85,7 @@ const kernelMounts: readonly SpecMount[] = [
   },
 ];
 
-export function runtimeSpec(input: SpecInput): object {
+export function runtimeSpec(input: LocalSpecInput): object {
   const { launch, identity } = input;
   const mappings = identity.mappings.map((map) => ({ containerID: map.inside, hostID: map.outside, size: map.size }));
   return {
@@ -159,7 +159,7 @@ function initArgs(command: readonly string[]): string[] {
   return [initPath, '--', ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
 }
 
-function controlGroup(cgroupsPath: string, { launch, byGroup }: SpecInput): object {
+function controlGroup(cgroupsPath: string, { launch, byGroup }: LocalSpecInput): object {
   return { cgroupsPath, resources: resources(launch.limits, byGroup) };
 }
 

@@ -13,7 +13,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
-import { type Identity, readIdSpace } from './ids.ts';
+import { type LocalIdentity, readIdSpace } from './ids.ts';
 import { innerMounts, nestMounts, outerMounts, withTrees } from './nested.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import { bindSource, type Owners, openSource, overlaySource } from './source.ts';
@@ -36,7 +36,7 @@ const stageFolders = [
 ];
 const stageFolder = stageFolders.find((folder) => existsSync(folder)) ?? stageFolders[0]!;
 
-export interface Staged {
+export interface StagedRoot {
   readonly rootPath: string;
   /** The mounts for the runtime. */
   readonly mounts: readonly SpecMount[];
@@ -53,7 +53,7 @@ export interface StageInput extends Omit<Owners, 'agent'> {
   readonly hostname: string;
   readonly root: Root;
   readonly mounts: readonly Mount[];
-  readonly identity: Identity;
+  readonly identity: LocalIdentity;
   readonly rootless: boolean;
 }
 
@@ -130,7 +130,7 @@ export function dropRootFolder(id: string): void {
   rmSync(join(stageFolder, id), { recursive: true, force: true });
 }
 
-export async function stage(input: StageInput): Promise<Staged> {
+export async function stage(input: StageInput): Promise<StagedRoot> {
   const { folder, release } = setStage(input.id);
   try {
     const mounts = input.root.kind === 'host' ? [...hostProgramMounts(), ...input.mounts] : input.mounts;

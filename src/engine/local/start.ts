@@ -8,9 +8,9 @@ import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
-import { type Context, type LaunchNote, noteName, noteNested, requireInit, runtimeArgs } from './context.ts';
+import { type LaunchNote, type LocalContext, noteName, noteNested, requireInit, runtimeArgs } from './context.ts';
 import { releaseCommand } from './crun.ts';
-import { type Identity, identityOf, withAgentAs } from './ids.ts';
+import { identityOf, type LocalIdentity, withAgentAs } from './ids.ts';
 import { type Keeper, runtimeFault, startKeeper } from './keeper.ts';
 import type { Layout } from './layout.ts';
 import { logName } from './log-file.ts';
@@ -21,7 +21,7 @@ import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
 /** Prepares everything for the command, which waits. */
-export async function create(context: Context, launch: Launch): Promise<void> {
+export async function create(context: LocalContext, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime);
   requireInit(context.layout);
   const advisory = advisoryLimits(context, launch);
@@ -56,7 +56,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   }
 }
 
-async function createWith(context: Context, launch: Launch, runtime: Runtime, keeper: Keeper): Promise<void> {
+async function createWith(context: LocalContext, launch: Launch, runtime: Runtime, keeper: Keeper): Promise<void> {
   const { layout, filter, cgroups, space } = context;
   const isCrun = runtime.name === 'crun';
   const identity = identityFor(context, launch);
@@ -109,7 +109,7 @@ function putInBundle(bundle: string, name: string, content: object): void {
 }
 
 /** Lets the command begin; for a moment its process is still the runtime. */
-export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
+export async function begin(context: LocalContext, id: string, note: LaunchNote): Promise<void> {
   if (note.runtime !== 'crun' || !releaseCommand(join(context.layout.state('crun'), id)))
     await startWith(context, id, note);
 }
@@ -119,7 +119,7 @@ export async function waitForCommand(initPid: number): Promise<void> {
   for (let tries = 0; isRuntime(initPid) && tries < maxTries; tries += 1) await pause(1);
 }
 
-async function startWith(context: Context, id: string, { runtime, runtimePath }: LaunchNote): Promise<void> {
+async function startWith(context: LocalContext, id: string, { runtime, runtimePath }: LaunchNote): Promise<void> {
   const { exitCode, stderr } = await run([runtimePath, ...runtimeArgs(context, runtime), 'start', id]);
   if (exitCode !== 0) throw runtimeFault(stderr);
 }
@@ -135,14 +135,14 @@ export function initMount(layout: Layout) {
 }
 
 /** The ids that the sandbox runs with. */
-function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts' | 'asOwner'>): Identity {
+function identityFor(context: LocalContext, launch: Pick<Launch, 'slot' | 'mounts' | 'asOwner'>): LocalIdentity {
   const identity = identityOf(launch.slot, context.space);
   const mapsOwner = launch.asOwner || launch.mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner);
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 
 /** The limits that cannot be enforced here. Throws if one of them is demanded. */
-function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
+function advisoryLimits(context: LocalContext, launch: Launch): (keyof Limits)[] {
   const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
     (key) => !context.cgroups.enforced.includes(key) && !launch.held.includes(key),
   );

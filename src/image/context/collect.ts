@@ -12,14 +12,18 @@ import { type BytePath, fromBytes, fromText, toBytes, toText } from '../../model
 import { Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
 import { refusal } from '../dockerfile/parse.ts';
-import type { ContextLimits, Entry, Wanted } from './context.ts';
+import type { ContextEntry, ContextLimits, WantedFiles } from './context.ts';
 import { matchesName, type NamePattern, namePattern } from './pattern.ts';
 
 const contextLimits: ContextLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 };
 const maxDepth = 200;
 
 /** Returns the entries in the order of their paths. */
-export async function collect(root: Anchor, wanted: Wanted, limits: ContextLimits = contextLimits): Promise<Entry[]> {
+export async function collect(
+  root: Anchor,
+  wanted: WantedFiles,
+  limits: ContextLimits = contextLimits,
+): Promise<ContextEntry[]> {
   const collector = new Collector(wanted, limits);
   for (const { line, patterns } of wanted.files) {
     for (const pattern of patterns) await collector.take(root, line, pattern);
@@ -28,18 +32,18 @@ export async function collect(root: Anchor, wanted: Wanted, limits: ContextLimit
 }
 
 class Collector {
-  readonly #wanted: Wanted;
+  readonly #wanted: WantedFiles;
   readonly #limits: ContextLimits;
-  readonly #found = new Map<BytePath, Entry>();
+  readonly #found = new Map<BytePath, ContextEntry>();
   #bytes = 0;
   #looks = 0;
 
-  constructor(wanted: Wanted, limits: ContextLimits) {
+  constructor(wanted: WantedFiles, limits: ContextLimits) {
     this.#wanted = wanted;
     this.#limits = limits;
   }
 
-  entries(): Entry[] {
+  entries(): ContextEntry[] {
     return [...this.#found.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
   }
 

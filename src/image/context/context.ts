@@ -13,7 +13,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { Files } from '../dockerfile/dockerfile.ts';
 import type { Ignore } from './ignore.ts';
 
-export interface Entry {
+export interface ContextEntry {
   readonly path: BytePath;
   readonly kind: 'file' | 'folder' | 'link';
   readonly mode: number;
@@ -27,7 +27,7 @@ export interface ContextLimits {
   readonly maxEntries: number;
 }
 
-export interface Wanted {
+export interface WantedFiles {
   /** The Dockerfile, for messages. */
   readonly file: string;
   readonly files: readonly Files[];

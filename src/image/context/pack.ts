@@ -8,14 +8,14 @@ import { type OpenFile, openRegularBelow, ReadRefusal } from '../../lib/bounded-
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Entry, Extra } from './context.ts';
+import type { ContextEntry, Extra } from './context.ts';
 import { header, padding } from './tar.ts';
 
 const readInto = promisify(read);
 const chunkBytes = 256 * 1024;
 
 /** A checksum of names, types, modes and contents. `root` may be null if there are no entries. */
-export async function checksumOf(root: Anchor | null, entries: readonly Entry[]): Promise<string> {
+export async function checksumOf(root: Anchor | null, entries: readonly ContextEntry[]): Promise<string> {
   const hash = createHash('sha256');
   for (const entry of entries) {
     note(hash, entry);
@@ -27,7 +27,7 @@ export async function checksumOf(root: Anchor | null, entries: readonly Entry[])
 /** Fails at its end when the files are no longer those of the checksum. */
 export async function* pack(
   root: Anchor | null,
-  entries: readonly Entry[],
+  entries: readonly ContextEntry[],
   extras: readonly Extra[],
   checksum: string,
 ): AsyncGenerator<Buffer> {
@@ -66,11 +66,11 @@ export function foldersOf(path: string): string[] {
   return names.map((_name, index) => names.slice(0, index + 1).join('/'));
 }
 
-function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void {
+function note(hash: Hash, { path, kind, mode, sizeBytes, target }: ContextEntry): void {
   hash.update(JSON.stringify([path, kind, mode, sizeBytes, target]));
 }
 
-async function* contentOf(root: Anchor, entry: Entry): AsyncGenerator<Buffer> {
+async function* contentOf(root: Anchor, entry: ContextEntry): AsyncGenerator<Buffer> {
   const { fd, stat } = openBelow(root, entry.path);
   try {
     if (stat.size !== entry.sizeBytes) throw changed(entry.path);

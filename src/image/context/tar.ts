@@ -4,7 +4,7 @@
 const blockBytes = 512;
 const kinds = { file: '0', link: '2', folder: '5' } as const;
 
-export interface Member {
+export interface TarMember {
   readonly name: Buffer;
   readonly kind: keyof typeof kinds;
   readonly mode: number;
@@ -15,7 +15,7 @@ export interface Member {
 const maxName = 100;
 
 /** Long names precede the header, as entries of their own type. */
-export function* header(member: Member): Generator<Buffer> {
+export function* header(member: TarMember): Generator<Buffer> {
   const name = member.kind === 'folder' ? Buffer.concat([member.name, Buffer.from('/')]) : member.name;
   if (member.target.length > maxName) yield* longName('K', member.target);
   if (name.length > maxName) yield* longName('L', name);

@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import type { Files, Instruction } from './dockerfile.ts';
 import { jsonWords } from './words.ts';
 
-export interface Sources {
+export interface CopySources {
   /** The text for the engine. */
   readonly text: string;
   /** Null: it copies from another stage. */
@@ -18,7 +18,7 @@ export function readSources(
   { name, line, text, heredocs }: Instruction,
   stages: readonly string[],
   refuse: Refuse,
-): Sources {
+): CopySources {
   if (heredocs.length > 0)
     throw refuse(`${name} of a heredoc is not understood`, 'Copy a file, or use RUN cat <<EOF > FILE');
   const [flags, rest] = splitFlags(text);

@@ -37,7 +37,7 @@ export interface Files {
   readonly patterns: readonly string[];
 }
 
-export interface Base {
+export interface RecipeBase {
   /** The names by which Dockerfiles refer to the base. */
   readonly names: readonly string[];
   readonly id: string;

@@ -6,7 +6,7 @@
 
 import { arch } from 'node:os';
 import { readSources } from './copy.ts';
-import type { Base, Dockerfile, Files, Instruction, Recipe } from './dockerfile.ts';
+import type { Dockerfile, Files, Instruction, Recipe, RecipeBase } from './dockerfile.ts';
 import { shellScript } from './heredoc.ts';
 import { refusal } from './parse.ts';
 import { expand, jsonWords, splitWords, unquoted } from './words.ts';
@@ -21,7 +21,7 @@ const maxStepBytes = 60_000;
 const maxSteps = 500;
 const defaultShell = ['/bin/sh', '-c'];
 
-export function recipeFrom(dockerfile: Dockerfile, base: Base): Recipe {
+export function recipeFrom(dockerfile: Dockerfile, base: RecipeBase): Recipe {
   const { file, escaper, instructions } = dockerfile;
   const writer = new Writer(dockerfile, base);
   const steps = instructions.map((instruction) => ({
@@ -38,10 +38,10 @@ class Writer {
   readonly stages: Stage[] = [];
   readonly files: Files[] = [];
   readonly #dockerfile: Dockerfile;
-  readonly #base: Base;
+  readonly #base: RecipeBase;
   readonly #arguments = new Map<string, string>();
 
-  constructor(dockerfile: Dockerfile, base: Base) {
+  constructor(dockerfile: Dockerfile, base: RecipeBase) {
     this.#dockerfile = dockerfile;
     this.#base = base;
   }

@@ -3,7 +3,7 @@
  *
  * Life cycle: the daemon attaches a sandbox with its credentials, keys included; the proxy holds them in memory. A client
  * inside calls either the base URL, `http://127.0.0.1:PORT`, or the host by its own name through the proxy, where TLS is
- * terminated with a certificate of the installation's authority. Each such connection is a `Call`. The forwarder answers it:
+ * terminated with a certificate of the installation's authority. Each such connection is a `CredentialCall`. The forwarder answers it:
  * each request goes to the host with the header added, over verified TLS, and the response comes back. A changed value
  * is used from the next request on; when a credential is taken away, its connections are closed.
  *
@@ -29,7 +29,7 @@ import type { Paths } from '../../model/credential.ts';
 import type { Endpoint } from '../../model/host.ts';
 
 /** The host that requests go to, and the header that the proxy adds. */
-export interface Target {
+export interface CredentialTarget {
   readonly name: string;
   readonly host: string;
   readonly port: number;
@@ -47,7 +47,7 @@ export interface Target {
 }
 
 /** A key that a sandbox uses and never sees: only its host gets the header. In memory only. */
-export interface Credential extends Target {
+export interface CredentialKey extends CredentialTarget {
   /** The key alone: a response whose head contains it is not passed on. */
   readonly secret: string;
   /** The port of 127.0.0.1 inside that stands for the host: the base URL. */
@@ -67,11 +67,11 @@ export interface Issuer {
 }
 
 /** A connection from inside to a credential's host or to a service. */
-export interface Call {
+export interface CredentialCall {
   /** The current target: its value can change while connections are open. */
-  readonly target: Target;
+  readonly target: CredentialTarget;
   /** The target if it is the host of a credential. Null: a service, without TLS. */
-  readonly credential: Credential | null;
+  readonly credential: CredentialKey | null;
   /**
    * The connection of the client inside, from its first byte on: HTTP at the base URL, TLS if `asked` names the host.
    */
@@ -88,5 +88,5 @@ export interface Call {
 
 /** Answers calls, in the proxy. */
 export interface Forwarder {
-  answer(call: Call): void;
+  answer(call: CredentialCall): void;
 }

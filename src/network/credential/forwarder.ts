@@ -6,13 +6,13 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
-import type { Call, Forwarder } from './credential.ts';
+import type { CredentialCall, Forwarder } from './credential.ts';
 import { echoIn, responseHeaders } from './headers.ts';
 import { Interception } from './interception.ts';
 import { outgoing } from './outgoing.ts';
 import { refuse, refuseOn } from './refusal.ts';
 import { passUpgrade } from './upgrade.ts';
-import { Upstream } from './upstream.ts';
+import { UpstreamAgent } from './upstream.ts';
 
 const maxHeaderBytes = 64 * 1024;
 /** Longer than clients keep a connection open for its next request. */
@@ -21,8 +21,8 @@ const keepAliveMs = 120_000;
 const maxAtOnce = 32;
 
 interface Connection {
-  readonly call: Call;
-  readonly agent: Upstream;
+  readonly call: CredentialCall;
+  readonly agent: UpstreamAgent;
   /** Requests that have no response yet. */
   open: number;
 }
@@ -54,7 +54,7 @@ export function createForwarder(): Forwarder {
       socket.setNoDelay();
       const client = asked === null || credential === null ? socket : interception.open(socket, credential);
       client.on('error', () => client.destroy());
-      connections.set(client, { call, agent: new Upstream(call), open: 0 });
+      connections.set(client, { call, agent: new UpstreamAgent(call), open: 0 });
       server.emit('connection', client);
       // The client is paused until now, so that no byte is lost before there are listeners.
       client.resume();
@@ -105,7 +105,7 @@ function forward({ call, agent }: Connection, request: IncomingMessage, response
 
 /** Sends the head of the response at once, before a body comes. Returns a Fault if Node refuses to write it. */
 function begin(
-  { target }: Call,
+  { target }: CredentialCall,
   response: ServerResponse,
   { statusCode, statusMessage, rawHeaders }: IncomingMessage,
 ): Fault | null {

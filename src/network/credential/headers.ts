@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { type Headers, hopByHop, namedByConnection, pairs } from '../../lib/http-headers.ts';
 import { occurs } from '../../lib/occurrence.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Call } from './credential.ts';
+import type { CredentialCall } from './credential.ts';
 
 /** CGI servers do not distinguish `_` and `-` in names. */
 function alike(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-export interface Addition {
+export interface HeaderAddition {
   readonly host: string;
   readonly header: string;
   readonly value: string;
@@ -22,7 +22,7 @@ export interface Addition {
  * The headers of a request with those of the credential. The client's own headers of these names are removed, in any
  * spelling and number.
  */
-export function requestHeaders(received: Headers, { host, header, value, drops, also }: Addition): string[] {
+export function requestHeaders(received: Headers, { host, header, value, drops, also }: HeaderAddition): string[] {
   const added = [[header, value] as const, ...(also === undefined ? [] : [also])];
   const names = [...added.map(([name]) => name), ...drops];
   const left = new Set([...droppedFrom(received), ...names.map(alike)]);
@@ -31,7 +31,10 @@ export function requestHeaders(received: Headers, { host, header, value, drops, 
 }
 
 /** Refuses a response that echoes the key: it would bring the key into the sandbox. */
-export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }: IncomingMessage): Fault | null {
+export function echoIn(
+  { credential }: CredentialCall,
+  { statusMessage = '', rawHeaders }: IncomingMessage,
+): Fault | null {
   if (credential === null) return null;
   const secret = Buffer.from(credential.secret, 'latin1');
   if (![statusMessage, ...rawHeaders].some((text) => occurs(secret, text))) return null;

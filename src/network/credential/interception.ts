@@ -2,7 +2,7 @@
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { type Host, parseHost } from '../../model/host.ts';
 import { leafCertificate } from './certificate.ts';
-import type { Call, Credential, Issuer } from './credential.ts';
+import type { CredentialCall, CredentialKey, Issuer } from './credential.ts';
 import { handshakeMs } from './upstream.ts';
 
 interface Kept {
@@ -18,7 +18,7 @@ export class Interception {
   readonly #kept = new Map<string, Kept>();
 
   /** The decrypted connection of the client; it is closed when the handshake is for another name. */
-  open(socket: Call['socket'], credential: Credential): TLSSocket {
+  open(socket: CredentialCall['socket'], credential: CredentialKey): TLSSocket {
     const host = parseHost(credential.host);
     const secureContext = this.#context(credential.issuer, host);
     const clear = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Paths } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
-import type { Call, Target } from './credential.ts';
+import type { CredentialCall, CredentialTarget } from './credential.ts';
 import { requestHeaders } from './headers.ts';
 
 export interface Outgoing {
@@ -16,7 +16,7 @@ export interface Outgoing {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The request to send; a Fault if the request must not pass. */
-export function outgoing(call: Call, request: IncomingMessage): Outgoing | Fault {
+export function outgoing(call: CredentialCall, request: IncomingMessage): Outgoing | Fault {
   const { target, credential, asked } = call;
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
@@ -49,7 +49,7 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder) && rest.every((part) => /^[\w~:-][\w.~:-]*$/.test(part));
 }
 
-function isFor(text: string, { host, port }: Target): boolean {
+function isFor(text: string, { host, port }: CredentialTarget): boolean {
   try {
     const named = parseEndpoint(text, port);
     return named.host.text === host && named.port === port;
@@ -58,7 +58,7 @@ function isFor(text: string, { host, port }: Target): boolean {
   }
 }
 
-function authority({ host, port, scheme }: Target): string {
+function authority({ host, port, scheme }: CredentialTarget): string {
   const text = hostText(parseHost(host));
   return port === (scheme === 'http' ? 80 : 443) ? text : `${text}:${port}`;
 }

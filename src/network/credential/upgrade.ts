@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import type { Call } from './credential.ts';
+import type { CredentialCall } from './credential.ts';
 import { echoIn, responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
 import { refuseOn } from './refusal.ts';
@@ -17,7 +17,7 @@ interface Upgrading {
 }
 
 /** Other protocols, such as HTTP/2, would carry requests that the forwarder does not check. */
-export function passUpgrade(call: Call, order: Outgoing, { request, socket, head }: Upgrading): void {
+export function passUpgrade(call: CredentialCall, order: Outgoing, { request, socket, head }: Upgrading): void {
   if (!isWebSocketRequest(request)) {
     refuseOn(socket, 501, new Fault('unsupported', 'the only upgrade that passes is to WebSocket, without a body'));
     return;
@@ -28,7 +28,12 @@ export function passUpgrade(call: Call, order: Outgoing, { request, socket, head
   );
 }
 
-function shakeHands(call: Call, server: Duplex, order: Outgoing, { socket, head }: Omit<Upgrading, 'request'>): void {
+function shakeHands(
+  call: CredentialCall,
+  server: Duplex,
+  order: Outgoing,
+  { socket, head }: Omit<Upgrading, 'request'>,
+): void {
   passHandshake({
     request: order,
     client: socket,

@@ -7,16 +7,16 @@ import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Fault } from '../../model/fault.ts';
-import type { Call, Credential, Target } from './credential.ts';
+import type { CredentialCall, CredentialKey, CredentialTarget } from './credential.ts';
 
 export const handshakeMs = 15_000;
 /** Shorter than servers keep idle connections, so that no request is sent on one that is closing. */
 const idleMs = 4000;
 
-export class Upstream extends Agent {
-  readonly #call: Call;
+export class UpstreamAgent extends Agent {
+  readonly #call: CredentialCall;
 
-  constructor(call: Call) {
+  constructor(call: CredentialCall) {
     super({ keepAlive: true, maxSockets: 1, timeout: idleMs });
     this.#call = call;
     call.socket.once('close', () => this.destroy());
@@ -30,13 +30,13 @@ export class Upstream extends Agent {
   }
 }
 
-export async function openUpstream(call: Call): Promise<Duplex> {
+export async function openUpstream(call: CredentialCall): Promise<Duplex> {
   const { credential, target } = call;
   const socket = (await call.dial().catch((error: Error) => Promise.reject(dialFault(target, error)))).setNoDelay();
   return credential === null || credential.scheme === 'http' ? socket : openTls(credential, socket);
 }
 
-function openTls(credential: Credential, socket: Socket): Promise<Duplex> {
+function openTls(credential: CredentialKey, socket: Socket): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const stream = connect({ ...connectionOptions(credential), socket });
     const late = setTimeout(() => stream.destroy(new Error('the handshake takes too long')), handshakeMs);
@@ -54,7 +54,7 @@ function openTls(credential: Credential, socket: Socket): Promise<Duplex> {
   });
 }
 
-function connectionOptions({ host, roots }: Credential): ConnectionOptions {
+function connectionOptions({ host, roots }: CredentialKey): ConnectionOptions {
   return {
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
@@ -78,7 +78,7 @@ function trusting(roots: readonly string[]): SecureContext {
 }
 
 /** A host that refuses, is unknown or cannot be reached is `unavailable`, not an internal error. */
-function dialFault({ name, host }: Target, error: Error): Fault {
+function dialFault({ name, host }: CredentialTarget, error: Error): Fault {
   return new Fault('unavailable', `no connection to ${host} for ${name}: ${error.message}`, { cause: error });
 }
 
@@ -91,7 +91,7 @@ const unknownIssuer = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-function tlsFault({ host, port }: Credential, error: NodeJS.ErrnoException): Fault {
+function tlsFault({ host, port }: CredentialKey, error: NodeJS.ErrnoException): Fault {
   const code = error.code ?? error.message;
   const hint = unknownIssuer.has(code)
     ? 'If it is yours, add the file with the certificate of its authority to `authorities:` in config.yaml.'

@@ -7,14 +7,14 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Headers, valuesOf } from '../../lib/http-headers.ts';
 import { agentApiPort } from '../../model/session.ts';
-import type { Call } from '../credential/credential.ts';
+import type { CredentialCall } from '../credential/credential.ts';
 import { requestHeaders } from '../credential/headers.ts';
 import type { Meter } from './meter.ts';
 import { counted } from './relay.ts';
 
 const header = 'authorization';
 
-export function agentApiCall(client: Socket, meter: Meter, dial: () => Promise<Socket>): Call {
+export function agentApiCall(client: Socket, meter: Meter, dial: () => Promise<Socket>): CredentialCall {
   const host = '127.0.0.1';
   return {
     target: { name: 'the agent API', host, port: agentApiPort, header, value: '', drops: [] },

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { isAlive } from '../../lib/process.ts';
 import type { Endpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
-import { type LookUp, Refused, resolveAllowed } from '../lookup.ts';
+import { type LookUp, RefusedAttempt, resolveAllowed } from '../lookup.ts';
 import type { Attachment } from '../network.ts';
-import { RecordFile, type RecordLine, type Via } from '../record.ts';
+import { type ConnectionVia, RecordFile, type RecordLine } from '../record.ts';
 import { Attempt } from './attempt.ts';
 import { dialOne } from './dial.ts';
 import type { AcceptLimits } from './listener.ts';
 import { Meter } from './meter.ts';
-import { RateLimit, Slots } from './rate-limit.ts';
+import { Slots, TokenBucket } from './rate-limit.ts';
 import { type Inspection, type Passing, relay } from './relay.ts';
 import { UsageFile } from './usage.ts';
 
@@ -30,7 +30,7 @@ const ownRules: Rules = ({ policy }) => policy;
 export class Attached {
   readonly #lookUp: LookUp;
   readonly #slots = new Slots(lookUpsAtOnce);
-  readonly #rate = new RateLimit(attemptsPerSecond, attemptBurst);
+  readonly #rate = new TokenBucket(attemptsPerSecond, attemptBurst);
   readonly #sockets = new Set<Socket>();
   readonly #attempts = new Map<Attempt, Rules>();
   readonly #record: RecordFile;
@@ -88,7 +88,7 @@ export class Attached {
     if (this.#isGone) socket.destroy();
   }
 
-  attempt(via: Via, rules: Rules = ownRules): Attempt {
+  attempt(via: ConnectionVia, rules: Rules = ownRules): Attempt {
     const attempt = new Attempt(
       this.#serial(),
       via,
@@ -105,13 +105,14 @@ export class Attached {
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 
-  /** Checks, connects and records an attempt. Throws `Refused`. */
+  /** Checks, connects and records an attempt. Throws `RefusedAttempt`. */
   async dial(attempt: Attempt, asked: Endpoint, rules: Rules = ownRules): Promise<Socket> {
     const stop = new AbortController();
     attempt.asked = asked;
     attempt.cut = () => stop.abort();
     this.#attempts.set(attempt, rules);
-    if (this.meter.isSpent) throw new Refused('limit', 'the sandbox has reached its limit of bytes sent and received');
+    if (this.meter.isSpent)
+      throw new RefusedAttempt('limit', 'the sandbox has reached its limit of bytes sent and received');
     const { connectMs } = this.#attachment.limits;
     const { rule, addresses } = await resolveAllowed(rules(this), asked, (name) => this.#look(name, connectMs));
     const socket = await dialOne(asked, addresses, connectMs, stop.signal).catch((error: unknown) => {
@@ -121,7 +122,7 @@ export class Attached {
     try {
       // The rules may have changed since they were checked.
       if (this.#isGone || !rules(this).decide(asked).allowed)
-        throw new Refused('not_allowed', 'it is not allowed any more');
+        throw new RefusedAttempt('not_allowed', 'it is not allowed any more');
       attempt.allow(asked, rule, socket.remoteAddress ?? addresses[0]!.text);
       return socket;
     } catch (error) {
@@ -157,7 +158,10 @@ export class Attached {
 
   async #look(name: string, timeoutMs: number): ReturnType<LookUp> {
     const late = new Promise<never>((_, reject) => {
-      const timer = setTimeout(() => reject(new Refused('timeout', 'its name cannot be looked up in time')), timeoutMs);
+      const timer = setTimeout(
+        () => reject(new RefusedAttempt('timeout', 'its name cannot be looked up in time')),
+        timeoutMs,
+      );
       timer.unref();
     });
     return Promise.race([this.#slots.run(() => this.#lookUp(name)), late]);
@@ -179,7 +183,7 @@ export class Attached {
     try {
       this.#record.write(line);
     } catch (error) {
-      throw new Refused('limit', `it cannot be recorded (${(error as NodeJS.ErrnoException).code})`);
+      throw new RefusedAttempt('limit', `it cannot be recorded (${(error as NodeJS.ErrnoException).code})`);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { Exclusive } from '../../lib/exclusive.ts';
 import { isAlive, isSameProcess } from '../../lib/process.ts';
-import type { Order } from '../control.ts';
+import type { ProxyOrder } from '../control.ts';
 import type { Attachment } from '../network.ts';
 import type { ProxyParts } from './proxy.ts';
 import { SandboxPorts } from './sandbox-ports.ts';
@@ -10,7 +10,7 @@ import { SandboxPorts } from './sandbox-ports.ts';
 /** The interval of the check for sandboxes that ended while no daemon ran. */
 const sweepMs = 2000;
 
-export class Attachments {
+export class SandboxAttachments {
   readonly #parts: ProxyParts;
   readonly #sandboxes = new Map<string, SandboxPorts>();
   readonly #exclusive = new Exclusive();
@@ -24,7 +24,7 @@ export class Attachments {
     return this.#sandboxes.size === 0;
   }
 
-  async obey(order: Exclude<Order, { verb: 'hello' }>): Promise<void> {
+  async obey(order: Exclude<ProxyOrder, { verb: 'hello' }>): Promise<void> {
     if (order.verb === 'attach') return this.#exclusive.run(order.attachment.id, () => this.#attach(order.attachment));
     if (order.verb === 'detach') return this.#exclusive.run(order.id, async () => this.#detach(order.id));
     for (const id of [...this.#sandboxes.keys()]) if (!order.ids.includes(id)) this.#detach(id);

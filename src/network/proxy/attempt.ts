@@ -3,12 +3,12 @@
  */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
-import type { Refused } from '../lookup.ts';
-import type { Ended, RecordLine, Via } from '../record.ts';
+import type { RefusedAttempt } from '../lookup.ts';
+import type { ConnectionVia, EndedAttempt, RecordLine } from '../record.ts';
 
 export class Attempt {
   readonly id: string;
-  readonly via: Via;
+  readonly via: ConnectionVia;
   /** The requested endpoint; null until it is known. */
   asked: Endpoint | null = null;
   /** Closes the connections of the attempt. */
@@ -20,7 +20,7 @@ export class Attempt {
   #receivedBytes = 0;
   #state: 'open' | 'allowed' | 'over' = 'open';
 
-  constructor(id: string, via: Via, write: (line: RecordLine) => void, onEnd: (attempt: Attempt) => void) {
+  constructor(id: string, via: ConnectionVia, write: (line: RecordLine) => void, onEnd: (attempt: Attempt) => void) {
     this.id = id;
     this.via = via;
     this.#write = write;
@@ -61,7 +61,7 @@ export class Attempt {
   }
 
   /** Records the refusal; `text` is the request as it came. A failure after the attempt was allowed is no refusal. */
-  refuse(text: string, { refusal, rule, message }: Refused): void {
+  refuse(text: string, { refusal, rule, message }: RefusedAttempt): void {
     const isRefusal = this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name');
     if (!isRefusal) {
       this.end(message);
@@ -85,7 +85,7 @@ export class Attempt {
     this.#over();
   }
 
-  #outcome(reason: string | null): Ended {
+  #outcome(reason: string | null): EndedAttempt {
     return {
       at: new Date().toISOString(),
       attempt: this.id,

@@ -2,25 +2,25 @@
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText, parseHost } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
-import type { Call, Credential } from '../credential/credential.ts';
-import type { Refused } from '../lookup.ts';
+import type { CredentialCall, CredentialKey } from '../credential/credential.ts';
+import type { RefusedAttempt } from '../lookup.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { counted } from './relay.ts';
 
 /** The credential for that host if it is reached over TLS, which a client inside begins. */
-export function interceptedBy({ attachment }: Attached, asked: Endpoint): Credential | null {
-  const isMeant = (one: Credential) =>
+export function interceptedBy({ attachment }: Attached, asked: Endpoint): CredentialKey | null {
+  const isMeant = (one: CredentialKey) =>
     one.scheme === undefined && endpointText(endpointOf(one)) === endpointText(asked);
   return attachment.credentials.find(isMeant) ?? null;
 }
 
 export function credentialCall(
   attached: Attached,
-  credential: Credential,
+  credential: CredentialKey,
   socket: Socket,
   asked: Endpoint | null,
-): Call {
+): CredentialCall {
   const current = () => attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
   return {
     get target() {
@@ -36,16 +36,16 @@ export function credentialCall(
   };
 }
 
-function isSame(one: Credential, other: Credential): boolean {
+function isSame(one: CredentialKey, other: CredentialKey): boolean {
   return one.name === other.name && endpointText(endpointOf(one)) === endpointText(endpointOf(other));
 }
 
-function endpointOf({ host, port }: Credential): Endpoint {
+function endpointOf({ host, port }: CredentialKey): Endpoint {
   return { host: parseHost(host), port };
 }
 
 /** Connects to the host of the credential; a rule allows it as long as the sandbox has the credential. */
-async function dialFor(attached: Attached, credential: Credential, socket: Socket): Promise<Socket> {
+async function dialFor(attached: Attached, credential: CredentialKey, socket: Socket): Promise<Socket> {
   const target = endpointOf(credential);
   const rule = endpointText(target);
   const isGranted = () => attached.attachment.credentials.some((one) => isSame(one, credential));
@@ -56,13 +56,13 @@ async function dialFor(attached: Attached, credential: Credential, socket: Socke
     recordWhole(attempt, socket, upstream);
     return upstream;
   } catch (error) {
-    attempt.refuse(rule, error as Refused);
+    attempt.refuse(rule, error as RefusedAttempt);
     throw error;
   }
 }
 
 /** Counts bytes against the limits only: the record counts the bytes of the upstream connection. */
-export function limited({ meter }: Attached): Call['counted'] {
+export function limited({ meter }: Attached): CredentialCall['counted'] {
   const passing = { meter, onBytes: () => {} };
   return (way) => counted(passing, way);
 }

@@ -1,7 +1,7 @@
 /** Connects to one of the checked addresses, and to no other. */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { Endpoint } from '../../model/host.ts';
-import { type Address, Refused } from '../lookup.ts';
+import { type Address, RefusedAttempt } from '../lookup.ts';
 import { withReusedBuffer } from './reused-buffer.ts';
 
 /** The wait for one address before the next is tried as well. */
@@ -31,15 +31,15 @@ export function dialOne(
       },
     };
     const socket = withReusedBuffer((onread) => connect({ ...options, onread }));
-    const fail = (refused: Refused) => {
+    const fail = (refused: RefusedAttempt) => {
       settle();
       socket.destroy();
       reject(refused);
     };
-    const timer = setTimeout(() => fail(new Refused('timeout', 'it does not answer')), timeoutMs);
-    const abort = () => fail(new Refused('not_allowed', 'it is not allowed any more'));
+    const timer = setTimeout(() => fail(new RefusedAttempt('timeout', 'it does not answer')), timeoutMs);
+    const abort = () => fail(new RefusedAttempt('not_allowed', 'it is not allowed any more'));
     const failed = (error: NodeJS.ErrnoException) =>
-      fail(new Refused('unreachable', `it cannot be reached (${why(error)})`));
+      fail(new RefusedAttempt('unreachable', `it cannot be reached (${why(error)})`));
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { endpointText } from '../../model/host.ts';
 import type { Forwarder } from '../credential/credential.ts';
-import type { Refused } from '../lookup.ts';
+import type { RefusedAttempt } from '../lookup.ts';
 import type { Attached } from './attached.ts';
 import { HttpFront } from './http.ts';
 import { endWith, firstBytes, type Inbound } from './inbound.ts';
@@ -50,7 +50,7 @@ export class Front {
         }
       },
       accept: () => void socket.write(socksReply(socksReplies.done)),
-      answer: (refused: Refused) => endWith(socket, socksReply(replyFor(refused))),
+      answer: (refused: RefusedAttempt) => endWith(socket, socksReply(replyFor(refused))),
       http: this.#http,
       forwarder: this.#forwarder,
     });

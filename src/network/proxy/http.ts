@@ -5,13 +5,13 @@ import { type Duplex, pipeline } from 'node:stream';
 import { type Headers, valuesOf } from '../../lib/http-headers.ts';
 import { endpointText } from '../../model/host.ts';
 import type { Forwarder } from '../credential/credential.ts';
-import { Refused } from '../lookup.ts';
+import { RefusedAttempt } from '../lookup.ts';
 import type { Attempt } from './attempt.ts';
 import { type BadBody, type Body, bodyOf, ChunkedBody } from './body.ts';
 import { endWith, type Inbound } from './inbound.ts';
 import { refusalText, refuse, refusedBy } from './refusal.ts';
 import { counted, type Passing, relayBytes } from './relay.ts';
-import { endpoint, passedOn, type Wanted, wantedBy } from './request.ts';
+import { endpoint, type ForwardRequest, passedOn, wantedBy } from './request.ts';
 import { endLines, readLines } from './reused-buffer.ts';
 import { takeTunnel } from './tunnel.ts';
 import { checkUpgrade, passUpgrade } from './upgrade.ts';
@@ -54,10 +54,10 @@ export class HttpFront {
     const inbound = this.#inbound.get(socket)!;
     const text = request.url ?? '';
     if (head.length > 0) socket.unshift(head);
-    const answer = (refused: Refused) => endWith(socket, refusalText(refused));
+    const answer = (refused: RefusedAttempt) => endWith(socket, refusalText(refused));
     if (inbound.fixed) {
       const attempt = inbound.attached.attempt('connect');
-      const refused = new Refused('bad_request', 'a tunnel inside a tunnel');
+      const refused = new RefusedAttempt('bad_request', 'a tunnel inside a tunnel');
       attempt.refuse(text, refused);
       answer(refused);
       return;
@@ -117,7 +117,7 @@ export class HttpFront {
       socket.destroy();
       return;
     }
-    const refused = new Refused('bad_request', `the request is malformed (${code})`);
+    const refused = new RefusedAttempt('bad_request', `the request is malformed (${code})`);
     inbound.attached.attempt('http').refuse('', refused);
     endWith(socket, refusalText(refused));
   }
@@ -128,19 +128,19 @@ function dropSpare({ attempt, socket }: NonNullable<Inbound['spare']>): void {
   attempt.end();
 }
 
-async function reach(inbound: Inbound, attempt: Attempt, { target }: Wanted): Promise<Socket> {
+async function reach(inbound: Inbound, attempt: Attempt, { target }: ForwardRequest): Promise<Socket> {
   const { spare } = inbound;
   inbound.spare = null;
   const socket = spare && !spare.socket.destroyed ? spare.socket : await inbound.attached.dial(attempt, target);
   if (!inbound.socket.destroyed) return socket;
   socket.destroy();
-  throw new Refused('unreachable', 'the client disconnected');
+  throw new RefusedAttempt('unreachable', 'the client disconnected');
 }
 
 interface Forwarding {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly wanted: Wanted;
+  readonly wanted: ForwardRequest;
   readonly upstream: Socket;
   readonly attempt: Attempt;
   readonly passing: Passing;
@@ -151,7 +151,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     upstream.destroy();
     attempt.end(reason);
     if (response.headersSent) response.destroy();
-    else refuse(response, new Refused('unreachable', reason));
+    else refuse(response, new RefusedAttempt('unreachable', reason));
   };
   attempt.holds(upstream, request.socket);
   readLines(upstream);

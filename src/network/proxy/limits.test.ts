@@ -5,7 +5,7 @@ import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
 import { soon } from '../../../test/fixtures/soon.ts';
 import { duplicate } from '../../lib/network-namespace.ts';
 import { Listener } from './listener.ts';
-import { RateLimit } from './rate-limit.ts';
+import { TokenBucket } from './rate-limit.ts';
 
 const MiB = 1024 * 1024;
 let open: { close(): void }[] = [];
@@ -111,7 +111,7 @@ describe('a listener', () => {
     for (const socket of made.splice(0)) socket.destroy();
   });
 
-  async function listen(rate: RateLimit, room: () => number) {
+  async function listen(rate: TokenBucket, room: () => number) {
     const server: Server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -135,7 +135,7 @@ describe('a listener', () => {
 
   it('accepts as many connections as there is room for; the others wait until there is room', async () => {
     let room = 3;
-    const { listener, accepted, dial } = await listen(new RateLimit(1000, 1000), () => room);
+    const { listener, accepted, dial } = await listen(new TokenBucket(1000, 1000), () => room);
     for (let at = 0; at < 10; at += 1) dial();
     await have(accepted, 3);
     room = 5;
@@ -144,7 +144,7 @@ describe('a listener', () => {
   });
 
   it('accepts connections no faster than the rate limit allows', async () => {
-    const { accepted, dial } = await listen(new RateLimit(100, 5), () => 1000);
+    const { accepted, dial } = await listen(new TokenBucket(100, 5), () => 1000);
     const from = performance.now();
     for (let at = 0; at < 30; at += 1) dial();
     await have(accepted, 30);

@@ -5,10 +5,10 @@
 import { closeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { duplicate } from '../../lib/network-namespace.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { TokenBucket } from './rate-limit.ts';
 
 export interface AcceptLimits {
-  readonly rate: RateLimit;
+  readonly rate: TokenBucket;
   /** The number of further connections that may be open. */
   room(): number;
 }

@@ -9,10 +9,18 @@ import { OwnLog } from '../../lib/own-log.ts';
 import { tryLock } from '../../lib/sys.ts';
 import { detachMount } from '../../lib/sys-mount.ts';
 import { asFault } from '../../model/fault.ts';
-import { type Answer, controlVersion, proxyFiles, readLines, type SentOrder, sendLine, socketIn } from '../control.ts';
+import {
+  controlVersion,
+  type ProxyAnswer,
+  proxyFiles,
+  readLines,
+  type SentOrder,
+  sendLine,
+  socketIn,
+} from '../control.ts';
 import { createForwarder } from '../credential/forwarder.ts';
 import { systemLookUp } from '../lookup.ts';
-import { Attachments } from './attachments.ts';
+import { SandboxAttachments } from './attachments.ts';
 import { Front } from './front.ts';
 import { NamespaceSockets } from './namespace-sockets.ts';
 
@@ -45,7 +53,7 @@ void NamespaceSockets.open().then(serve);
 
 function serve(sockets: NamespaceSockets): void {
   const forwarder = createForwarder();
-  const attachments = new Attachments({
+  const attachments = new SandboxAttachments({
     ...{ sockets, forwarder },
     front: new Front(forwarder),
     lookUp: systemLookUp,
@@ -71,7 +79,7 @@ function serve(sockets: NamespaceSockets): void {
   }, lookMs);
 }
 
-async function obey(attachments: Attachments, order: SentOrder): Promise<Answer> {
+async function obey(attachments: SandboxAttachments, order: SentOrder): Promise<ProxyAnswer> {
   const { serial } = order;
   try {
     if (order.verb !== 'hello') await attachments.obey(order);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { defaultNetworkLimits, type NetworkLimits } from '../../model/network.ts';
-import { type Clock, Meter } from './meter.ts';
-import { RateLimit, Slots } from './rate-limit.ts';
+import { Meter, type MeterClock } from './meter.ts';
+import { Slots, TokenBucket } from './rate-limit.ts';
 
 const MiB = 1024 * 1024;
 
 /** Time passes when the test advances it. */
-class TestClock implements Clock {
+class TestClock implements MeterClock {
   now = 0;
   #timers: { readonly at: number; readonly act: () => void }[] = [];
   #turns: (() => void)[] = [];
@@ -112,7 +112,7 @@ describe('a limit on total bytes', () => {
 
 describe('a rate limit', () => {
   it('allows a burst at once, and then one after another', () => {
-    const pace = new RateLimit(10, 3, 0);
+    const pace = new TokenBucket(10, 3, 0);
     expect([0, 0, 0, 0, 0].map(() => pace.takeMs(0))).toEqual([0, 0, 0, 100, 200]);
     expect(pace.takeMs(10_000)).toBe(0);
   });

@@ -14,21 +14,21 @@ const perTurn = 16;
 const burstSeconds = 0.1;
 const minBurstBytes = 64 * 1024;
 
-export interface Clock {
+export interface MeterClock {
   nowMs(): number;
   after(ms: number, act: () => void): void;
   /** Calls `act` in the next turn of the event loop. */
   nextTurn(act: () => void): void;
 }
 
-export const realClock: Clock = {
+export const realClock: MeterClock = {
   nowMs: () => performance.now(),
   after: (ms, act) => void setTimeout(act, ms),
   nextTurn: (act) => void setImmediate(act),
 };
 
 export class Meter {
-  readonly #clock: Clock;
+  readonly #clock: MeterClock;
   readonly #onSpent: () => void;
   #limits: NetworkLimits;
   #totalBytes: number;
@@ -41,7 +41,7 @@ export class Meter {
   #waitingForRate: Go[] = [];
 
   /** `onSpent` is called whenever the total limit is exceeded. */
-  constructor(limits: NetworkLimits, usedBytes: number, onSpent: () => void, clock: Clock = realClock) {
+  constructor(limits: NetworkLimits, usedBytes: number, onSpent: () => void, clock: MeterClock = realClock) {
     this.#limits = limits;
     this.#totalBytes = usedBytes;
     this.#onSpent = onSpent;

@@ -1,5 +1,5 @@
 /** A token bucket: a burst, then a steady rate. */
-export class RateLimit {
+export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;
   #left: number;

@@ -1,13 +1,15 @@
 /** Refusals as HTTP responses. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { headText } from '../../lib/http-headers.ts';
-import { Refused } from '../lookup.ts';
+import { RefusedAttempt } from '../lookup.ts';
 
-export function refusedBy(error: unknown): Refused {
-  return error instanceof Refused ? error : new Refused('unreachable', `it failed (${(error as Error).message})`);
+export function refusedBy(error: unknown): RefusedAttempt {
+  return error instanceof RefusedAttempt
+    ? error
+    : new RefusedAttempt('unreachable', `it failed (${(error as Error).message})`);
 }
 
-const statuses: Partial<Record<Refused['refusal'], number>> = {
+const statuses: Partial<Record<RefusedAttempt['refusal'], number>> = {
   bad_request: 400,
   limit: 429,
   timeout: 504,
@@ -15,18 +17,18 @@ const statuses: Partial<Record<Refused['refusal'], number>> = {
   unknown_name: 502,
 };
 
-export function refuse(response: ServerResponse, refused: Refused): void {
+export function refuse(response: ServerResponse, refused: RefusedAttempt): void {
   const { status, headers, body } = answerOf(refused);
   response.writeHead(status, headers).end(body);
 }
 
 /** Like `refuse`, as text for a bare socket. */
-export function refusalText(refused: Refused): string {
+export function refusalText(refused: RefusedAttempt): string {
   const { status, headers, body } = answerOf(refused);
   return `${headText(status, STATUS_CODES[status]!, headers)}${body}`;
 }
 
-function answerOf({ refusal, message }: Refused) {
+function answerOf({ refusal, message }: RefusedAttempt) {
   const body = `carrel: ${message}\n`;
   const length = String(Buffer.byteLength(body));
   const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', length, 'Connection', 'close'];

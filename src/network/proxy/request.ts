@@ -7,22 +7,22 @@ import { type Headers, hopByHop, namedByConnection, pairs, valuesOf } from '../.
 import { isFault } from '../../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
 import { printable } from '../../model/name.ts';
-import { Refused } from '../lookup.ts';
+import { RefusedAttempt } from '../lookup.ts';
 
 const httpPort = 80;
 
 /** Headers that pass even if `Connection` names them. */
 const kept = new Set(['host', 'content-length', 'cookie', 'authorization', 'content-type', 'content-encoding']);
 
-export interface Wanted {
+export interface ForwardRequest {
   readonly target: Endpoint;
   readonly path: string;
 }
 
 /**
- * The target and path of a request. Throws `Refused`. `fixed`: the target of the tunnel, the only one allowed in it.
+ * The target and path of a request. Throws `RefusedAttempt`. `fixed`: the target of the tunnel, the only one allowed in it.
  */
-export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): Wanted {
+export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): ForwardRequest {
   checkFraming(request);
   const wanted = fixed && request.url?.startsWith('/') ? { target: fixed, path: request.url } : absolute(request);
   if (fixed && endpointText(wanted.target) !== endpointText(fixed)) {
@@ -32,7 +32,7 @@ export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): Want
   return wanted;
 }
 
-function absolute({ url = '', method }: IncomingMessage): Wanted {
+function absolute({ url = '', method }: IncomingMessage): ForwardRequest {
   const found = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(url);
   if (!found) {
     throw bad(
@@ -86,6 +86,6 @@ export function passedOn(rawHeaders: Headers): string[] {
     .flat();
 }
 
-function bad(reason: string): Refused {
-  return new Refused('bad_request', reason);
+function bad(reason: string): RefusedAttempt {
+  return new RefusedAttempt('bad_request', reason);
 }

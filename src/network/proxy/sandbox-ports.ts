@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { PortForward } from '../../model/network.ts';
-import type { Credential } from '../credential/credential.ts';
+import type { CredentialKey } from '../credential/credential.ts';
 import { type Attachment, insidePorts } from '../network.ts';
 import { Attached } from './attached.ts';
 import { credentialCall } from './call.ts';
@@ -83,7 +83,7 @@ export class SandboxPorts {
     return (socket) => void this.#parts.front.take(this.attached, socket);
   }
 
-  #call(credential: Credential, socket: Socket): void {
+  #call(credential: CredentialKey, socket: Socket): void {
     this.attached.admit(socket);
     this.#parts.forwarder.answer(credentialCall(this.attached, credential, socket, null));
   }

@@ -8,9 +8,9 @@ import { parseEndpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
 import type { DeclaredService } from '../../model/service.ts';
 import { callerHeader } from '../../model/service.ts';
-import type { Call, Forwarder } from '../credential/credential.ts';
-import { Refused } from '../lookup.ts';
-import type { Caller } from '../network.ts';
+import type { CredentialCall, Forwarder } from '../credential/credential.ts';
+import { RefusedAttempt } from '../lookup.ts';
+import type { SandboxCaller } from '../network.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { limited, recordWhole } from './call.ts';
@@ -38,7 +38,7 @@ function begin(attached: Attached, { name, port, to }: DeclaredService): Attempt
   const isGranted = () => attached.attachment.services.some((one) => one.name === name && one.to === to);
   const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [`127.0.0.1:${port}`] : []));
   try {
-    if (!isGranted()) throw new Refused('not_allowed', 'it is not granted any more');
+    if (!isGranted()) throw new RefusedAttempt('not_allowed', 'it is not granted any more');
     attempt.allow({ host: { kind: 'address', text: '127.0.0.1', family: 4 }, port }, `service ${name}`, to);
     return attempt;
   } catch (error) {
@@ -60,14 +60,14 @@ function why(error: unknown): string {
 
 /** The caller as JSON in ASCII only, as headers require. */
 function callerText({ attachment: { id, name, user } }: Attached): string {
-  const caller: Caller = { id, name, user };
+  const caller: SandboxCaller = { id, name, user };
   return JSON.stringify(caller).replace(
     /[^\x20-\x7e]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-function serviceCall(attached: Attached, service: DeclaredService, client: Socket): Call {
+function serviceCall(attached: Attached, service: DeclaredService, client: Socket): CredentialCall {
   return {
     target: {
       name: service.name,

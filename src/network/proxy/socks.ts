@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net';
 import { isFault } from '../../model/fault.ts';
 import { type Endpoint, parseHost } from '../../model/host.ts';
-import type { Refusal } from '../../model/network.ts';
-import { Refused } from '../lookup.ts';
+import type { NetworkRefusal } from '../../model/network.ts';
+import { RefusedAttempt } from '../lookup.ts';
 
 export const socksVersion = 5;
 const noPassword = 0;
@@ -27,10 +27,10 @@ export class SocksReader {
     this.#read();
   }
 
-  /** Rejects with `Refused` when the other side ends first. */
+  /** Rejects with `RefusedAttempt` when the other side ends first. */
   async bytes(size: number): Promise<Buffer> {
     while (this.#have.length < size) {
-      if (this.#isOver) throw new Refused('bad_request', 'the SOCKS request is incomplete');
+      if (this.#isOver) throw new RefusedAttempt('bad_request', 'the SOCKS request is incomplete');
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -65,41 +65,42 @@ export class SocksReader {
 
 /** Answers the greeting. The client must accept no authentication: the socket identifies the sandbox. */
 export async function greet(reader: SocksReader, socket: Socket): Promise<void> {
-  if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is not SOCKS 5');
+  if ((await reader.byte()) !== socksVersion) throw new RefusedAttempt('bad_request', 'this is not SOCKS 5');
   const methods = await reader.bytes(await atLeastOne(reader));
   if (methods.includes(noPassword)) {
     socket.write(Buffer.from([socksVersion, noPassword]));
     return;
   }
   socket.end(Buffer.from([socksVersion, noMethod]));
-  throw new Refused('bad_request', 'the SOCKS client requires a password');
+  throw new RefusedAttempt('bad_request', 'the SOCKS client requires a password');
 }
 
 async function atLeastOne(reader: SocksReader): Promise<number> {
   const count = await reader.byte();
-  if (count === 0) throw new Refused('bad_request', 'the SOCKS greeting is empty');
+  if (count === 0) throw new RefusedAttempt('bad_request', 'the SOCKS greeting is empty');
   return count;
 }
 
-/** Reads the target of the request. Throws `Refused`. */
+/** Reads the target of the request. Throws `RefusedAttempt`. */
 export async function readRequest(reader: SocksReader): Promise<Endpoint> {
   const [version, command, reserved, type] = await reader.bytes(4);
-  if (version !== socksVersion || reserved !== 0) throw new Refused('bad_request', 'the SOCKS request is malformed');
+  if (version !== socksVersion || reserved !== 0)
+    throw new RefusedAttempt('bad_request', 'the SOCKS request is malformed');
   if (command !== connectCommand) {
     throw new SocksRefused(socksReplies.badCommand, 'only CONNECT is supported, no BIND and no UDP');
   }
   const text = await readAddress(reader, type!);
   const port = (await reader.bytes(2)).readUInt16BE(0);
-  if (port === 0) throw new Refused('bad_request', 'port 0 cannot be connected to');
+  if (port === 0) throw new RefusedAttempt('bad_request', 'port 0 cannot be connected to');
   try {
     return { host: parseHost(text), port };
   } catch (error) {
-    if (isFault(error)) throw new Refused('bad_request', error.message);
+    if (isFault(error)) throw new RefusedAttempt('bad_request', error.message);
     throw error;
   }
 }
 
-export class SocksRefused extends Refused {
+export class SocksRefused extends RefusedAttempt {
   readonly reply: number;
 
   constructor(reply: number, reason: string) {
@@ -120,7 +121,7 @@ async function readAddress(reader: SocksReader, type: number): Promise<string> {
 
 /** Refuses bytes that are not ASCII, because their encoding is unknown. */
 function asciiName(bytes: Buffer): string {
-  if (bytes.some((byte) => byte > 0x7f)) throw new Refused('bad_request', 'the name is not ASCII');
+  if (bytes.some((byte) => byte > 0x7f)) throw new RefusedAttempt('bad_request', 'the name is not ASCII');
   return bytes.toString('latin1');
 }
 
@@ -128,9 +129,9 @@ export function socksReply(code: number): Buffer {
   return Buffer.from([socksVersion, code, 0, addressTypes.ipv4, 0, 0, 0, 0, 0, 0]);
 }
 
-export function replyFor(refused: Refused): number {
+export function replyFor(refused: RefusedAttempt): number {
   if (refused instanceof SocksRefused) return refused.reply;
-  const codes: Partial<Record<Refusal, number>> = {
+  const codes: Partial<Record<NetworkRefusal, number>> = {
     unreachable: socksReplies.unreachable,
     timeout: socksReplies.unreachable,
     unknown_name: socksReplies.unreachable,

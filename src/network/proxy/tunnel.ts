@@ -6,9 +6,9 @@
  */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
-import type { Credential, Forwarder } from '../credential/credential.ts';
-import { Refused } from '../lookup.ts';
-import type { Via } from '../record.ts';
+import type { CredentialKey, Forwarder } from '../credential/credential.ts';
+import { RefusedAttempt } from '../lookup.ts';
+import type { ConnectionVia } from '../record.ts';
 import type { Attempt } from './attempt.ts';
 import { credentialCall, interceptedBy } from './call.ts';
 import { BadHello, HelloWatch, handshakeRecord } from './hello.ts';
@@ -22,13 +22,13 @@ const nameAlert = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
 
 export interface TunnelRequest {
   readonly inbound: Inbound;
-  readonly via: Via;
+  readonly via: ConnectionVia;
   /** The request as it came, once it is known. */
   readonly text: () => string;
   readonly read: () => Promise<Endpoint>;
   /** Tells the client that it is connected. */
   readonly accept: () => void;
-  readonly answer: (refused: Refused) => void;
+  readonly answer: (refused: RefusedAttempt) => void;
   readonly http: { take(inbound: Inbound): void };
   readonly forwarder: Forwarder;
 }
@@ -46,7 +46,8 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
     request.accept();
     await open(request, asked, attempt, upstream);
   } catch (error) {
-    const refused = error instanceof Refused ? error : new Refused('unreachable', `it failed (${String(error)})`);
+    const refused =
+      error instanceof RefusedAttempt ? error : new RefusedAttempt('unreachable', `it failed (${String(error)})`);
     attempt.refuse(request.text(), refused);
     request.answer(refused);
   }
@@ -55,7 +56,7 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
 /** Every request in the tunnel is an attempt of its own. */
 function openHttp({ inbound, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
   const decision = inbound.attached.policy.decide(asked);
-  if (!decision.allowed) throw new Refused(decision.refusal, decision.reason, decision.rule);
+  if (!decision.allowed) throw new RefusedAttempt(decision.refusal, decision.reason, decision.rule);
   attempt.end();
   accept();
   http.take({ ...inbound, fixed: asked });
@@ -66,7 +67,7 @@ function openCredential(
   { inbound, accept, forwarder }: TunnelRequest,
   asked: Endpoint,
   attempt: Attempt,
-  credential: Credential,
+  credential: CredentialKey,
 ): void {
   attempt.end();
   accept();
@@ -90,11 +91,14 @@ async function open(
   if (kind === 'http' && asked.port !== tlsPort)
     return http.take({ attached, socket, fixed: asked, spare: { attempt, socket: upstream } });
   if (asked.port === tlsPort) {
-    attempt.refuse(endpointText(asked), new Refused('server_name', 'the client does not begin with TLS'));
+    attempt.refuse(endpointText(asked), new RefusedAttempt('server_name', 'the client does not begin with TLS'));
     return breakOff(attempt, socket, upstream, null);
   }
   const cut = () => {
-    attempt.refuse(endpointText(asked), new Refused('server_name', 'the server reads HTTP in an unknown protocol'));
+    attempt.refuse(
+      endpointText(asked),
+      new RefusedAttempt('server_name', 'the server reads HTTP in an unknown protocol'),
+    );
     breakOff(attempt, socket, upstream, null);
   };
   attached.connect(attempt, socket, upstream, new UnknownProtocol(cut));
@@ -172,7 +176,7 @@ function openTls({ inbound: { attached, socket }, asked, attempt, upstream }: Tl
       return watch.fromClient(chunk);
     } catch (error) {
       if (!(error instanceof BadHello)) throw error;
-      attempt.refuse(endpointText(asked), new Refused('server_name', error.message));
+      attempt.refuse(endpointText(asked), new RefusedAttempt('server_name', error.message));
       socket.end(nameAlert);
       socket.destroySoon();
       upstream.destroy();

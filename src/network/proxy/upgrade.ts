@@ -4,24 +4,24 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
 import { endpointText } from '../../model/host.ts';
-import { Refused } from '../lookup.ts';
+import { RefusedAttempt } from '../lookup.ts';
 import type { Attempt } from './attempt.ts';
 import { endWith, type Inbound, linger } from './inbound.ts';
 import { refusalText } from './refusal.ts';
 import { counted } from './relay.ts';
-import { passedOn, type Wanted } from './request.ts';
+import { type ForwardRequest, passedOn } from './request.ts';
 
-/** Throws `Refused` for any other upgrade. */
+/** Throws `RefusedAttempt` for any other upgrade. */
 export function checkUpgrade(request: IncomingMessage): void {
   if (!isWebSocketRequest(request)) {
-    throw new Refused('bad_request', 'the only upgrade that passes is to WebSocket, without a body');
+    throw new RefusedAttempt('bad_request', 'the only upgrade that passes is to WebSocket, without a body');
   }
 }
 
 interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  readonly wanted: Wanted;
+  readonly wanted: ForwardRequest;
   readonly upstream: Socket;
   readonly attempt: Attempt;
   readonly attached: Inbound['attached'];
@@ -48,7 +48,7 @@ export function passUpgrade({ request, socket, wanted, upstream, attempt, attach
     failed: () => {
       const reason = `${endpointText(wanted.target)} closed the connection`;
       attempt.end(reason);
-      if (socket.writable) endWith(socket, refusalText(new Refused('unreachable', reason)));
+      if (socket.writable) endWith(socket, refusalText(new RefusedAttempt('unreachable', reason)));
     },
   });
 }

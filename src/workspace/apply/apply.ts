@@ -3,7 +3,7 @@
  *
  * Life: plan → stage → exchange → done, and perhaps undone.
  * - `planApply` (plan-apply.ts) reads the changes and the project, decides each path by three-way merge, and checks the
- *   changes that it takes against the gates. The result is a `Plan`: plain data that can be shown before anything is
+ *   changes that it takes against the gates. The result is a `ApplyPlan`: plain data that can be shown before anything is
  *   done.
  * - `commitApply` (commit-steps.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
  *   project, marks the journal as ready, and exchanges each path with what it replaces.
@@ -23,7 +23,7 @@
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, GateKind, PlannedPath, Resolution } from '../../model/change.ts';
 import type { Owner } from '../tree/open-entry.ts';
-import type { Source } from '../tree/reader.ts';
+import type { ContentSource } from '../tree/reader.ts';
 import type { GateContext } from './gate-context.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -82,7 +82,7 @@ export interface NewFile {
   /** 0o777 at most. */
   readonly mode: number;
   readonly sizeBytes: number;
-  readonly source: Source;
+  readonly source: ContentSource;
   /** Hash of the content that a gate checked; null: no gate read it. */
   readonly sha256: string | null;
 }
@@ -93,7 +93,7 @@ export interface NewFolder {
   readonly owner: Owner | null;
 }
 
-export interface Plan {
+export interface ApplyPlan {
   readonly paths: readonly PlannedPath[];
   /** True: a conflict or a gate blocks the apply, so there are no steps. */
   readonly blocked: boolean;

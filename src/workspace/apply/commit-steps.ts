@@ -16,10 +16,10 @@ import { toText } from '../../model/byte-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Folders } from '../tree/folders.ts';
 import { type Reader, reading } from '../tree/reader.ts';
-import type { ApplyStep, Plan, Remake } from './apply.ts';
+import type { ApplyPlan, ApplyStep, Remake } from './apply.ts';
 import { cleanUp, finishFirst, rollBack } from './finish.ts';
 import { findJournal, type Journal, type JournalStep, makeJournalFolder, writeJournal } from './journal.ts';
-import { Stage } from './stage.ts';
+import { ApplyStage } from './stage.ts';
 import { makeStaging, openStaging } from './staging.ts';
 
 /**
@@ -28,7 +28,7 @@ import { makeStaging, openStaging } from './staging.ts';
  * JSON that the caller wants to keep.
  */
 export function commitApply(
-  plan: Pick<Plan, 'blocked' | 'steps'>,
+  plan: Pick<ApplyPlan, 'blocked' | 'steps'>,
   project: string,
   journalFolder: string,
   meta: unknown,
@@ -70,7 +70,7 @@ function stage(folder: string, journal: Journal, steps: readonly ApplyStep[], re
   const folders = new Folders(journal.project);
   try {
     const prepared = within(openStaging(journal)!, (staging) => {
-      const done = stageAll(new Stage(staging, owner, reader, folders), steps);
+      const done = stageAll(new ApplyStage(staging, owner, reader, folders), steps);
       syncFilesystem(staging.fd);
       return done;
     });
@@ -84,7 +84,7 @@ function stage(folder: string, journal: Journal, steps: readonly ApplyStep[], re
   }
 }
 
-function stageAll(stage: Stage, steps: readonly ApplyStep[]): JournalStep[] {
+function stageAll(stage: ApplyStage, steps: readonly ApplyStep[]): JournalStep[] {
   try {
     return stage.prepare(steps);
   } finally {

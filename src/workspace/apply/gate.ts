@@ -20,7 +20,7 @@ export interface GateContent {
   after(maxBytes: number): Uint8Array | null;
 }
 
-export interface Verdict {
+export interface GateVerdict {
   readonly gates: GateKind[];
   /** One line about the change that says more than the gates do; null: there is none. */
   readonly note: string | null;
@@ -63,7 +63,11 @@ export function gatesOf(change: Changed, content: GateContent, gateContext: Gate
 }
 
 /** Checks a change under each name by which the project reaches the path. */
-export function verdictOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): Verdict {
+export function verdictOf(
+  change: Changed,
+  content: GateContent,
+  gateContext: GateContext = noGateContext,
+): GateVerdict {
   if (isFolderOrNothing(change.before) && isFolderOrNothing(change.after)) return { gates: [], note: null };
   const own = plainName(change.path);
   const { names, whole } = gateContext.namesOf(own);

@@ -8,12 +8,12 @@ import type { Change, PlannedPath } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { pathFilter } from '../../model/pathspec.ts';
 import { Reader } from '../tree/reader.ts';
-import type { ApplyOptions, ApplySource, ApplyStep, Plan } from './apply.ts';
+import type { ApplyOptions, ApplyPlan, ApplySource, ApplyStep } from './apply.ts';
 import { PlanSource } from './plan-source.ts';
 import { PlannedProject } from './planned-project.ts';
 import { stepsOf } from './steps-of.ts';
 
-export function planApply(sources: readonly ApplySource[], project: string, options: ApplyOptions): Plan {
+export function planApply(sources: readonly ApplySource[], project: string, options: ApplyOptions): ApplyPlan {
   checkPaths(sources, options.paths ?? []);
   const planned = new PlannedProject(project);
   const reader = new Reader();

@@ -5,15 +5,15 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../model/fault.ts';
 import { Reader } from '../tree/reader.ts';
-import type { ApplyStep, Plan } from './apply.ts';
+import type { ApplyPlan, ApplyStep } from './apply.ts';
 
 export interface DigestedPlan {
   /** The plan with the hash of each content, so that an apply refuses any other content. */
-  readonly plan: Plan;
+  readonly plan: ApplyPlan;
   readonly digest: string;
 }
 
-export function digested(plan: Plan): DigestedPlan {
+export function digested(plan: ApplyPlan): DigestedPlan {
   const reader = new Reader();
   try {
     const hash = createHash('sha256').update(JSON.stringify(plan.paths));

@@ -1,13 +1,13 @@
 /** Decides every change of one sandbox, and plans the changes that are taken. */
 import { type BytePath, toText } from '../../model/byte-path.ts';
-import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
-import type { Reader, Source } from '../tree/reader.ts';
+import type { Change, Conflict, Entry, PathOutcome, PlannedPath } from '../../model/change.ts';
+import type { ContentSource, Reader } from '../tree/reader.ts';
 import type { ApplyOptions } from './apply.ts';
 import { checkGates, type GateResult } from './check-gates.ts';
 import { noGateContext } from './gate-context.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 import { Renames } from './renames.ts';
-import { type Decision, decide, mergeModes } from './three-way.ts';
+import { decide, type MergeDecision, mergeModes } from './three-way.ts';
 import { Versions } from './versions.ts';
 
 export interface PlanContext {
@@ -89,7 +89,7 @@ export class PlanSource {
     return this.#settle(versions, { reason, with: obstacle.from, canTakeAgents: false, markers: null });
   }
 
-  #follow(decision: Decision, versions: Versions): PlannedPath {
+  #follow(decision: MergeDecision, versions: Versions): PlannedPath {
     if (decision.verdict === 'take') return this.#take(versions, 'take', null);
     if (decision.verdict === 'merge') return this.#merge(versions, decision.content, decision.mode);
     if (decision.verdict === 'same' && this.#isToBeLinked(versions)) return this.#take(versions, 'take', null);
@@ -115,7 +115,7 @@ export class PlanSource {
     return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.agentIs(other.source!);
   }
 
-  #take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+  #take(versions: Versions, outcome: PathOutcome, conflict: Conflict | null): PlannedPath {
     const { path, after } = versions.change;
     const needsEmpty = versions.project?.entry.type === 'folder' && after?.type !== 'folder';
     if (needsEmpty && !this.#at.planned.isEmpty(path)) return this.#keepFolder(versions);
@@ -182,7 +182,7 @@ export class PlanSource {
   }
 
   /** Plans the path if all of its gates are allowed. */
-  #carry(versions: Versions, result: PathState | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+  #carry(versions: Versions, result: PathState | null, outcome: PathOutcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.#at.options;
     const { gates, note, after } = this.#checkGates(versions, result);
@@ -224,11 +224,11 @@ export class PlanSource {
     return this.#stateOf({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
   }
 
-  #stateOf(entry: Entry, source: Source | null): PathState {
+  #stateOf(entry: Entry, source: ContentSource | null): PathState {
     return { entry, source, from: this.#at.sandbox };
   }
 
-  #result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
+  #result(versions: Versions, outcome: PathOutcome, conflict: Conflict | null = null): PlannedPath {
     const { path } = versions.change;
     const verdict = { gates: [], note: null };
     return { path, sandbox: this.#at.sandbox, change: versions.kind(), outcome, hardLink: null, ...verdict, conflict };

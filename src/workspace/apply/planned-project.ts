@@ -7,14 +7,14 @@ import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry, FileIdentity } from '../../model/change.ts';
 import { identityOf } from '../change/base-log.ts';
 import { Folders, lookAt, parentOf } from '../tree/folders.ts';
-import type { Source } from '../tree/reader.ts';
+import type { ContentSource } from '../tree/reader.ts';
 import { entryOf, type Stamp, stampOf } from './stamp.ts';
 
 /** The entry at a path, on disk or planned. */
 export interface PathState {
   readonly entry: Entry;
   /** Of files. */
-  readonly source: Source | null;
+  readonly source: ContentSource | null;
   /** Hash of the content, if a gate checked it. */
   readonly sha256?: string;
   /** The sandbox that the entry comes from; null: the project. */
@@ -101,7 +101,7 @@ export class PlannedProject {
     const stats = location && lookAt(location);
     if (!stats) return null;
     const stamp = stampOf(stats, location);
-    const source: Source | null =
+    const source: ContentSource | null =
       stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.#project }, path } : null;
     const identity = source && identityOf(stats);
     return { entry: entryOf(stamp), source, from: null, stamp, identity, names: Number(stats.nlink) };

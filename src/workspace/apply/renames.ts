@@ -1,6 +1,6 @@
 /** Files that an agent renamed without changing them, whose new name the project does not take. */
 import type { Change, PlannedPath } from '../../model/change.ts';
-import type { Reader, Source } from '../tree/reader.ts';
+import type { ContentSource, Reader } from '../tree/reader.ts';
 
 interface Addition {
   readonly change: Change;
@@ -26,7 +26,7 @@ export class Renames {
   }
 
   #isSame({ path, before, beforeContent }: Change, added: Change): boolean {
-    const now: Source = { from: 'content', content: added.afterContent!, path: added.path };
+    const now: ContentSource = { from: 'content', content: added.afterContent!, path: added.path };
     if (added.after!.sizeBytes !== before!.sizeBytes || beforeContent === null) return false;
     if (beforeContent.at === 'lost') return beforeContent.sha256 === this.#reader.hash(now);
     return this.#reader.same({ from: 'content', content: beforeContent, path }, now);

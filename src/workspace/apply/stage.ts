@@ -28,7 +28,7 @@ import { isUntouched, type Stamp, stampOf } from './stamp.ts';
 type HardLink = ApplyStep & { readonly do: 'hardlink' };
 type Making = (ApplyStep & { readonly do: 'file' }) | HardLink;
 
-export class Stage {
+export class ApplyStage {
   readonly #folder: Anchor;
   readonly #owner: Owner;
   readonly #reader: Reader;

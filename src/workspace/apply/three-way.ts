@@ -26,17 +26,17 @@ export interface Sides {
   readonly baseKnown: boolean;
 }
 
-export type Decision =
+export type MergeDecision =
   | { readonly verdict: 'take' | 'same' | 'left' }
   /** Files on all sides; `content` says whose bytes, or that they have to be merged. */
   | { readonly verdict: 'merge'; readonly content: 'project' | 'agent' | 'both'; readonly mode: number }
   /** `markers`: both sides are files, so that the difference can be written into one. */
   | { readonly verdict: 'conflict'; readonly reason: string; readonly markers: boolean };
 
-const take: Decision = { verdict: 'take' };
-const same: Decision = { verdict: 'same' };
+const take: MergeDecision = { verdict: 'take' };
+const same: MergeDecision = { verdict: 'same' };
 
-export function decide(sides: Sides, contents: Sameness): Decision {
+export function decide(sides: Sides, contents: Sameness): MergeDecision {
   const { base, agent, project, baseKnown } = sides;
   if (isSpecial(agent) || isSpecial(project)) return { verdict: 'left' };
   if (agent === null && base === null) return same;
@@ -59,23 +59,23 @@ export function decide(sides: Sides, contents: Sameness): Decision {
 const unknownBase =
   "the project changed it before the agent's change was recorded, so what the agent changed it from is not known";
 
-function conflict(reason: string, markers = false): Decision {
+function conflict(reason: string, markers = false): MergeDecision {
   return { verdict: 'conflict', reason, markers };
 }
 
-function folderMode(base: Entry | null, agent: Entry, project: Entry): Decision {
+function folderMode(base: Entry | null, agent: Entry, project: Entry): MergeDecision {
   if (!isFolder(base) || agent.mode === base!.mode || agent.mode === project.mode) return same;
   return project.mode === base!.mode ? take : same;
 }
 
-function bothAdded(agent: Entry, project: Entry, contents: Sameness): Decision {
+function bothAdded(agent: Entry, project: Entry, contents: Sameness): MergeDecision {
   if (agent.sizeBytes !== project.sizeBytes || !contents.projectIsAgent()) return conflict('both added it', true);
   return mergeModes(null, agent.mode, project.mode) === null ? conflict(bothModes) : same;
 }
 
 const bothModes = 'both changed who may execute it';
 
-function files(base: Entry, agent: Entry, project: Entry, contents: Sameness): Decision {
+function files(base: Entry, agent: Entry, project: Entry, contents: Sameness): MergeDecision {
   const mode = mergeModes(base.mode, agent.mode, project.mode);
   if (mode === null) return conflict(bothModes);
   const content = whoseContent(base, agent, project, contents);

@@ -3,7 +3,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, PlannedPath } from '../../model/change.ts';
 import { isSame } from '../change/base-log.ts';
 import { isBinary } from '../tree/content.ts';
-import type { Reader, Source } from '../tree/reader.ts';
+import type { ContentSource, Reader } from '../tree/reader.ts';
 import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 import type { Sameness } from './three-way.ts';
@@ -23,7 +23,7 @@ export class Versions implements Sameness {
     this.#root = project;
   }
 
-  get agent(): Source | null {
+  get agent(): ContentSource | null {
     return sourceOf(this.change.afterContent, this.change.path);
   }
 
@@ -44,7 +44,7 @@ export class Versions implements Sameness {
     return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.agent);
   }
 
-  agentIs(source: Source): boolean {
+  agentIs(source: ContentSource): boolean {
     return this.#same(source, this.agent);
   }
 
@@ -68,12 +68,12 @@ export class Versions implements Sameness {
     return mergeFile({ base, project, agent, projectLabel: this.project?.from ?? 'project', agentLabel: sandbox });
   }
 
-  #same(one: Source | null, other: Source | null): boolean {
+  #same(one: ContentSource | null, other: ContentSource | null): boolean {
     return one !== null && other !== null && this.#reader.same(one, other);
   }
 
   /** Null: the base is no longer stored. A base that is the project itself is lost when the owner changes the file. */
-  #base(): Source | null {
+  #base(): ContentSource | null {
     const { beforeContent, path } = this.change;
     return this.#isBaseInProject() && !this.#isUntouched() ? null : sourceOf(beforeContent, path);
   }
@@ -98,8 +98,8 @@ export class Versions implements Sameness {
   }
 }
 
-const empty: Source = { from: 'bytes', bytes: new Uint8Array() };
+const empty: ContentSource = { from: 'bytes', bytes: new Uint8Array() };
 
-function sourceOf(content: Content | null, path: BytePath): Source | null {
+function sourceOf(content: Content | null, path: BytePath): ContentSource | null {
   return content === null || content.at === 'lost' ? null : { from: 'content', content, path };
 }

@@ -3,11 +3,11 @@
  * the others become links to it.
  */
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Source } from '../tree/reader.ts';
+import type { ContentSource } from '../tree/reader.ts';
 import type { ApplyStep, NewFile } from './apply.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 
-export type IsSame = (one: Source, other: Source) => boolean;
+export type IsSame = (one: ContentSource, other: ContentSource) => boolean;
 
 type File = ApplyStep & { readonly do: 'file' };
 

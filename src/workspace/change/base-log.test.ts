@@ -6,11 +6,11 @@ import type { Entry } from '../../model/change.ts';
 import { readContent } from '../tree/content.ts';
 import { Reader } from '../tree/reader.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { BaseLogWriter, contentInLog, type Kept, readBaseLog } from './base-log.ts';
+import { BaseLogWriter, contentInLog, type KeptBase, readBaseLog } from './base-log.ts';
 import { compactBaseLog } from './compact.ts';
 
 const file: Entry = { type: 'file', mode: 0o644, sizeBytes: 3, target: null };
-const kept = (content: string | null): Kept => ({
+const kept = (content: string | null): KeptBase => ({
   origin: 'project',
   entry: file,
   identity: null,

@@ -79,10 +79,10 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   }
 }
 
-export type LogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'observationOffset'>;
+export type BaseLogEnd = Pick<BaseLog, 'file' | 'wholeBytes' | 'observationOffset'>;
 
 /** The end of a log that is complete and has this length; null: it has another length by now. */
-export function endOfLog(place: WorkspacePlace, wholeBytes: number): LogEnd | null {
+export function endOfLog(place: WorkspacePlace, wholeBytes: number): BaseLogEnd | null {
   const file = logFile(place);
   const isIt = statSync(file, { throwIfNoEntry: false })?.size === wholeBytes;
   return isIt ? { file, wholeBytes, observationOffset: null } : null;
@@ -168,7 +168,7 @@ function isHeader({ path, origin, lengthBytes }: Header): boolean {
 }
 
 /** What to record about one path. */
-export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
+export interface KeptBase extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
   readonly content: Buffer | null;
   readonly apply?: string | null;
   readonly hardLink?: BytePath | null;
@@ -192,7 +192,7 @@ export class BaseLogWriter {
   #isOnlyObserved = false;
   readonly #observationOffset: number | null;
 
-  constructor(log: LogEnd) {
+  constructor(log: BaseLogEnd) {
     this.#observationOffset = log.observationOffset;
     this.#positionBytes = log.wholeBytes;
     this.#fd = openLog(log.file);
@@ -200,7 +200,7 @@ export class BaseLogWriter {
   }
 
   /** Returns the record as a reader of the log finds it, without `previous`. */
-  record(path: BytePath, kept: Kept): BaseRecord {
+  record(path: BytePath, kept: KeptBase): BaseRecord {
     const { origin, entry, identity, content } = kept;
     const sha256 = kept.sha256 ?? (content && hash('sha256', content, 'hex'));
     const { apply = null, hardLink = null } = kept;

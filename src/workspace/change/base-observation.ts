@@ -5,15 +5,15 @@
 import { statOf } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
-import { hashOf, openRegular, type Part, readChunk, using } from '../tree/content.ts';
+import { type FilePart, hashOf, openRegular, readChunk, using } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { type BaseLogWriter, identityOf, isSame, isSameFile, type Kept, keptBytes } from './base-log.ts';
+import { type BaseLogWriter, identityOf, isSame, isSameFile, type KeptBase, keptBytes } from './base-log.ts';
 import type { BaseLog, BaseRecord } from './change.ts';
 import { isHiddenInGit } from './changes.ts';
 import { baseInTree, isEqual } from './compare.ts';
-import { type BaseFolder, type Clock, clockOf, hidesBase, isProven, tickNs } from './overlay.ts';
+import { type BaseFolder, type BaseTimes, clockOf, hidesBase, isProven, tickNs } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 /** How many bytes in deleted folders one observation hashes, to recognise files that the owner writes again. */
@@ -24,7 +24,7 @@ export class BaseObservation {
   readonly #place: WorkspacePlace;
   readonly #log: BaseLog;
   readonly #writer: BaseLogWriter;
-  readonly #clock: Clock;
+  readonly #clock: BaseTimes;
   readonly #hiding: Hiding;
   readonly #limit = pathLimit();
   #budget = hashedBytes;
@@ -71,7 +71,7 @@ class Hiding {
     return this.#moving ? [] : this.#found;
   }
 
-  see(walked: WalkedPath, { hidden }: BaseFolder, kept: Kept | null): void {
+  see(walked: WalkedPath, { hidden }: BaseFolder, kept: KeptBase | null): void {
     if (walked.beforeIn === null || hidden || isHiddenInGit(this.#place, walked)) return;
     const { records, hiding } = this.#log;
     if (kept === null && !records.has(walked.path)) this.#moving = true;
@@ -79,17 +79,17 @@ class Hiding {
   }
 }
 
-const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content: null };
-const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
+const unknown: KeptBase = { origin: 'unknown', entry: null, identity: null, content: null };
+const absent: KeptBase = { origin: 'absent', entry: null, identity: null, content: null };
 
 /** Null: there is nothing to record, or the path changed meanwhile, and the next observation will see it. */
 function keptOf(
   place: WorkspacePlace,
   log: BaseLog,
-  clock: Clock,
+  clock: BaseTimes,
   walked: WalkedPath,
   baseFolder: BaseFolder,
-): Kept | null {
+): KeptBase | null {
   // The path is in a folder that the agent made, where the base has nothing.
   if (walked.beforeIn === null || isHiddenInGit(place, walked)) return null;
   const record = log.records.get(walked.path);
@@ -114,14 +114,14 @@ function isTheSameNow(place: WorkspacePlace, walked: WalkedPath): boolean {
 }
 
 /** A file that was deleted when it was recorded exists again: now its content is kept too. */
-function completed(record: BaseRecord, walked: WalkedPath): Kept | null {
+function completed(record: BaseRecord, walked: WalkedPath): KeptBase | null {
   const { origin, entry, identity, content } = record;
   if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(walked, entry)) return null;
   if (identity === null || walked.before === null || !isSame(identity, identityOf(walked.before))) return null;
   return fromProject(walked);
 }
 
-function fromProject(walked: WalkedPath): Kept | null {
+function fromProject(walked: WalkedPath): KeptBase | null {
   const [before, beforeIn] = [walked.before!, walked.beforeIn!];
   const entry = entryAt(beforeIn, walked.name, before);
   if (entry === null) return null;
@@ -136,7 +136,7 @@ function wantsContent({ after, whiteout }: WalkedPath, entry: Entry): boolean {
   return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
 }
 
-function wantsHash({ origin, entry, content }: Kept): boolean {
+function wantsHash({ origin, entry, content }: KeptBase): boolean {
   return origin === 'project' && entry?.type === 'file' && content === null && entry.sizeBytes <= keptBytes;
 }
 
@@ -152,8 +152,8 @@ function readWhole(walked: WalkedPath): Buffer | null {
 }
 
 /** Null: the path no longer has the file that was seen. */
-function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) => T | null): T | null {
-  const isIt = ({ fd }: Part) => isSameFile(before!, statOf(fd));
+function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: FilePart) => T | null): T | null {
+  const isIt = ({ fd }: FilePart) => isSameFile(before!, statOf(fd));
   return using(openRegular(beforeIn!, name), (part) => {
     const found = isIt(part) ? read(part) : null;
     return isIt(part) ? found : null;

@@ -17,14 +17,14 @@ import { unlessGone } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import {
+  type BaseLogEnd,
   BaseLogWriter,
   contentInLog,
   endOfLog,
   identityOf,
   isSame,
-  type Kept,
+  type KeptBase,
   keptBytes,
-  type LogEnd,
   readBaseLog,
   withoutApply,
 } from './base-log.ts';
@@ -75,7 +75,7 @@ function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: Ba
   return writing(log, (writer) => work(writer, log));
 }
 
-function writing(log: LogEnd, work: (writer: BaseLogWriter) => void): number {
+function writing(log: BaseLogEnd, work: (writer: BaseLogWriter) => void): number {
   const writer = new BaseLogWriter(log);
   try {
     work(writer);
@@ -129,7 +129,7 @@ function isIn(index: string, { afterContent }: Change): boolean {
   return afterContent?.at === 'tree' && afterContent.root === index;
 }
 
-function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): Kept {
+function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): KeptBase {
   const { path, after, afterContent, hardLink } = change;
   const none = { origin: 'applied', entry: after, identity: null, content: null, hardLink } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
@@ -142,7 +142,7 @@ function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): 
 }
 
 /** For a file too large to keep: its hash, and the identity of the project's file if that is equal. */
-function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<Kept, 'identity' | 'sha256'> {
+function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<KeptBase, 'identity' | 'sha256'> {
   const identity = projectIdentity(place, path);
   const seen = using(openContent(content, path), (own) => {
     const same = using(openBelow(place.project, path), (theirs) => sameBytes(own, theirs)) ?? false;

@@ -14,7 +14,7 @@ import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
 import { HardLinks } from './hard-links.ts';
 import { indexFolder, walkIndex } from './index-layer.ts';
-import { type BaseFolder, type Clock, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
+import { type BaseFolder, type BaseTimes, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 export function listChanges(place: WorkspacePlace, skipping?: Skipping): Changes {
@@ -40,7 +40,7 @@ export class ChangeList {
   readonly #place: WorkspacePlace;
   readonly #log: BaseLog;
   /** Null: not an overlay. */
-  readonly #clock: Clock | null;
+  readonly #clock: BaseTimes | null;
   readonly #afterRoot: string;
   readonly #changes: Change[] = [];
   readonly #applied: Set<BytePath>;
@@ -49,7 +49,7 @@ export class ChangeList {
   #hiddenInGit = 0;
   #originals: ReadonlyMap<string, BaseRecord> | undefined;
 
-  constructor(place: WorkspacePlace, log: BaseLog, clock: Clock | null) {
+  constructor(place: WorkspacePlace, log: BaseLog, clock: BaseTimes | null) {
     this.#place = place;
     this.#log = log;
     this.#clock = clock;
@@ -89,7 +89,7 @@ export class ChangeList {
     return { changes, hiddenInGit: this.#hiddenInGit };
   }
 
-  #visitIndex(clock: Clock): void {
+  #visitIndex(clock: BaseTimes): void {
     const { live } = this.#place;
     walkIndex(this.#place, (walked) => this.visit(walked, () => !live || isProvenInIndex(clock, walked), false));
   }

@@ -3,7 +3,7 @@
 import { within } from '../../lib/anchor.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Content, Entry, FileIdentity } from '../../model/change.ts';
-import { folderBelow, hashOf, openContent, openRegular, type Part, sameBytes, using } from '../tree/content.ts';
+import { type FilePart, folderBelow, hashOf, openContent, openRegular, sameBytes, using } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
@@ -64,7 +64,7 @@ function hasContent(place: WorkspacePlace, walked: WalkedPath, base: Base): bool
   return same ?? false;
 }
 
-function openBase(place: WorkspacePlace, walked: WalkedPath, content: Content): Part | null {
+function openBase(place: WorkspacePlace, walked: WalkedPath, content: Content): FilePart | null {
   const besides = content.at === 'tree' && content.root === place.base && walked.beforeIn !== null;
   return besides ? openRegular(walked.beforeIn!, walked.name) : openContent(content, walked.path);
 }

@@ -21,7 +21,7 @@ interface Name {
 }
 
 /** What the walk found at a path. */
-export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
+export interface FoundEntry extends Omit<Name, 'path' | 'before' | 'after'> {
   readonly walked: WalkedPath;
   readonly after: Entry | null;
 }
@@ -29,7 +29,7 @@ export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
 export class HardLinks {
   readonly #files = new Map<string, Name[]>();
 
-  add({ walked, after, ...found }: Found): void {
+  add({ walked, after, ...found }: FoundEntry): void {
     const stat = walked.after;
     if (stat === null || after?.type !== 'file') return;
     // The link count of the kernel does not include names that show through.

@@ -96,7 +96,7 @@ function foreign(mark: string): Fault {
 }
 
 /** The times with which timestamps of files are compared, to prove what a base was. */
-export interface Clock {
+export interface BaseTimes {
   /**
    * Every change before this time has a record. Before the first observation it is the time at which the upper layer
    * was made.
@@ -106,7 +106,7 @@ export interface Clock {
   readonly original: boolean;
 }
 
-export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
+export function clockOf(place: WorkspacePlace, log: BaseLog): BaseTimes {
   const { birthtimeNs, mtimeNs } = lstatSync(join(place.folder, 'upper'), { bigint: true });
   if (log.lookedNs !== null) return { lookedNs: log.lookedNs, original: birthtimeNs <= log.lookedNs + 2n * tickNs };
   const original = mtimeNs >= birthtimeNs;
@@ -114,7 +114,7 @@ export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
 }
 
 function baseFolderInside(
-  { log, clock }: { readonly log: BaseLog; readonly clock: Clock },
+  { log, clock }: { readonly log: BaseLog; readonly clock: BaseTimes },
   isCopied: () => boolean,
   { path, before, beforeIn, after }: WalkedPath,
   around: BaseFolder,
@@ -136,7 +136,7 @@ function baseFolderInside(
  * with the base's.
  */
 function enteredAt(
-  { original, lookedNs }: Clock,
+  { original, lookedNs }: BaseTimes,
   isCopied: () => boolean,
   after: Stat | null,
   around: BaseFolder,
@@ -150,7 +150,7 @@ function enteredAt(
  * True: every entry of this folder of the base is the same as at the last observation, changed or not, since replacing
  * an entry changes the time of the folder. The time is read after the entry itself, so that no replacement is missed.
  */
-function isUnmoved({ lookedNs }: Clock, folder: Anchor): boolean {
+function isUnmoved({ lookedNs }: BaseTimes, folder: Anchor): boolean {
   return statOf(folder.fd).ctimeNs < lookedNs;
 }
 
@@ -161,7 +161,7 @@ function isUnmoved({ lookedNs }: Clock, folder: Anchor): boolean {
  */
 export function isProven(
   place: WorkspacePlace,
-  { lookedNs, original }: Clock,
+  { lookedNs, original }: BaseTimes,
   walked: WalkedPath,
   baseFolder: BaseFolder,
 ): boolean {
@@ -174,7 +174,7 @@ export function isProven(
 }
 
 /** Like `isProven`, for a file that the kernel copied from this very inode, by any of its names. */
-export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: WalkedPath): boolean {
+export function isProvenInIndex({ lookedNs, original }: BaseTimes, { after, before }: WalkedPath): boolean {
   return before!.ctimeNs < lookedNs || (original && before!.ctimeNs < after!.birthtimeNs);
 }
 

@@ -10,7 +10,7 @@ import type { ProjectGit } from './project-git.ts';
 import type { BranchChange } from './write-blobs.ts';
 
 /** Plain data. */
-export interface Branch {
+export interface ProjectBranch {
   readonly git: ProjectGit;
   readonly name: string;
   /** Its commit; null: it does not exist yet. */
@@ -54,7 +54,7 @@ const portionBytes = 64 * 1024 ** 2;
 
 /** Yields the entries of the branch at these paths; an absent path has none. A submodule counts as a folder. */
 export async function* branchEntries(
-  { git, start }: Branch,
+  { git, start }: ProjectBranch,
   paths: readonly BytePath[],
   maxBytes: number,
   atOnceBytes = portionBytes,

@@ -7,21 +7,21 @@ import { toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { type Branch, type BranchTree, displacedBy, listTree } from './branch-tree.ts';
+import { type BranchTree, displacedBy, listTree, type ProjectBranch } from './branch-tree.ts';
 import { gitFault, gitMode, gitOutput, runGit } from './git.ts';
 import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
 import { withQuarantine } from './quarantine.ts';
 import { type BranchChange, writeBlobs } from './write-blobs.ts';
 
 export interface BranchCommit {
-  readonly branch: Branch;
+  readonly branch: ProjectBranch;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly changes: readonly BranchChange[];
 }
 
 /** Refuses a name that git refuses, and a branch that is checked out anywhere. */
-export async function openBranch(project: string, name: string): Promise<Branch> {
+export async function openBranch(project: string, name: string): Promise<ProjectBranch> {
   const git = await openProjectGit(project);
   if (git === null)
     throw new Fault('unsupported', `${project} has no git repository of its own`, {
@@ -81,7 +81,11 @@ function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): v
   throw new Fault('conflict', `the commit would remove ${names} from the branch, or change a submodule there`);
 }
 
-async function writeTree({ git, start }: Branch, changes: readonly BranchChange[], index: string): Promise<string> {
+async function writeTree(
+  { git, start }: ProjectBranch,
+  changes: readonly BranchChange[],
+  index: string,
+): Promise<string> {
   const env = { GIT_INDEX_FILE: index };
   const modes = changes.map(({ entry }) => entry && modeOf(entry));
   const oids = await writeBlobs(git, changes);
@@ -108,7 +112,7 @@ async function treeOf(git: ProjectGit, commit: string): Promise<string> {
 }
 
 async function commitTree(
-  branch: Branch,
+  branch: ProjectBranch,
   tree: string,
   input: string,
   author: BranchCommit['author'],
@@ -125,7 +129,7 @@ async function commitTree(
 }
 
 /** Updates the branch only if it still has the old commit; an empty old value means that the branch did not exist. */
-async function move({ git, name, tip }: Branch, commit: string): Promise<void> {
+async function move({ git, name, tip }: ProjectBranch, commit: string): Promise<void> {
   await refuseCheckedOut(git, name);
   const args = ['update-ref', '--create-reflog', '-m', 'carrel apply', `refs/heads/${name}`, commit, tip ?? ''];
   const { exitCode, stderr } = await runGit(git, args);

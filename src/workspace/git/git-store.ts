@@ -14,7 +14,6 @@ import { Reader } from '../tree/reader.ts';
 import { fastImport } from './fast-import.ts';
 import { type Git, gitMode, quoted } from './git.ts';
 import {
-  type Data,
   type Fact,
   hasCrLf,
   hashed,
@@ -22,6 +21,7 @@ import {
   load,
   pieces,
   placeholderContent,
+  type StoredData,
   sizeOf,
 } from './stored-content.ts';
 
@@ -35,7 +35,7 @@ export interface StoreInput {
   readonly signal?: AbortSignal;
 }
 
-export interface Facts {
+export interface ChangeFacts {
   readonly before: Fact | null;
   readonly after: Fact | null;
 }
@@ -44,7 +44,7 @@ export interface GitStore {
   readonly git: Git;
   readonly changes: readonly Change[];
   /** For files that are not shown, by path. */
-  readonly facts: ReadonlyMap<BytePath, Facts>;
+  readonly facts: ReadonlyMap<BytePath, ChangeFacts>;
   /** Paths that could not be stored: the tree changed while it was read, or, for a whole store, bytes are missing. */
   readonly missing: ReadonlySet<BytePath>;
   /** A random suffix of every `.git` in stored paths; the author of the content cannot have known it. */
@@ -63,7 +63,7 @@ interface Draft {
   readonly reader: Reader;
   readonly input: StoreInput;
   readonly mark: string;
-  readonly facts: Map<BytePath, Facts>;
+  readonly facts: Map<BytePath, ChangeFacts>;
   readonly missing: Set<BytePath>;
   readonly before: Side;
   readonly after: Side;
@@ -151,7 +151,7 @@ function isBelowFile({ files }: Side, path: BytePath): boolean {
   return false;
 }
 
-type Pair = { readonly before: Data | null; readonly after: Data | null };
+type Pair = { readonly before: StoredData | null; readonly after: StoredData | null };
 
 /** The bytes of each side, or a placeholder. If one side of a file is not shown, there are facts about both. */
 function choose(draft: Draft, change: Change, before: Loaded | null, after: Loaded | null): Pair {
@@ -171,11 +171,11 @@ function choose(draft: Draft, change: Change, before: Loaded | null, after: Load
   return { before: before && shown(before, change, 'before'), after: after && shown(after, change, 'after') };
 }
 
-function shown(side: Loaded, { path }: Change, name: string): Data {
+function shown(side: Loaded, { path }: Change, name: string): StoredData {
   return Buffer.isBuffer(side.data) ? side.data : placeholderContent(side.fact, path, name);
 }
 
-function* blob(draft: Draft, side: Side, path: BytePath, entry: Entry, data: Data): Generator<Buffer> {
+function* blob(draft: Draft, side: Side, path: BytePath, entry: Entry, data: StoredData): Generator<Buffer> {
   draft.blobs += 1;
   side.lines.push(`M ${gitMode(entry)} :${draft.blobs} ${quoted(marked(path, draft.mark))}\n`);
   side.files.add(path);

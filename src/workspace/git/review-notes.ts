@@ -3,7 +3,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import { type Change, type Entry, ignoredText } from '../../model/change.ts';
 import { foldersAbove } from '../tree/folders.ts';
 import { quoteName } from './git.ts';
-import type { Facts } from './git-store.ts';
+import type { ChangeFacts } from './git-store.ts';
 import type { Fact } from './stored-content.ts';
 
 export interface Notable {
@@ -83,7 +83,7 @@ export function octal(mode: number): string {
 }
 
 /** For a file that is not shown: its size and hash before and after. */
-export function factLine(name: BytePath, { before, after }: Facts): string {
+export function factLine(name: BytePath, { before, after }: ChangeFacts): string {
   const sides = [before, after].filter((fact) => fact !== null);
   const verb = before === null ? 'added' : after === null ? 'deleted' : 'changed';
   return `${kindOf(sides)} file ${quoteName(name)} ${verb}: ${sides.map(sizeAndHash).join(' → ')}`;

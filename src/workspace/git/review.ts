@@ -7,7 +7,7 @@ import { type BytePath, isText, toBytes, toText } from '../../model/byte-path.ts
 import type { Change, Entry, EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { type DiffEntry, type LineCount, openDiff } from './git-diff.ts';
-import type { Facts, GitStore } from './git-store.ts';
+import type { ChangeFacts, GitStore } from './git-store.ts';
 import { factLine, type LeftOut, leftOut, notes, octal } from './review-notes.ts';
 import { isWhole } from './stored-content.ts';
 
@@ -71,7 +71,7 @@ async function* sectionBatches(store: GitStore): AsyncGenerator<DiffSection[]> {
 const notShown = Buffer.from('\nBinary files ');
 
 /** Adds the facts about a file that is not shown to its section. `git apply` refuses such a section. */
-function withFacts(section: Buffer, entry: DiffEntry, facts: ReadonlyMap<BytePath, Facts>): Buffer {
+function withFacts(section: Buffer, entry: DiffEntry, facts: ReadonlyMap<BytePath, ChangeFacts>): Buffer {
   const known = factsOf(entry, facts);
   if (known === undefined || !section.includes(notShown)) return section;
   const text = section.toString('latin1');
@@ -87,7 +87,7 @@ function withFacts(section: Buffer, entry: DiffEntry, facts: ReadonlyMap<BytePat
 
 const hashesOfStandIns = /(\nindex )[0-9a-f]+\.\.[0-9a-f]+/;
 
-function factsOf({ path, from }: DiffEntry, facts: ReadonlyMap<BytePath, Facts>): Facts | undefined {
+function factsOf({ path, from }: DiffEntry, facts: ReadonlyMap<BytePath, ChangeFacts>): ChangeFacts | undefined {
   const [here, there] = [facts.get(path), from === null ? undefined : facts.get(from)];
   if (there === undefined) return here;
   return { before: there.before, after: here?.after ?? null };
@@ -113,7 +113,7 @@ const noLines: LineCount = { insertions: 0, deletions: 0 };
 function summarised(
   change: Change,
   source: Change | undefined,
-  facts: Facts | undefined,
+  facts: ChangeFacts | undefined,
   count = noLines,
 ): ChangeSummary {
   const { path, after } = change;
@@ -148,7 +148,7 @@ function statusOf({ before, after }: Change, source: Change | undefined): Change
 }
 
 /** A file that is mostly zeros has a hash that other programs do not know. */
-function plainHash(fact: Facts['before'] | undefined): string | undefined {
+function plainHash(fact: ChangeFacts['before'] | undefined): string | undefined {
   return fact?.sha256?.startsWith('sparse:') ? undefined : (fact?.sha256 ?? undefined);
 }
 

@@ -14,12 +14,12 @@ export interface Fact {
   readonly sha256: string | null;
 }
 
-export type Data = Buffer | { readonly file: string; readonly bytes: number };
+export type StoredData = Buffer | { readonly file: string; readonly bytes: number };
 
 export interface Loaded {
   readonly fact: Fact;
   /** Null: there are only facts. */
-  readonly data: Data | null;
+  readonly data: StoredData | null;
 }
 
 export interface Stored {
@@ -96,7 +96,7 @@ export function hasCrLf({ data }: Loaded): boolean {
   return data !== null && (!Buffer.isBuffer(data) || data.includes('\r\n'));
 }
 
-export function* pieces(data: Data): Generator<Buffer> {
+export function* pieces(data: StoredData): Generator<Buffer> {
   if (Buffer.isBuffer(data)) {
     yield data;
     return;
@@ -114,6 +114,6 @@ export function* pieces(data: Data): Generator<Buffer> {
   }
 }
 
-export function sizeOf(data: Data): number {
+export function sizeOf(data: StoredData): number {
   return Buffer.isBuffer(data) ? data.length : data.bytes;
 }

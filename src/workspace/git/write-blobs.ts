@@ -4,8 +4,8 @@ import { closeSync } from 'node:fs';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
-import { isHollow, openContent, type Part, readChunk } from '../tree/content.ts';
-import type { Source } from '../tree/reader.ts';
+import { type FilePart, isHollow, openContent, readChunk } from '../tree/content.ts';
+import type { ContentSource } from '../tree/reader.ts';
 import { fastImport } from './fast-import.ts';
 import type { Git } from './git.ts';
 
@@ -14,7 +14,7 @@ export interface BranchChange {
   /** A file or a link; null: it is removed. */
   readonly entry: Entry | null;
   /** The content of a file. */
-  readonly content: Source | null;
+  readonly content: ContentSource | null;
   /** Hash of the content that a gate checked; null: no gate read it. */
   readonly sha256?: string | null;
 }
@@ -67,7 +67,7 @@ function head(sizeBytes: number): Buffer {
 }
 
 /** Yields exactly as many bytes as `head` announced, and throws if they are not those that the gate checked. */
-function* pieces({ path, sha256 = null }: BranchChange, part: Part): Generator<Buffer> {
+function* pieces({ path, sha256 = null }: BranchChange, part: FilePart): Generator<Buffer> {
   const hash = sha256 === null ? null : createHash('sha256');
   for (let position = 0; position < part.lengthBytes; ) {
     const piece = Buffer.allocUnsafe(pieceBytes);

@@ -35,7 +35,7 @@ export function copyContent(content: Content, path: BytePath, toFd: number): Cop
   return using(openContent(content, path), (part) => copyPart(part, toFd));
 }
 
-export function copyPart(part: Part, toFd: number): Copied {
+export function copyPart(part: FilePart, toFd: number): Copied {
   const copied = eachChunk(part, (bytes, position) => {
     if (!isZero(bytes)) writeFully(toFd, bytes, position);
   });
@@ -44,7 +44,7 @@ export function copyPart(part: Part, toFd: number): Copied {
 }
 
 /** A part of an open file. */
-export interface Part {
+export interface FilePart {
   readonly fd: number;
   readonly offset: number;
   readonly lengthBytes: number;
@@ -52,12 +52,12 @@ export interface Part {
   readonly isSparse?: boolean;
 }
 
-export function hashOf(part: Part): Copied {
+export function hashOf(part: FilePart): Copied {
   return eachChunk(part, () => undefined);
 }
 
 /** The whole of a regular file in an open folder. */
-export function openRegular(folder: Anchor, name: BytePath): Part | null {
+export function openRegular(folder: Anchor, name: BytePath): FilePart | null {
   const fd = unlessGone(() => openAt({ folderFd: folder.fd, name }, readOnly));
   if (fd === null) return null;
   const stat = statOf(fd);
@@ -68,7 +68,7 @@ export function openRegular(folder: Anchor, name: BytePath): Part | null {
 }
 
 /** Like `openRegular`, for a path below a root, opened name by name. */
-export function openBelow(root: string, path: BytePath): Part | null {
+export function openBelow(root: string, path: BytePath): FilePart | null {
   const names = path.split('/');
   const last = names.pop()!;
   const folder = folderBelow(root, names);
@@ -87,7 +87,7 @@ export function folderBelow(root: string, names: readonly BytePath[]): Anchor | 
 }
 
 /** Compares two files of equal size. Null stands for a file that is gone, equal to nothing. */
-export function sameBytes(one: Part | null, other: Part | null): boolean {
+export function sameBytes(one: FilePart | null, other: FilePart | null): boolean {
   if (one === null || other === null) return false;
   for (let position = 0; ; ) {
     position = Math.min(afterHole(one, position), afterHole(other, position));
@@ -100,7 +100,7 @@ export function sameBytes(one: Part | null, other: Part | null): boolean {
 }
 
 /** Calls `work` with an open part and closes it. */
-export function using<T>(part: Part | null, work: (part: Part) => T | null): T | null {
+export function using<T>(part: FilePart | null, work: (part: FilePart) => T | null): T | null {
   if (part === null) return null;
   try {
     return work(part);
@@ -121,7 +121,7 @@ export function isHollow(content: Content, path: BytePath): boolean {
 const maxHollowBytes = 256 * 1024 ** 2;
 
 /** Null: it is lost, vanished, or is not a regular file any more. */
-export function openContent(content: Content, path: BytePath): Part | null {
+export function openContent(content: Content, path: BytePath): FilePart | null {
   if (content.at === 'lost') return null;
   if (content.at === 'tree') return openBelow(content.root, content.path ?? path);
   const part = openKept(content, content.file) ?? openKept(content, earlierLog(content.file));
@@ -129,7 +129,7 @@ export function openContent(content: Content, path: BytePath): Part | null {
   return part;
 }
 
-function openKept(content: Content & { at: 'log' }, file: string): Part | null {
+function openKept(content: Content & { at: 'log' }, file: string): FilePart | null {
   const fd = unlessGone(() => openSync(file, 'r'));
   if (fd === null) return null;
   const part = { ...content, fd };
@@ -166,12 +166,12 @@ const blockBytes = 4096;
 type Work = (bytes: Buffer, position: number) => void;
 
 /** `sha256` is that of the bytes, or of the blocks that are not zero, with `sparse:` before it. */
-function eachChunk(part: Part, work: Work): Copied {
+function eachChunk(part: FilePart, work: Work): Copied {
   return wholeHash(part, work) ?? sparseHash(part, work);
 }
 
 /** Null: there are too many zeros. */
-function wholeHash(part: Part, work: Work): Copied | null {
+function wholeHash(part: FilePart, work: Work): Copied | null {
   const hash = createHash('sha256');
   let zeroBytes = 0;
   for (let position = 0; ; ) {
@@ -190,7 +190,7 @@ function wholeHash(part: Part, work: Work): Copied | null {
   }
 }
 
-function sparseHash(part: Part, work: Work): Copied {
+function sparseHash(part: FilePart, work: Work): Copied {
   const hash = createHash('sha256');
   for (let position = 0; ; ) {
     position = afterHole(part, position);
@@ -213,7 +213,7 @@ function isZeroBlock(block: Buffer): boolean {
 }
 
 /** The position of the next data if this one is in a hole, otherwise this one. At the end: the end. */
-function afterHole({ fd, offset, lengthBytes, isSparse }: Part, position: number): number {
+function afterHole({ fd, offset, lengthBytes, isSparse }: FilePart, position: number): number {
   if (!isSparse || position >= lengthBytes) return position;
   checkCancelled();
   const start = nextData(fd, offset + position)?.start;
@@ -222,7 +222,7 @@ function afterHole({ fd, offset, lengthBytes, isSparse }: Part, position: number
 }
 
 /** A buffer for the bytes up to the next hole, so that small pieces of data are read without the zeros around them. */
-function upToHole({ fd, offset, isSparse }: Part, position: number): Buffer {
+function upToHole({ fd, offset, isSparse }: FilePart, position: number): Buffer {
   const end = isSparse ? nextData(fd, offset + position)?.end : undefined;
   if (end === undefined) return chunk;
   const length = Math.ceil((end - offset - position) / blockBytes) * blockBytes;
@@ -230,7 +230,7 @@ function upToHole({ fd, offset, isSparse }: Part, position: number): Buffer {
 }
 
 /** Fills the buffer; less only at the end. */
-export function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
+export function readChunk({ fd, offset, lengthBytes }: FilePart, position: number, into: Buffer): number {
   checkCancelled();
   const want = Math.min(into.length, lengthBytes - position);
   for (let length = 0; ; ) {

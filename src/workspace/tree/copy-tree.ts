@@ -21,8 +21,8 @@ import type { Stat } from '../../lib/stat.ts';
 import { nextData, setTimes } from '../../lib/sys.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault, isFault, spaceHint } from '../../model/fault.ts';
-import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
-import { Cursor } from './cursor.ts';
+import { type FilePart, openRegular, readChunk, using, writeFully } from './content.ts';
+import { TreeCursor } from './cursor.ts';
 import { pathOf } from './folders.ts';
 import { setMode, setOwner, withNewEntryOpen } from './open-entry.ts';
 import { entryAt, look, typeOf } from './tree.ts';
@@ -44,10 +44,10 @@ export function copyAll(source: string, target: string): void {
   }
 }
 
-function openBoth(source: string, target: string): [Cursor, Cursor] {
-  const to = new Cursor(target);
+function openBoth(source: string, target: string): [TreeCursor, TreeCursor] {
+  const to = new TreeCursor(target);
   try {
-    return [new Cursor(source), to];
+    return [new TreeCursor(source), to];
   } catch (error) {
     to.close();
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].some((code) => isErrno(error, code))) throw copyFault(error, source);
@@ -64,8 +64,8 @@ interface Frame {
 }
 
 class TreeCopy {
-  readonly #from: Cursor;
-  readonly #to: Cursor;
+  readonly #from: TreeCursor;
+  readonly #to: TreeCursor;
   readonly #device: bigint;
   readonly #stack: Frame[];
   readonly #target: string;
@@ -73,7 +73,7 @@ class TreeCopy {
   readonly #copied = new Map<bigint, BytePath>();
   #sharesBlocks = true;
 
-  constructor(from: Cursor, to: Cursor, target: string) {
+  constructor(from: TreeCursor, to: TreeCursor, target: string) {
     this.#from = from;
     this.#to = to;
     this.#target = target;
@@ -143,7 +143,7 @@ class TreeCopy {
     return true;
   }
 
-  #copyFile(name: BytePath, part: Part): true {
+  #copyFile(name: BytePath, part: FilePart): true {
     const stat = fstatSync(part.fd, { bigint: true });
     if (stat.nlink > 1n && this.#isLinked(name, stat)) return true;
     if (this.#share(name, part)) {
@@ -178,7 +178,7 @@ class TreeCopy {
    * Shares all blocks or copies nothing: without sharing, Node's `copyFile` never returns if the file shrinks
    * meanwhile.
    */
-  #share(name: BytePath, { fd }: Part): boolean {
+  #share(name: BytePath, { fd }: FilePart): boolean {
     if (!this.#sharesBlocks) return false;
     try {
       const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE;
@@ -210,7 +210,7 @@ const chunk = Buffer.alloc(1024 * 1024);
  * Copies a file with the length that it had when it was opened, and with its holes; what was cut off since is a hole
  * too.
  */
-function copyData(part: Part, toFd: number): void {
+function copyData(part: FilePart, toFd: number): void {
   const { lengthBytes } = part;
   for (let at = nextData(part.fd, 0); at !== null && at.start < lengthBytes; at = nextData(part.fd, at.end)) {
     const { start } = at;

@@ -16,7 +16,7 @@ interface Level {
   identity: string | null;
 }
 
-export class Cursor {
+export class TreeCursor {
   readonly #root: Anchor;
   readonly #levels: Level[] = [];
   /** The last levels, in order. Null: the folder was gone when it was opened again. */

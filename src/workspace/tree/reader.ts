@@ -9,10 +9,10 @@ import {
   type Copied,
   copyPart,
   earlierLog,
+  type FilePart,
   hashOf,
   openContent,
   openRegular,
-  type Part,
   readChunk,
   readKept,
   sameBytes,
@@ -21,10 +21,10 @@ import {
 import { Folders, nameOf, parentOf } from './folders.ts';
 
 /** Where content is: in a file or in memory. Plain data. */
-export type Source =
+export type ContentSource =
   | { readonly from: 'content'; readonly content: Content; readonly path: BytePath }
   | { readonly from: 'bytes'; readonly bytes: Uint8Array };
-type Elsewhere = Source & { from: 'content' };
+type Elsewhere = ContentSource & { from: 'content' };
 
 /** Larger files are read again. */
 const rememberedFileBytes = 64 * 1024;
@@ -39,7 +39,7 @@ export class Reader {
   #freeBytes = rememberedBytes;
 
   /** Null: it is longer than the limit, not a file any more, or lost. */
-  read(source: Source, maxBytes: number): Uint8Array | null {
+  read(source: ContentSource, maxBytes: number): Uint8Array | null {
     if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
     const { content } = source;
     if (content.at === 'log') return content.lengthBytes > maxBytes ? null : this.#kept(content);
@@ -51,7 +51,7 @@ export class Reader {
   }
 
   /** Copies all of it into an empty file. */
-  copy(source: Source, toFd: number): Copied {
+  copy(source: ContentSource, toFd: number): Copied {
     if (source.from === 'bytes') return write(source.bytes, toFd);
     const copied = using(this.#open(source), (part) =>
       part.lengthBytes > rememberedFileBytes ? copyPart(part, toFd) : this.#copySmall(source, part, toFd),
@@ -65,7 +65,7 @@ export class Reader {
     return this.#copied.get(keyOf(source)) ?? null;
   }
 
-  #copySmall(source: Elsewhere, part: Part, toFd: number): Copied {
+  #copySmall(source: Elsewhere, part: FilePart, toFd: number): Copied {
     const bytes = Buffer.allocUnsafe(part.lengthBytes);
     const copied = write(bytes.subarray(0, readChunk(part, 0, bytes)), toFd);
     this.#freeBytes -= copied.bytes;
@@ -73,13 +73,13 @@ export class Reader {
     return copied;
   }
 
-  hash(source: Source): string | null {
+  hash(source: ContentSource): string | null {
     if (source.from === 'bytes') return hash('sha256', source.bytes, 'hex');
     return using(this.#open(source), hashOf)?.sha256 ?? null;
   }
 
   /** False if either is lost. */
-  same(one: Source, other: Source): boolean {
+  same(one: ContentSource, other: ContentSource): boolean {
     if (one.from === 'bytes') return this.#sameAs(one.bytes, other);
     if (other.from === 'bytes') return this.#sameAs(other.bytes, one);
     // Read once, by a descriptor that stays open.
@@ -96,7 +96,7 @@ export class Reader {
     this.#copied.clear();
   }
 
-  #sameAs(bytes: Uint8Array, other: Source): boolean {
+  #sameAs(bytes: Uint8Array, other: ContentSource): boolean {
     const read = this.read(other, bytes.length);
     return read !== null && Buffer.compare(read, bytes) === 0;
   }
@@ -117,7 +117,7 @@ export class Reader {
     return fd;
   }
 
-  #open({ content, path: own }: Elsewhere): Part | null {
+  #open({ content, path: own }: Elsewhere): FilePart | null {
     if (content.at !== 'tree') return openContent(content, own);
     const path = content.path ?? own;
     const tree = this.#trees.get(content.root) ?? new Folders(content.root);

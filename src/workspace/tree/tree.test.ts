@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Cursor } from './cursor.ts';
+import { TreeCursor } from './cursor.ts';
 
 describe('a position in a tree', () => {
   const depth = 100;
   let root: string;
-  let cursor: Cursor;
+  let cursor: TreeCursor;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'carrel-tree-'));
     for (let level = 0; level <= depth; level += 1) {
       mkdirSync(pathTo(level), { recursive: true });
       writeFileSync(join(pathTo(level), `mark-${level}`), '');
     }
-    cursor = new Cursor(root);
+    cursor = new TreeCursor(root);
   });
   afterEach(() => {
     cursor.close();

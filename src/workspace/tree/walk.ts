@@ -7,7 +7,7 @@ import { namesOf } from '../../lib/folder-names.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { checkCancelled } from '../cancel.ts';
-import { Cursor } from './cursor.ts';
+import { TreeCursor } from './cursor.ts';
 import { look } from './tree.ts';
 
 /** One path, as found on both sides. */
@@ -54,9 +54,9 @@ export function walk<T>(
   inside: (root: Anchor) => T,
   steps: WalkRules<T>,
 ): boolean {
-  const after = new Cursor(afterRoot);
+  const after = new TreeCursor(afterRoot);
   try {
-    const before = new Cursor(beforeRoot);
+    const before = new TreeCursor(beforeRoot);
     try {
       walkBoth(after, before, inside(after.here!), steps);
     } finally {
@@ -68,7 +68,7 @@ export function walk<T>(
   }
 }
 
-function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: WalkRules<T>): void {
+function walkBoth<T>(after: TreeCursor, before: TreeCursor, root: T, steps: WalkRules<T>): void {
   const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     checkCancelled();
@@ -87,7 +87,13 @@ function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: WalkRules<T>
   }
 }
 
-function walkedAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Cursor, steps: WalkRules<T>): WalkedPath {
+function walkedAt<T>(
+  top: Frame<T>,
+  name: BytePath,
+  after: TreeCursor,
+  before: TreeCursor,
+  steps: WalkRules<T>,
+): WalkedPath {
   const afterIn = top.after ? after.here : null;
   const beforeIn = top.before ? before.here : null;
   const found = afterIn && look(afterIn, name);
@@ -106,8 +112,8 @@ function walkedAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Curso
 function descend<T>(
   walked: WalkedPath,
   top: Frame<T>,
-  after: Cursor,
-  before: Cursor,
+  after: TreeCursor,
+  before: TreeCursor,
   steps: WalkRules<T>,
 ): Frame<T> | null {
   const [wantAfter, wantBefore] = [walked.after?.isDirectory() ?? false, walked.before?.isDirectory() ?? false];
@@ -125,8 +131,8 @@ function descend<T>(
 
 function frame<T>(
   path: BytePath,
-  after: Cursor,
-  before: Cursor,
+  after: TreeCursor,
+  before: TreeCursor,
   at: { after: boolean; before: boolean; opaque: boolean },
   inside: T,
   steps: WalkRules<T>,

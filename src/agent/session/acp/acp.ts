@@ -24,7 +24,7 @@ import type { ApiSettings } from '../session.ts';
 import { AgentProcess, type ProcessPlace } from './agent-process.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
 import { openSession } from './opening.ts';
-import { Peer } from './peer.ts';
+import { AcpPeer } from './peer.ts';
 import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
 
@@ -45,7 +45,7 @@ export class AcpDriver implements Driver {
   readonly ended: Promise<string>;
   canLoad = false;
   readonly #process: AgentProcess;
-  readonly #peer: Peer;
+  readonly #peer: AcpPeer;
   readonly #recorder: Recorder;
   readonly #questions: AgentQuestions;
   #sessionId: string | null = null;
@@ -71,7 +71,7 @@ export class AcpDriver implements Driver {
     this.#process = process;
     this.#recorder = recorder;
     this.#questions = new AgentQuestions(spec, recorder);
-    this.#peer = new Peer(process.group.stdout, process.group.stdin, {
+    this.#peer = new AcpPeer(process.group.stdout, process.group.stdin, {
       notified: (method, params) => this.#notified(method, params),
       requested: (method, params) => this.#questions.requested(method, params as Json),
     });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentRecord } from '../driver.ts';
 import { openSession } from './opening.ts';
-import type { Peer } from './peer.ts';
+import type { AcpPeer } from './peer.ts';
 
 type Json = Record<string, unknown>;
 const mcpServers: Json[] = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];
@@ -15,7 +15,7 @@ async function requestsFor(known: AgentRecord, servers: Json[] = mcpServers, can
     sent.push([method, params]);
     return { sessionId: 'new' };
   };
-  const peer = { request } as unknown as Peer;
+  const peer = { request } as unknown as AcpPeer;
   await openSession({
     peer,
     spec: { kind: 'acp', command: ['demo'] },

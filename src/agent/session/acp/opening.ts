@@ -4,11 +4,11 @@ import { Fault } from '../../../model/fault.ts';
 import { usableServers } from '../../../model/mcp.ts';
 import { authMethodFor, authRequired } from '../../kind/authentication.ts';
 import type { DriverOptions } from '../driver.ts';
-import { type Peer, RpcError } from './peer.ts';
+import { type AcpPeer, RpcError } from './peer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface Opened {
+export interface OpenedAgentSession {
   readonly agentSessionId: string;
   /** The agent's answer to the request that opened the session. */
   readonly answer: Json;
@@ -19,7 +19,7 @@ export interface Opened {
 }
 
 interface Agent {
-  readonly peer: Peer;
+  readonly peer: AcpPeer;
   readonly spec: AcpSpec;
   readonly options: DriverOptions;
   readonly mcpServers: readonly Json[];
@@ -31,7 +31,7 @@ interface Capabilities {
   readonly sessionCapabilities?: { readonly resume?: unknown; readonly fork?: unknown };
 }
 
-export async function openSession(agent: Agent): Promise<Opened> {
+export async function openSession(agent: Agent): Promise<OpenedAgentSession> {
   const initialized = (await agent.peer.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: {
@@ -58,7 +58,7 @@ export async function openSession(agent: Agent): Promise<Opened> {
   return { ...opened, ...abilities };
 }
 
-type Way = Omit<Opened, 'canLoad' | 'canFork'>;
+type Way = Omit<OpenedAgentSession, 'canLoad' | 'canFork'>;
 
 async function openBy(agent: Agent, load: string | null, canFork: boolean): Promise<Way> {
   const { agentSessionId, forkOf } = agent.options.known;

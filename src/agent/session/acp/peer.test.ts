@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Peer } from './peer.ts';
+import { AcpPeer } from './peer.ts';
 
 const handlers = { notified: async () => {}, requested: () => null };
 
@@ -16,7 +16,7 @@ test('a request that could not be written counts as unsent, even if the end of t
   for (const isSeenFirst of [false, true]) {
     const input = new PassThrough();
     let fail = (_: Error | null) => {};
-    const peer = new Peer(input, outputTo(new Promise((resolve) => (fail = resolve))), handlers);
+    const peer = new AcpPeer(input, outputTo(new Promise((resolve) => (fail = resolve))), handlers);
     const asked = peer.request('session/prompt', {});
     if (isSeenFirst) await new Promise((resolve) => input.end(resolve));
     if (isSeenFirst) await peer.closed;
@@ -30,7 +30,7 @@ test('a request that could not be written counts as unsent, even if the end of t
 
 test('a request that was written before the agent ended does not count as unsent', async () => {
   const input = new PassThrough();
-  const peer = new Peer(input, outputTo(Promise.resolve(null)), handlers);
+  const peer = new AcpPeer(input, outputTo(Promise.resolve(null)), handlers);
   const asked = peer.request('session/prompt', {});
   input.end();
   await expect(asked).rejects.toMatchObject({ name: 'AgentLost', isUnsent: false });

@@ -46,7 +46,7 @@ interface Pending {
   readonly written: Promise<boolean>;
 }
 
-export class Peer {
+export class AcpPeer {
   /** Resolves when the agent's output ended, or when it broke the protocol or a limit, with the reason. */
   readonly closed: Promise<Error | null>;
   readonly #output: Writable;

@@ -5,21 +5,21 @@ import { bound, cutText } from './bound.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export type NewEvent = { [T in EventType]: { readonly type: T; readonly data: EventData[T] } }[EventType];
+export type NewSessionEvent = { [T in EventType]: { readonly type: T; readonly data: EventData[T] } }[EventType];
 
 const maxBytes = sessionLimits.textBytes;
 
-export function eventOf(update: Json): NewEvent {
+export function eventOf(update: Json): NewSessionEvent {
   const event = translated(update);
   try {
-    if (event) return { type: event.type, data: eventData[event.type](event.data, []) } as NewEvent;
+    if (event) return { type: event.type, data: eventData[event.type](event.data, []) } as NewSessionEvent;
   } catch {
     // It does not fit: it is kept as the agent sent it.
   }
   return { type: 'update', data: bound(update, maxBytes).value as Json };
 }
 
-function translated(update: Json): NewEvent | null {
+function translated(update: Json): NewSessionEvent | null {
   switch (update.sessionUpdate) {
     case 'agent_message_chunk':
       return said('text', update.content);
@@ -35,7 +35,7 @@ function translated(update: Json): NewEvent | null {
   }
 }
 
-function said(type: 'text' | 'thought', content: unknown): NewEvent | null {
+function said(type: 'text' | 'thought', content: unknown): NewSessionEvent | null {
   const { type: kind, text } = (content ?? {}) as { type?: unknown; text?: unknown };
   if (kind !== 'text' || typeof text !== 'string') return null;
   const kept = cutText(text, maxBytes);

@@ -5,8 +5,8 @@
 import { Fault } from '../../../model/fault.ts';
 import type { AgentSessions } from '../session.ts';
 import { AcpConnection } from './acp-connection.ts';
-import { errorOf, type Message, message } from './acp-shape.ts';
-import { type Call, readJson } from './call.ts';
+import { type AcpMessage, errorOf, message } from './acp-shape.ts';
+import { type HttpCall, readJson } from './call.ts';
 import { eventStream } from './event-stream.ts';
 import { faultOf, type Reply } from './reply.ts';
 import type { RouteTable } from './route.ts';
@@ -54,7 +54,7 @@ export class AcpConnections {
     this.#open.delete(id);
   }
 
-  async #post(call: Call): Promise<Reply> {
+  async #post(call: HttpCall): Promise<Reply> {
     const { id, method, params, result } = await readJson(call, message);
     const connection = this.#connection(call, method);
     if (method === undefined) await connection.respond(id, result);
@@ -64,7 +64,7 @@ export class AcpConnections {
   }
 
   /** A client with a stream gets the answer to a prompt there: while its POST waits, it could not answer questions. */
-  async #request(connection: AcpConnection, { id, method = '', params }: Message): Promise<Reply> {
+  async #request(connection: AcpConnection, { id, method = '', params }: AcpMessage): Promise<Reply> {
     const response = connection.request(method, params).then(
       (result) => ({ id, result }),
       (error: unknown) => ({ id, error: errorOf(faultOf(error)) }),
@@ -75,13 +75,13 @@ export class AcpConnections {
     return accepted;
   }
 
-  #find({ params }: Call): AcpConnection {
+  #find({ params }: HttpCall): AcpConnection {
     const found = this.#open.get(params.id!);
     if (found) return found;
     throw new Fault('not_found', 'there is no such connection', { hint: 'Send initialize first.' });
   }
 
-  #connection(call: Call, method: string | undefined): AcpConnection {
+  #connection(call: HttpCall, method: string | undefined): AcpConnection {
     const agent = call.query.get('agent') ?? undefined;
     const found = this.#open.get(call.params.id!);
     if (found === undefined && (agent !== undefined || method === 'initialize'))

@@ -5,7 +5,7 @@ import { list, plainObject, type Shape, ShapeError, text } from '../../../model/
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export interface Message {
+export interface AcpMessage {
   readonly id?: string | number;
   /** Left out: the message is a response. */
   readonly method?: string;
@@ -13,7 +13,7 @@ export interface Message {
   readonly result?: Params;
 }
 
-export const message: Shape<Message> = (value, path) => {
+export const message: Shape<AcpMessage> = (value, path) => {
   const { jsonrpc, id, method, params, result } = plainObject(value, path);
   if (jsonrpc !== '2.0') throw new ShapeError([...path, 'jsonrpc'], 'must be "2.0"');
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')

@@ -7,9 +7,9 @@ import { sessionLimits } from '../../../model/session.ts';
 import type { Shape } from '../../../model/shape.ts';
 import type { AgentSessions, ApiSettings } from '../session.ts';
 import type { ApiLimits } from './limit.ts';
-import { Refusal, type Reply } from './reply.ts';
+import { HttpRefusal, type Reply } from './reply.ts';
 
-export interface Call {
+export interface HttpCall {
   readonly sessions: AgentSessions;
   readonly settings: ApiSettings;
   readonly limits: ApiLimits;
@@ -21,12 +21,16 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-export type Handler = (call: Call) => Promise<Reply> | Reply;
+export type Handler = (call: HttpCall) => Promise<Reply> | Reply;
 
 const tooLarge = 413;
 
 /** The body as JSON; an empty one is `{}`. */
-export async function readJson<T>({ request, limits }: Call, shape: Shape<T>, maxBytes = limits.bodyBytes): Promise<T> {
+export async function readJson<T>(
+  { request, limits }: HttpCall,
+  shape: Shape<T>,
+  maxBytes = limits.bodyBytes,
+): Promise<T> {
   const maxValues = Math.max(100_000, Math.floor(maxBytes / 100));
   const text = await readJsonText(bodyOf(request, maxBytes), maxBytes, maxValues);
   return shape(parsed(text!), []);
@@ -42,7 +46,7 @@ function parsed(text: string): unknown {
 }
 
 /** The body line by line. A line of the log has a limit, too. */
-export async function* readLines({ request, limits }: Call): AsyncIterable<string> {
+export async function* readLines({ request, limits }: HttpCall): AsyncIterable<string> {
   const lines = new Lines(sessionLimits.eventBytes + 1);
   const checked = (line: string) => {
     if (line.length > sessionLimits.eventBytes)
@@ -66,6 +70,6 @@ async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncIterabl
   }
 }
 
-function tooManyBytes(message: string): Refusal {
-  return new Refusal(new Fault('exhausted', message, { hint: 'Send less at once.' }), tooLarge);
+function tooManyBytes(message: string): HttpRefusal {
+  return new HttpRefusal(new Fault('exhausted', message, { hint: 'Send less at once.' }), tooLarge);
 }

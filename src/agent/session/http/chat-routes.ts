@@ -7,7 +7,7 @@ import { Fault, isFault } from '../../../model/fault.ts';
 import type { Question } from '../../../model/session.ts';
 import { ulidPattern } from '../../../model/ulid.ts';
 import type { Session } from '../session.ts';
-import { type Call, type Handler, readJson } from './call.ts';
+import { type Handler, type HttpCall, readJson } from './call.ts';
 import { answerOf, answersRequest, chatQuestion } from './chat-question.ts';
 import { eventStream } from './event-stream.ts';
 import type { Reply } from './reply.ts';
@@ -54,7 +54,7 @@ export function sessionIdOf(chat: string): string {
 }
 
 /** The session with this id, or the newest one; null: there is none yet. */
-function chatOf({ sessions, params, query }: Call, id = params.id ?? query.get('id')): Session | null {
+function chatOf({ sessions, params, query }: HttpCall, id = params.id ?? query.get('id')): Session | null {
   const all = sessions.list();
   if (id) return all.find((session) => session.id === sessionIdOf(id)) ?? null;
   return all.reduce<Session | null>(
@@ -63,35 +63,35 @@ function chatOf({ sessions, params, query }: Call, id = params.id ?? query.get('
   );
 }
 
-function accepts({ request }: Call, type: string): boolean {
+function accepts({ request }: HttpCall, type: string): boolean {
   return request.headers.accept?.includes(type) === true;
 }
 
 /** Version 5 of `ai` refuses approvals and cannot be recognized, so clients with approvals send a header. */
-function endOf({ request }: Call): TurnPart['until'] {
+function endOf({ request }: HttpCall): TurnPart['until'] {
   return request.headers[approvalsHeader] === 'true' ? 'permission' : 'end';
 }
 
 /** Leaves out the message of the running turn: a client gets it from the stream, from its beginning. */
-function shownChat(call: Call): Reply {
+function shownChat(call: HttpCall): Reply {
   const { messages = [], turns = [] } = chatOf(call)?.fold ?? {};
   const whole = turns.length > 0 && messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
   const approvals = endOf(call) === 'permission';
   return { json: { messages: whole.map((message) => uiMessage(message, approvals)) } };
 }
 
-function resumed(call: Call, until: TurnPart['until']): Reply {
+function resumed(call: HttpCall, until: TurnPart['until']): Reply {
   const session = chatOf(call);
   const turn = session && runningTurn(session.fold);
   if (!session || !turn) return { json: undefined };
   return streamed(call, session, { ...turn, after: 0, until });
 }
 
-function streamed(call: Call, session: Session, part: TurnPart): Reply {
+function streamed(call: HttpCall, session: Session, part: TurnPart): Reply {
   return eventStream(followedTurn(session, part, call.signal), uiStreamHeaders);
 }
 
-async function posted(call: Call): Promise<Reply> {
+async function posted(call: HttpCall): Promise<Reply> {
   const body = await readJson(call, chatRequest, call.limits.chatBytes);
   const session = await existing(call, body);
   try {
@@ -106,7 +106,7 @@ async function posted(call: Call): Promise<Reply> {
   }
 }
 
-async function existing(call: Call, { id }: ChatRequest): Promise<Session> {
+async function existing(call: HttpCall, { id }: ChatRequest): Promise<Session> {
   const chat = call.params.id ?? id;
   return chatOf(call, chat ?? null) ?? call.sessions.create(chat === undefined ? {} : { sessionId: sessionIdOf(chat) });
 }
@@ -124,7 +124,7 @@ async function asked(
 }
 
 /** Passes on approvals, which a front end sends back in the message of the assistant. Null: the message has none. */
-async function approved({ signal }: Call, session: Session, { messages }: ChatRequest) {
+async function approved({ signal }: HttpCall, session: Session, { messages }: ChatRequest) {
   const last = messages.at(-1);
   const approvals = last?.role === 'assistant' ? last.parts.filter(isApproval) : [];
   for (const { approval } of approvals) {
@@ -172,7 +172,7 @@ async function cancelled(session: Session | null): Promise<Reply> {
   return { json: { success: true, completionId, status: 'cancelled' } };
 }
 
-function question({ query }: Call, session: Session | null): object {
+function question({ query }: HttpCall, session: Session | null): object {
   const [first] = session?.fold.questions ?? [];
   const wanted = query.get('toolUseID');
   if (wanted === null) return { question: first === undefined ? null : chatQuestion(first) };
@@ -182,7 +182,7 @@ function question({ query }: Call, session: Session | null): object {
   return { status: answer === null || answer.cancelled ? 'expired' : 'answered', question: null };
 }
 
-async function answered(call: Call): Promise<Reply> {
+async function answered(call: HttpCall): Promise<Reply> {
   const { toolUseID, answers } = await readJson(call, answersRequest);
   const session = chatOf(call);
   const found = session?.fold.questions.find(({ pendingId }) => pendingId === toolUseID);

@@ -11,7 +11,7 @@ import { SameSite } from '../../../lib/same-site.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { ApiSettings } from '../session.ts';
 import type { ApiLimits } from './limit.ts';
-import { Refusal } from './reply.ts';
+import { HttpRefusal } from './reply.ts';
 
 const tooManyRequests = 429;
 /** Names of query parameters that other servers accept a token in. */
@@ -77,7 +77,7 @@ function limitRate(rate: Rate, caller: string): void {
   const waitMs = rate.take(caller);
   if (waitMs === 0) return;
   const fault = new Fault('unavailable', 'too many requests', { hint: 'Try again later.' });
-  throw new Refusal(fault, tooManyRequests, { 'Retry-After': String(Math.ceil(waitMs / 1000)) });
+  throw new HttpRefusal(fault, tooManyRequests, { 'Retry-After': String(Math.ceil(waitMs / 1000)) });
 }
 
 function noToken(): Fault {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll } from 'vitest';
 import { sessionSuite } from '../../../../test/conformance/session.ts';
 import { type ServedSessions, serveForTest } from '../../../../test/fixtures/session-client.ts';
 import { TestSessions } from '../fake-sessions.ts';
-import type { Sessions } from '../sessions.ts';
+import type { SandboxSessions } from '../sessions.ts';
 
 const test = new TestSessions();
-let served: ServedSessions<Sessions>;
+let served: ServedSessions<SandboxSessions>;
 beforeAll(async () => {
   served = await serveForTest(await test.open());
 });

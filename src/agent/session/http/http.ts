@@ -16,7 +16,7 @@ import { type ApiLimits, apiLimits } from './limit.ts';
 import { faultOf, sendFault, sendWhole } from './reply.ts';
 import { Routes } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { Streams } from './streams.ts';
+import { EventStreams } from './streams.ts';
 
 const address = '127.0.0.1';
 const maxHeaderSize = 32 * 1024;
@@ -65,7 +65,7 @@ class Api {
   readonly #settings: ApiSettings;
   readonly #limits: ApiLimits;
   readonly #guard: Guard;
-  readonly #streams: Streams;
+  readonly #streams: EventStreams;
   readonly #acp: AcpConnections;
   readonly #routes: Routes;
   readonly #daemonRoutes: Routes;
@@ -75,7 +75,7 @@ class Api {
     this.#settings = settings;
     this.#limits = limits;
     this.#guard = new Guard(settings, connections, limits);
-    this.#streams = new Streams(limits);
+    this.#streams = new EventStreams(limits);
     this.#acp = new AcpConnections(sessions);
     const table = { ...sessionRoutes, ...chatRoutes, ...this.#acp.routes };
     this.#routes = new Routes(table);

@@ -22,7 +22,7 @@ export interface Whole {
 export type Reply = Whole | Pieces;
 
 /** A Fault with its own HTTP status, which is not that of its code. */
-export class Refusal extends Fault {
+export class HttpRefusal extends Fault {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -51,7 +51,8 @@ export function sendWhole(response: ServerResponse, { status = 200, json }: Whol
 
 /** Closes the connection after the answer if the body was not read to its end. */
 export function sendFault(response: ServerResponse, fault: Fault): void {
-  const { status, headers } = fault instanceof Refusal ? fault : { status: faultTable[fault.code].http, headers: {} };
+  const { status, headers } =
+    fault instanceof HttpRefusal ? fault : { status: faultTable[fault.code].http, headers: {} };
   if (!response.req.complete) response.setHeader('Connection', 'close');
   if (fault.code === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -1,7 +1,7 @@
 /** The bodies of requests, as `src/api/session.ts` has them for the daemon. */
 import { type ContentBlock, clientId, promptContent, sessionId } from '../../../model/session.ts';
 import { object, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
-import type { Answered, Asked } from '../session.ts';
+import type { Answered, NewPrompt } from '../session.ts';
 
 const flag: Shape<boolean> = (value, path) => {
   if (typeof value !== 'boolean') throw new ShapeError(path, 'must be true or false');
@@ -18,7 +18,7 @@ const prompt = object(
   { turnId: clientId, text: text({ min: 1, max: 1_000_000 }), content: promptContent, queue: flag },
 );
 
-export const promptRequest: Shape<Asked> = (value, path) => {
+export const promptRequest: Shape<NewPrompt> = (value, path) => {
   const { text: said, content = [], ...rest } = prompt(value, path);
   if ((said === undefined) === (content.length === 0)) throw new ShapeError(path, 'needs either text or content');
   const blocks: readonly ContentBlock[] = said === undefined ? content : [{ type: 'text', text: said }];

@@ -1,7 +1,7 @@
 /** Finds the handler of a request. A path is split, then decoded and compared part by part; `..` is not resolved. */
 import { Fault } from '../../../model/fault.ts';
 import type { Handler } from './call.ts';
-import { Refusal } from './reply.ts';
+import { HttpRefusal } from './reply.ts';
 
 export type RouteTable = Readonly<Record<string, Handler>>;
 
@@ -11,7 +11,7 @@ interface Route {
   readonly handle: Handler;
 }
 
-export interface Found {
+export interface FoundRoute {
   readonly handle: Handler;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export class Routes {
     });
   }
 
-  find(method: string, path: string): Found {
+  find(method: string, path: string): FoundRoute {
     const parts = path.split('/').map(decoded);
     const there = this.#routes.filter((route) => fits(route.parts, parts));
     if (there.length === 0) throw new Fault('not_found', `there is nothing at ${path.slice(0, 200)}`);
@@ -63,9 +63,9 @@ function paramsOf(route: readonly string[], parts: readonly string[]): Record<st
   return Object.fromEntries(named.filter(([, , part]) => isParameter(part)).map(([name, value]) => [name, value]));
 }
 
-function wrongMethod(method: string, there: readonly Route[]): Refusal {
+function wrongMethod(method: string, there: readonly Route[]): HttpRefusal {
   const allowed = there.map((route) => route.method).join(', ');
-  return new Refusal(new Fault('invalid', `this path takes ${allowed}, not ${method}`), methodNotAllowed, {
+  return new HttpRefusal(new Fault('invalid', `this path takes ${allowed}, not ${method}`), methodNotAllowed, {
     Allow: allowed,
   });
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../../model/fault.ts';
 import { sessionId } from '../../../model/session.ts';
 import { summaryOf } from '../../../model/session-view.ts';
 import type { Session } from '../session.ts';
-import { type Call, readJson } from './call.ts';
+import { type HttpCall, readJson } from './call.ts';
 import { eventStream, framed, framedById } from './event-stream.ts';
 import type { Pieces, Reply } from './reply.ts';
 import {
@@ -55,19 +55,19 @@ export const sessionRoutes: RouteTable = {
     changed(call, async (session) => configure(session, await readJson(call, modeRequest))),
 };
 
-export function sessionOf({ sessions, params }: Call): Session {
+export function sessionOf({ sessions, params }: HttpCall): Session {
   return sessions.find(sessionId(params.id, ['sessionId']));
 }
 
-export function summary({ settings }: Call, { id, fold }: Session) {
+export function summary({ settings }: HttpCall, { id, fold }: Session) {
   return summaryOf(id, settings.sandbox, fold);
 }
 
-export function shown(call: Call, session: Session): Reply {
+export function shown(call: HttpCall, session: Session): Reply {
   return { json: summary(call, session) };
 }
 
-async function changed(call: Call, act: (session: Session) => Promise<void>): Promise<Reply> {
+async function changed(call: HttpCall, act: (session: Session) => Promise<void>): Promise<Reply> {
   const session = sessionOf(call);
   await act(session);
   return shown(call, session);
@@ -80,14 +80,14 @@ async function configure(session: Session, wanted: { mode?: string; model?: stri
 }
 
 /** A reconnecting client sends the header and the query; the header has the newer position. */
-export function afterOf({ request, query }: Pick<Call, 'request' | 'query'>, last: number): number {
+export function afterOf({ request, query }: Pick<HttpCall, 'request' | 'query'>, last: number): number {
   const header = request.headers['last-event-id'];
   const after = position(typeof header === 'string' ? header : (query.get('after') ?? undefined), 'the position');
   if (after > last) throw new Fault('invalid', `the position ${after} is after the last event, ${last}`);
   return after;
 }
 
-function followed(call: Call, session: Session): Pieces {
+function followed(call: HttpCall, session: Session): Pieces {
   return eventStream(framed(session.follow(afterOf(call, session.fold.seq), call.signal)));
 }
 

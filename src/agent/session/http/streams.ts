@@ -14,7 +14,7 @@ interface Open {
   readonly isAllowed: () => boolean;
 }
 
-export class Streams {
+export class EventStreams {
   readonly #limits: Pick<ApiLimits, 'heartbeatMs' | 'stallMs'>;
   readonly #open = new Map<ServerResponse, Open>();
   readonly #timer: NodeJS.Timeout;

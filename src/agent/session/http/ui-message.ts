@@ -1,26 +1,26 @@
 /** Messages of a session as UI messages of Vercel's `ai` package, and back. */
-import type { ContentBlock, Message, Part } from '../../../model/session.ts';
+import type { ContentBlock, MessagePart, SessionMessage } from '../../../model/session.ts';
 import { list, oneOf, open, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
 import type { Chunk } from './ui-stream.ts';
 import { errorText, toolName, toolOutput } from './ui-stream.ts';
 
-type ToolPart = Extract<Part, { type: 'tool' }>;
-type QuestionPart = Extract<Part, { type: 'question' }>;
+type ToolPart = Extract<MessagePart, { type: 'tool' }>;
+type QuestionPart = Extract<MessagePart, { type: 'question' }>;
 
 export interface UiMessage {
   readonly id: string;
-  readonly role: Message['role'];
+  readonly role: SessionMessage['role'];
   readonly metadata: { readonly createdAt: string };
   readonly parts: readonly Chunk[];
 }
 
 /** `approvals`: a tool call that waits for a permission gets the state that version 6 has for that. */
-export function uiMessage({ id, role, createdAt, parts }: Message, approvals: boolean): UiMessage {
+export function uiMessage({ id, role, createdAt, parts }: SessionMessage, approvals: boolean): UiMessage {
   const questions = approvals ? parts.filter((part) => part.type === 'question') : [];
   return { id, role, metadata: { createdAt }, parts: parts.map((part) => uiPart(part, questions)) };
 }
 
-function uiPart(part: Part, questions: readonly QuestionPart[]): Chunk {
+function uiPart(part: MessagePart, questions: readonly QuestionPart[]): Chunk {
   if (part.type === 'text') return { type: 'text', text: part.text, state: 'done' };
   if (part.type === 'thought') return { type: 'reasoning', text: part.text, state: 'done' };
   if (part.type === 'image')
@@ -53,7 +53,7 @@ export interface ChatRequest {
 
 export interface SentMessage {
   readonly id?: string;
-  readonly role: Message['role'];
+  readonly role: SessionMessage['role'];
   readonly parts: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApplyRequest, ApplyView, PlannedView } from '../../../api/workspace.ts';
-import type { Consent, Question, ToolCall } from '../../../hub/hub.ts';
+import type { ClientQuestion, Consent, ToolCall } from '../../../hub/hub.ts';
 import type { Project } from '../../../model/project.ts';
 import { environmentApplyTools } from './environment-apply.ts';
 import type { ToolScope } from './tool.ts';
@@ -42,9 +42,9 @@ interface Situation {
 
 async function call({ paths, mayApply = false, answer = null }: Situation, more: object = {}) {
   const environments = new Applies(paths);
-  const questions: Question[] = [];
+  const questions: ClientQuestion[] = [];
   const scope = { find: () => shop, environments, mayApply } as unknown as ToolScope;
-  const ask = async (question: Question): Promise<Consent> => {
+  const ask = async (question: ClientQuestion): Promise<Consent> => {
     questions.push(question);
     return answer!;
   };

@@ -1,6 +1,6 @@
 /** Tools for rooms: messages between agents, people and services. */
 import { z } from 'zod';
-import type { Message } from '../../../model/room.ts';
+import type { RoomMessage } from '../../../model/room.ts';
 import { type HubTool, tool } from './tool.ts';
 
 const room = z.string().min(1).max(64).describe('name of a room');
@@ -74,11 +74,11 @@ export const roomTools: readonly HubTool[] = [
   }),
 ];
 
-function pageOf(messages: readonly Message[], after: string | undefined): z.output<typeof page> {
+function pageOf(messages: readonly RoomMessage[], after: string | undefined): z.output<typeof page> {
   return { messages: messages.map(shown), last_id: messages.at(-1)?.id ?? after ?? null };
 }
 
-function shown({ id: one, from, at, mentions, replyTo, attachments, body }: Message): z.output<typeof message> {
+function shown({ id: one, from, at, mentions, replyTo, attachments, body }: RoomMessage): z.output<typeof message> {
   const files = attachments.map(({ name }) => name);
   return { ...{ id: one, from, at, body, reply_to: replyTo }, mentions: [...mentions], attachments: files };
 }

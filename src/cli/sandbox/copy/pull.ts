@@ -7,7 +7,7 @@ import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { execInside } from '../../stream/exec.ts';
 import { writeAndDrain } from '../../stream/receive.ts';
-import type { Inside } from '../../stream/stream.ts';
+import type { ExecTarget } from '../../stream/stream.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy.ts';
 import { ask, kindOf } from './inside.ts';
 import { moveContentsInto, moveEntryInto, sanitizeTree } from './move-entry.ts';
@@ -15,8 +15,8 @@ import { openHostFolder } from './open-host-folder.ts';
 import { openStage } from './stage.ts';
 import { failedInside, listen, sparseEnv, type Tar, unpackHere } from './tar.ts';
 
-export interface Order {
-  readonly inside: Inside;
+export interface PullOrder {
+  readonly inside: ExecTarget;
   /** Null: the daemon belongs to another account, so this user has no home. */
   readonly home: string | null;
   readonly from: string;
@@ -31,7 +31,7 @@ interface Destination {
   readonly name: string | null;
 }
 
-export async function pull(order: Order): Promise<void> {
+export async function pull(order: PullOrder): Promise<void> {
   const destination = findDestination(order.to, order.writable);
   try {
     const path = await locate(order.inside, order.from);
@@ -41,7 +41,11 @@ export async function pull(order: Order): Promise<void> {
   }
 }
 
-async function receiveInto({ inside, home, from }: Order, path: string, { folder, name }: Destination): Promise<void> {
+async function receiveInto(
+  { inside, home, from }: PullOrder,
+  path: string,
+  { folder, name }: Destination,
+): Promise<void> {
   const stage = openStage(home, folder);
   try {
     const entry = posix.basename(path);
@@ -68,7 +72,7 @@ function findDestination(to: string, writable: readonly string[]): Destination {
 }
 
 /** The real path in the sandbox, with links resolved. */
-async function locate(inside: Inside, from: string): Promise<string> {
+async function locate(inside: ExecTarget, from: string): Promise<string> {
   if ((await kindOf(inside, from)) === 'absent') {
     throw new Fault('not_found', `${inside.name}:${printable(from)} does not exist`, {
       hint: `Look inside with: carrel exec ${inside.name} -- ls -la`,
@@ -81,7 +85,7 @@ async function locate(inside: Inside, from: string): Promise<string> {
   });
 }
 
-async function fetchTree(inside: Inside, path: string, folder: Anchor): Promise<void> {
+async function fetchTree(inside: ExecTarget, path: string, folder: Anchor): Promise<void> {
   const { sinks, complained } = listen();
   const pack = ['tar', '-C', posix.dirname(path), '-cf', '-', '--', posix.basename(path)];
   const tar = await unpackHere(folder.path);

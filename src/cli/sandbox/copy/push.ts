@@ -6,13 +6,13 @@ import type { Anchor } from '../../../lib/anchor.ts';
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { execInside } from '../../stream/exec.ts';
-import type { Inside } from '../../stream/stream.ts';
+import type { ExecTarget } from '../../stream/stream.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy.ts';
 import { ask, kindOf, unpacksSparse } from './inside.ts';
 import { openHostFolder } from './open-host-folder.ts';
 import { failedInside, listen, packHere, type Tar } from './tar.ts';
 
-export async function push(inside: Inside, from: string, to: string, writable: readonly string[]): Promise<void> {
+export async function push(inside: ExecTarget, from: string, to: string, writable: readonly string[]): Promise<void> {
   const source = resolve(from);
   if (source === '/') throw new Fault('invalid', 'the whole root of the host cannot be copied');
   const parent = openHostFolder(dirname(source), writable);
@@ -29,7 +29,7 @@ export async function push(inside: Inside, from: string, to: string, writable: r
   }
 }
 
-async function pushFolder(inside: Inside, parent: Anchor, name: string, from: string, to: string): Promise<void> {
+async function pushFolder(inside: ExecTarget, parent: Anchor, name: string, from: string, to: string): Promise<void> {
   const kind = await kindOf(inside, to);
   const into = kind === 'folder' && !meansContents(from);
   const target = into ? `${to}/${name}` : to;
@@ -45,7 +45,7 @@ async function pushFolder(inside: Inside, parent: Anchor, name: string, from: st
   }
 }
 
-async function pushFile(inside: Inside, parent: Anchor, name: string, to: string): Promise<void> {
+async function pushFile(inside: ExecTarget, parent: Anchor, name: string, to: string): Promise<void> {
   const kind = await kindOf(inside, to);
   if (kind !== 'folder' && meansFolder(to)) throw notFolder(inside, to);
   const target = kind === 'folder' ? `${to}/${name}` : to;
@@ -63,7 +63,7 @@ async function pushFile(inside: Inside, parent: Anchor, name: string, to: string
   }
 }
 
-async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
+async function stream(inside: ExecTarget, tar: Tar, folder: string): Promise<void> {
   const { sinks, complained } = listen();
   const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
   const { output } = tar;
@@ -86,7 +86,7 @@ function hasHoles({ size, blocks }: Stats): boolean {
   return blocks * 512 < size;
 }
 
-function notFolder({ name }: Inside, path: string): Fault {
+function notFolder({ name }: ExecTarget, path: string): Fault {
   return new Fault('invalid', `${name}:${printable(path)} is not a folder`);
 }
 

@@ -8,12 +8,12 @@ import { Anchor } from '../../../lib/anchor.ts';
 import { Fault } from '../../../model/fault.ts';
 import { discard } from './move-entry.ts';
 
-export interface Stage {
+export interface CopyStage {
   readonly folder: Anchor;
   dispose(): void;
 }
 
-export function openStage(home: string | null, target: Anchor): Stage {
+export function openStage(home: string | null, target: Anchor): CopyStage {
   try {
     const path = (home === null ? null : ownFolder(home, target)) ?? mkdtempSync(join(target.path, '.carrel-cp-'));
     const folder = Anchor.open(path);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, pipeline } from 'node:stream';
 import { Fault } from '../../../model/fault.ts';
-import type { Exit, Sinks } from '../../stream/stream.ts';
+import type { Sinks, StreamExit } from '../../stream/stream.ts';
 
 const maxWords = 8192;
 /**
@@ -30,7 +30,7 @@ export function unpackHere(cwd: string): Promise<Tar> {
 }
 
 /** Collects the output of a program, up to a limit. */
-export class Words {
+export class CollectedText {
   #text = '';
 
   readonly add = (chunk: Buffer): void => {
@@ -43,14 +43,14 @@ export class Words {
 }
 
 /** Sinks that collect stdout and stderr of a helper program inside, as text. */
-export function listen(): { sinks: Sinks; said: Words; complained: Words } {
-  const said = new Words();
-  const complained = new Words();
+export function listen(): { sinks: Sinks; said: CollectedText; complained: CollectedText } {
+  const said = new CollectedText();
+  const complained = new CollectedText();
   return { sinks: { stdout: said.add, stderr: complained.add }, said, complained };
 }
 
 /** The Fault for a program that failed inside. */
-export function failedInside(program: string, exit: Exit, words: Words): Fault {
+export function failedInside(program: string, exit: StreamExit, words: CollectedText): Fault {
   return new Fault('invalid', `${program} in the sandbox: ${words.text || `exit code ${exit.exitCode}`}`);
 }
 
@@ -59,7 +59,7 @@ async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[
   // Node drops the output of a child that ends before it is read, so it is buffered here.
   const output = new PassThrough();
   if (child.stdout) pipeline(child.stdout, output, () => {});
-  const words = new Words();
+  const words = new CollectedText();
   child.stderr!.on('data', words.add);
   // A tar that ends early breaks the pipe; `ended` has the reason, ignoring.
   child.stdin?.on('error', () => {});
@@ -72,7 +72,7 @@ async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[
   return { child, output, ended };
 }
 
-function failedHere(words: Words, how: string): Fault {
+function failedHere(words: CollectedText, how: string): Fault {
   return new Fault('invalid', `tar: ${words.text || how}`);
 }
 

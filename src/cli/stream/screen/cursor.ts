@@ -7,7 +7,7 @@ export interface Saved {
   readonly style: Style;
 }
 
-export class Cursor {
+export class ScreenCursor {
   readonly #rows: number;
   readonly #columns: number;
   row = 0;

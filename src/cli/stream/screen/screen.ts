@@ -5,7 +5,7 @@
  * Queries of programs to their terminal are not repeated, because the program would get the answer as typed keys.
  */
 import { columnsOf } from '../../output/text.ts';
-import { Cursor, type Saved } from './cursor.ts';
+import { type Saved, ScreenCursor } from './cursor.ts';
 import { Grid } from './grid.ts';
 import { Modes } from './modes.ts';
 import { type Sequences, TerminalParser } from './parser.ts';
@@ -20,7 +20,7 @@ export class Screen implements Sequences {
   readonly columns: number;
   readonly #parser = new TerminalParser(this);
   readonly #modes = new Modes();
-  readonly #cursor: Cursor;
+  readonly #cursor: ScreenCursor;
   readonly #main: Grid;
   #grid: Grid;
   #history: string[] = [];
@@ -29,7 +29,7 @@ export class Screen implements Sequences {
   constructor(rows: number, columns: number) {
     this.rows = rows;
     this.columns = columns;
-    this.#cursor = new Cursor(rows, columns);
+    this.#cursor = new ScreenCursor(rows, columns);
     this.#main = new Grid(rows, columns);
     this.#grid = this.#main;
   }

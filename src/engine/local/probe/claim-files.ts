@@ -1,5 +1,5 @@
 /** Claims about files that exist inside, and about files that can be changed. */
-import { broken, type Claim, type Facts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
+import { broken, type Claim, type ClaimFacts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
 import { isReadOnly, parseMountInfo } from './mountinfo.ts';
 
 const topFolders = words('bin sbin lib lib32 lib64 libx32 usr etc dev proc sys tmp opt home run var');
@@ -174,7 +174,7 @@ done`,
   },
 };
 
-function tmpObjection(folder: '/tmp' | '/dev/shm', row: string[] | undefined, facts: Facts): string | null {
+function tmpObjection(folder: '/tmp' | '/dev/shm', row: string[] | undefined, facts: ClaimFacts): string | null {
   const [, device, type, bytes, filled] = row ?? [];
   if (type !== 'tmpfs') return `${folder} is not in memory`;
   if (Number(device) === facts.devices[folder]) return `${folder} is the host's`;

@@ -2,7 +2,16 @@
  * System calls that the filter refuses, tried for real. perl can make any call by its number, and nearly every system
  * has it.
  */
-import { broken, type Claim, type Facts, heldUnless, linesOf, someOf, unproved, type Verdict } from './claim.ts';
+import {
+  broken,
+  type Claim,
+  type ClaimFacts,
+  type ClaimVerdict,
+  heldUnless,
+  linesOf,
+  someOf,
+  unproved,
+} from './claim.ts';
 
 type Arch = 'x64' | 'arm64';
 
@@ -41,7 +50,7 @@ perl -e 'for (@ARGV) { my ($name, @call) = split /[=,]/; my ($number, @args) = m
   judge: (said) => judgeCalls(said),
 };
 
-function judgeCalls(said: string): Verdict {
+function judgeCalls(said: string): ClaimVerdict {
   const results = linesOf(said).map((line) => line.split(' ') as [name: string, errno: string]);
   const made = results.filter(([name, errno]) => name !== 'perl' && ![EPERM, ENOSYS].includes(Number(errno)));
   if (made.length > 0) return broken(`the kernel answered ${someOf([...new Set(made.map(([name]) => name))])}`);
@@ -59,7 +68,7 @@ export const terminal: Claim = {
   id: 'terminal',
   script: `command -v perl > /dev/null || { echo missing; exit 0; }
 perl -e 'for my $request (0x5412, 0x541c) { my $byte = "x"; ioctl(STDIN, $request, $byte); print $! + 0, "\\n" }'`,
-  judge: (said: string, _facts: Facts) => {
+  judge: (said: string, _facts: ClaimFacts) => {
     const results = linesOf(said);
     if (results[0] === 'missing') return unproved('not tried', missingPerl);
     const refused = results.length === 2 && results.every((errno) => Number(errno) === EPERM);

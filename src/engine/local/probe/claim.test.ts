@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../model/limits.ts';
-import type { Claim, Facts } from './claim.ts';
+import type { Claim, ClaimFacts } from './claim.ts';
 import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './claim-files.ts';
 import { cpu, memory, pids, secondsOfChildren } from './claim-limit.ts';
 import * as inside from './claim-process.ts';
 import { syscalls, terminal } from './claim-syscall.ts';
 
-const facts: Facts = {
+const facts: ClaimFacts = {
   namespaces: {
     pid: 'pid:[1]',
     net: 'net:[2]',
@@ -26,7 +26,7 @@ const facts: Facts = {
   cpuQuota: 0.5,
 };
 
-function judged(claim: Claim, said: string, change: Partial<Facts> = {}): string {
+function judged(claim: Claim, said: string, change: Partial<ClaimFacts> = {}): string {
   const { level, detail } = claim.judge(said, { ...facts, ...change });
   return `${level}: ${detail}`;
 }

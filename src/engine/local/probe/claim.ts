@@ -7,7 +7,7 @@ import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 
 /** Facts about the host and the sandbox that the judging functions compare with the output. */
-export interface Facts {
+export interface ClaimFacts {
   /** The daemon's namespaces: `pid` → `pid:[4026531836]`. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** Names of the variables that the sandbox has. */
@@ -26,7 +26,7 @@ export interface Facts {
   readonly cpuQuota: number | null;
 }
 
-export type Verdict = Omit<ProbeRow, 'name'>;
+export type ClaimVerdict = Omit<ProbeRow, 'name'>;
 
 export interface Claim {
   readonly id: string;
@@ -35,32 +35,32 @@ export interface Claim {
   /** Exits with 0 unless the trial was impossible. */
   readonly script: string;
   /** The script's `$1` and following. */
-  readonly args?: (facts: Facts) => readonly string[];
-  readonly judge: (said: string, facts: Facts) => Verdict;
+  readonly args?: (facts: ClaimFacts) => readonly string[];
+  readonly judge: (said: string, facts: ClaimFacts) => ClaimVerdict;
 }
 
 const hint =
   'Do not run code here that you do not trust. Update the runtime and the kernel; report it as SECURITY.md says.';
 
-export function held(detail: string): Verdict {
+export function held(detail: string): ClaimVerdict {
   return withoutName(ok('', detail));
 }
 
-export function broken(detail: string): Verdict {
+export function broken(detail: string): ClaimVerdict {
   return withoutName(failure('', detail, hint));
 }
 
 /** A claim that is not refuted: it could not be tried, or does not hold here for a known reason. */
-export function unproved(detail: string, remedy: string): Verdict {
+export function unproved(detail: string, remedy: string): ClaimVerdict {
   return withoutName(warning('', detail, remedy));
 }
 
-function withoutName({ level, detail, hint }: ProbeRow): Verdict {
+function withoutName({ level, detail, hint }: ProbeRow): ClaimVerdict {
   return { level, detail, hint };
 }
 
 /** Broken if there is an objection, with all objections as the reason; otherwise held. */
-export function heldUnless(objections: readonly (string | false | null | undefined)[], detail: string): Verdict {
+export function heldUnless(objections: readonly (string | false | null | undefined)[], detail: string): ClaimVerdict {
   const found = objections.filter((objection) => typeof objection === 'string');
   return found.length === 0 ? held(detail) : broken(found.join('; '));
 }
@@ -75,7 +75,7 @@ export function linesOf(text: string | undefined): string[] {
 }
 
 /** An objection if a namespace is the daemon's own or cannot be read; otherwise null. */
-export function sharedNamespace(link: string | undefined, facts: Facts): string | null {
+export function sharedNamespace(link: string | undefined, facts: ClaimFacts): string | null {
   const [, kind = ''] = /^(\w+):\[\d+\]$/.exec(link?.trim() ?? '') ?? [];
   if (kind === '') return 'its namespace cannot be read';
   return facts.namespaces[kind] === link?.trim() ? `the ${kind} namespace is the host's` : null;

@@ -4,14 +4,14 @@ import { readIfThere } from '../../../lib/file.ts';
 import type { Handle } from '../../engine.ts';
 import { readHandle } from '../handle.ts';
 import { groupPath, quotaIn } from './cgroup.ts';
-import type { Facts } from './claim.ts';
+import type { ClaimFacts } from './claim.ts';
 
 const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 
-export type SandboxFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
+export type SandboxFacts = Pick<ClaimFacts, 'environment' | 'limits' | 'enforced' | 'home'>;
 
 /** The facts that the claims need. */
-export function readFacts(known: SandboxFacts, handle: Handle): Facts {
+export function readFacts(known: SandboxFacts, handle: Handle): ClaimFacts {
   return {
     ...known,
     namespaces: Object.fromEntries(kinds.map((kind) => [kind, readlinkSync(`/proc/self/ns/${kind}`)])),

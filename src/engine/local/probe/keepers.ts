@@ -4,7 +4,7 @@ import { isErrno } from '../../../lib/file.ts';
 import { isAlive } from '../../../lib/process.ts';
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import { currentHandle } from '../observe.ts';
 
 /** A sandbox whose first process lives. */
@@ -35,7 +35,7 @@ function idsOf(living: readonly SandboxProcess[]): string {
   return living.map(({ id }) => id).join(', ');
 }
 
-export function livingSandboxes(context: Context): SandboxProcess[] {
+export function livingSandboxes(context: LocalContext): SandboxProcess[] {
   return readdirSync(context.layout.runs).flatMap((id) => {
     const handle = currentHandle(context, id);
     if (handle === null || !isAlive(handle.init)) return [];

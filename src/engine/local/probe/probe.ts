@@ -16,14 +16,14 @@ import { runtimeNames } from '../../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../../engine.ts';
 import { refusalIn } from '../../probe-row.ts';
 import { hiddenHierarchy } from '../cgroup.ts';
-import type { Context } from '../context.ts';
+import type { LocalContext } from '../context.ts';
 import { findProgram } from '../runtime.ts';
 import { cgroupRow, otherGroupsRow } from './cgroup.ts';
 import { diskRows } from './disk.ts';
 import { idProgramsRow, idRangeRow } from './ids.ts';
 import { keepersRow, livingSandboxes } from './keepers.ts';
 import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './kernel.ts';
-import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } from './program.ts';
+import { type FoundProgram, initRow, keeperRow, runtimeRows, toolRow, unshareRow } from './program.ts';
 import { trialRows } from './trial.ts';
 import { versionIn } from './version.ts';
 
@@ -31,7 +31,7 @@ const cgroupMount = '/sys/fs/cgroup';
 /** Long enough for a busy machine: a program that does not answer counts as unusable. */
 const askMs = 30_000;
 
-export async function probe(context: Context): Promise<readonly ProbeRow[]> {
+export async function probe(context: LocalContext): Promise<readonly ProbeRow[]> {
   const { rootless } = context.space;
   const [programs, tools, trials, disk] = await Promise.all([
     programRows(context),
@@ -53,7 +53,7 @@ export async function probe(context: Context): Promise<readonly ProbeRow[]> {
 }
 
 /** A summary that only examines the installed programs. */
-export async function aboutLocal(context: Context): Promise<EngineAbout> {
+export async function aboutLocal(context: LocalContext): Promise<EngineAbout> {
   const [rows, keeper, runtimes] = await Promise.all([
     programRows(context),
     programAt('conmon', context.keeperPath),
@@ -86,7 +86,7 @@ function kernelRows(rootless: boolean): ProbeRow[] {
   ];
 }
 
-function idRows({ space }: Context): ProbeRow[] {
+function idRows({ space }: LocalContext): ProbeRow[] {
   const text = (path: string) => readIfThere(path) ?? '';
   const range = idRangeRow({
     space,
@@ -100,7 +100,7 @@ function idRows({ space }: Context): ProbeRow[] {
   return [range, idProgramsRow({ newuidmap: findProgram('newuidmap'), newgidmap: findProgram('newgidmap') })];
 }
 
-async function programRows({ keeperPath, layout, space }: Context): Promise<ProbeRow[]> {
+async function programRows({ keeperPath, layout, space }: LocalContext): Promise<ProbeRow[]> {
   const [runtimes, keeper, keeperHelp, init, unshare] = await Promise.all([
     Promise.all(runtimeNames.map(programOf)),
     programAt('conmon', keeperPath),
@@ -125,12 +125,12 @@ async function toolRows(): Promise<ProbeRow[]> {
   ];
 }
 
-async function programOf(name: string): Promise<Program | null> {
+async function programOf(name: string): Promise<FoundProgram | null> {
   const path = findProgram(name);
   return path === null ? null : programAt(name, path);
 }
 
-async function programAt(name: string, path: string): Promise<Program> {
+async function programAt(name: string, path: string): Promise<FoundProgram> {
   return { name, path, version: await outputOf(path, '--version') };
 }
 
@@ -144,7 +144,7 @@ async function outputOf(path: string, option: string): Promise<string | null> {
   }
 }
 
-function cgroupsRow({ cgroups, space }: Context): ProbeRow {
+function cgroupsRow({ cgroups, space }: LocalContext): ProbeRow {
   const hybrid = cgroups.version === 1 && existsSync(join(cgroupMount, hiddenHierarchy));
   return cgroupRow({
     ...cgroups,
@@ -155,14 +155,14 @@ function cgroupsRow({ cgroups, space }: Context): ProbeRow {
   });
 }
 
-function controllers({ version, parent }: Context['cgroups']): string[] {
+function controllers({ version, parent }: LocalContext['cgroups']): string[] {
   if (version === 1) return namesIn(cgroupMount).flatMap((name) => name.split(','));
   const base = parent === null ? '/' : dirname(parent);
   return (readIfThere(join(cgroupMount, base, 'cgroup.controllers')) ?? '').split(/\s+/);
 }
 
 /** The groups in one hierarchy: an installation has its group in all of them. */
-function otherGroups({ cgroups }: Context): { name: string; busy: boolean }[] {
+function otherGroups({ cgroups }: LocalContext): { name: string; busy: boolean }[] {
   const hierarchy = cgroups.version === 2 ? cgroupMount : join(cgroupMount, 'pids');
   return namesIn(hierarchy)
     .filter((name) => name.startsWith('carrel-') && `/${name}` !== cgroups.parent)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../model/limits.ts';
 import { createFakeEngine } from '../../fake/fake.ts';
-import { type Claim, type Facts, held } from './claim.ts';
+import { type Claim, type ClaimFacts, held } from './claim.ts';
 import { type ScriptOutput, tryClaim, tryParallel, trySerial } from './run.ts';
 
-const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as Facts;
+const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as ClaimFacts;
 const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };
 const says = (said: Partial<ScriptOutput>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
 

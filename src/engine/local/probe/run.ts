@@ -4,7 +4,7 @@ import { firstBytes } from '../../../lib/collect.ts';
 import { asFault } from '../../../model/fault.ts';
 import type { Engine, Handle, ProbeRow } from '../../engine.ts';
 import { failure } from '../../probe-row.ts';
-import { type Claim, type Facts, unproved } from './claim.ts';
+import { type Claim, type ClaimFacts, unproved } from './claim.ts';
 import { parallelClaims, serialClaims } from './claims.ts';
 
 export interface ScriptOutput {
@@ -14,13 +14,13 @@ export interface ScriptOutput {
 }
 
 /** Runs a script with arguments inside, to its end. */
-export type Inside = (script: string, args?: readonly string[]) => Promise<ScriptOutput>;
+export type RunInside = (script: string, args?: readonly string[]) => Promise<ScriptOutput>;
 
 /** The time-out of a script. None takes a second on an idle machine. */
 const trialMs = 300_000;
 const lanes = 4;
 
-export function insideOf(engine: Engine, id: string, handle: Handle): Inside {
+export function insideOf(engine: Engine, id: string, handle: Handle): RunInside {
   return async (script, args = []) => {
     const command = ['sh', '-c', script, 'sh', ...args];
     const process = await engine.exec(id, handle, { command, env: {}, cwd: '/', stdin: false, terminal: null });
@@ -47,7 +47,7 @@ async function textOf(stream: Readable): Promise<string> {
 }
 
 /** Tries the claims that do not disturb each other, several at a time. */
-export async function tryParallel(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+export async function tryParallel(inside: RunInside, facts: ClaimFacts): Promise<ProbeRow[]> {
   const waiting = [...parallelClaims];
   const rows: ProbeRow[] = [];
   const lane = async () => {
@@ -58,13 +58,13 @@ export async function tryParallel(inside: Inside, facts: Facts): Promise<ProbeRo
 }
 
 /** Tries the claims that exhaust a resource, one after another. No process can be started inside afterwards. */
-export async function trySerial(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+export async function trySerial(inside: RunInside, facts: ClaimFacts): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const claim of serialClaims) rows.push(await tryClaim(claim, inside, facts));
   return rows;
 }
 
-export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Promise<ProbeRow> {
+export async function tryClaim(claim: Claim, inside: RunInside, facts: ClaimFacts): Promise<ProbeRow> {
   const name = claim.id;
   if (claim.limit && !facts.enforced.includes(claim.limit)) {
     return { name, ...unproved('advisory: this machine does not enforce it', 'See the hint of cgroups.') };
