@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { pages } from '../scripts/docs/docs.ts';
+import { readmePage } from '../scripts/docs/readme-page.ts';
 import { exampleOf, type JsonSchema } from '../scripts/docs/schema.ts';
 import { configJsonSchema } from '../scripts/docs/settings-page.ts';
 import { readConfig } from '../src/app/config.ts';
@@ -13,6 +14,10 @@ import { hubService } from '../src/model/hub-service.ts';
 
 it.each(Object.entries(pages))('docs/%s is current; if not, run: npm run docs', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../docs/${name}`);
+});
+
+it('the README lists every command; if not, run: npm run docs', async () => {
+  await expect(readmePage()).toMatchFileSnapshot('../README.md');
 });
 
 it('the examples of config.yaml are valid together', () => {

@@ -65,19 +65,6 @@ describe.each([...own, ...guides])('%s', (file) => {
   });
 });
 
-it('the README lists every command in its table', () => {
-  const rows = /^\| area .*?\n\n/ms.exec(read('README.md'))![0];
-  const cells = [...rows.matchAll(/`([^`]+)`/g)].map(([, text]) => text!.replaceAll('\\|', '|'));
-  const names = table.commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  expect(cells.flatMap(expanded).sort()).toEqual([...names, 'help'].sort());
-});
-
-/** `net allow|deny` → `net allow`, `net deny`. */
-function expanded(cell: string): string[] {
-  const [first, second] = cell.split(' ');
-  return second === undefined ? [cell] : second.split('|').map((word) => `${first} ${word}`);
-}
-
 it.each(table.commands)('help $name shows an example of that command', async ({ name, examples }) => {
   const argvs = examples.flatMap((example) => carrelCommands(`carrel ${example}`));
   expect(await Promise.all(argvs.map(nameOf))).toContain(name);
