@@ -14,6 +14,8 @@ export const fleetRequest = z.strictObject({
 
 export const trustRequest = fleetRequest.extend({ dryRun: z.boolean().optional() });
 
+export const trustRevocation = fleetRequest.pick({ file: true });
+
 export const trustView = z.strictObject({
   file: z.string(),
   /** What the file gives to sandboxes beyond their own. */

@@ -3,7 +3,8 @@
  * routes with schemas, audit act and handler, recovery at start, rows of the doctor. A noun is enabled by its line in
  * this list.
  *
- * The daemon makes one scope per user, with everything that the handlers of all nouns use and nothing of another user.
+ * The daemon makes one scope per user, with everything that the handlers of all nouns use. Handlers get nothing of
+ * another user: parts that users share are in the scope only as the few functions that a noun declares.
  * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then it calls
  * `start` of each noun, and the server calls handlers concurrently; each noun locks what must not overlap. A noun gets the objects of another noun
  * from the wiring, as small interfaces that it declares itself.

@@ -43,13 +43,13 @@ const pages: Page[] = [
       'carrel rm $(carrel ls -q)': { before: ({ carrel }) => carrel.ok('stop', '--all') },
       'carrel show ada': {
         before: async (guide) => {
-          await guide.ok('carrel create -t --name ada . -- cat');
+          await guide.ok("carrel create -t --name ada . -- sh -c 'echo ready; cat'");
           await guide.ok('carrel create --name web . -- npm start');
         },
       },
       'carrel exec -it web bash': { types: [[/[$#]\s*$/, 'exit\r']] },
       'carrel shell ada': { types: [[/[$#]\s*$/, 'exit\r']] },
-      'carrel attach ada': { types: [[/Ctrl-P/, '\x10\x11']] },
+      'carrel attach ada': { types: [[/ready/, '\x10\x11']] },
       'carrel logs -f -n 20 web': { types: [[/started/, ctrlC]], exitCode: 130 },
       'carrel wait ada': { before: ({ carrel }) => carrel.ok('stop', 'ada') },
       'carrel rm web': { before: ({ carrel }) => carrel.ok('stop', 'web') },

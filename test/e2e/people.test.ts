@@ -49,6 +49,7 @@ describe('another user', () => {
       ['discard', 'box', '--yes'],
       ['snapshot', 'box'],
       ['snapshots', 'box'],
+      ['snapshots', 'box', '--rm', '0001'],
       ['restore', 'box', '0001'],
       ['fork', 'box'],
       ['patch', 'box'],

@@ -1,7 +1,7 @@
 /** A sandbox gets only those permissions of a carrel.yaml that the user trusted. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gather, Installation, until } from '../harness/installation.ts';
@@ -46,6 +46,30 @@ describe('the network of a project', () => {
     expect(stderr).not.toContain('+ network collector.example');
     declare('network: [collector.example]\nsandboxes: {other: {limits: {cpus: 1}}}\n');
     await carrel.ok('create', '--name', 'bob', project);
+  });
+
+  it('is refused again when the trust was revoked, also of a file that does not exist any more', async () => {
+    const other = carrel.folder('revoked');
+    const path = join(other, 'carrel.yaml');
+    writeFileSync(path, 'network: [collector.example]\n');
+    await carrel.ok('trust', other);
+    await carrel.ok('create', '--name', 'gus', other);
+    expect(await carrel.run(['trust', '--rm'], { cwd: other })).toMatchObject({
+      exitCode: 0,
+      stderr: `${path} is not trusted any more; sandboxes keep what they have\n`,
+    });
+    expect((await carrel.show('gus')).network.allow).toEqual(['collector.example']);
+    expect((await carrel.run(['create', other])).exitCode).toBe(4);
+    await carrel.ok('trust', other);
+    rmSync(other, { recursive: true });
+    expect(await carrel.json('trust', '--rm', path)).toEqual({ file: path });
+    const again = await carrel.run(['trust', '--rm', path]);
+    expect([again.exitCode, again.stderr]).toEqual([5, expect.stringContaining('carrel.yaml" is not trusted')]);
+    const acts = (await carrel.ok('--json', 'audit'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(acts).toContainEqual(expect.objectContaining({ verb: 'file.untrust', detail: { file: path } }));
   });
 
   it('needs no trust if the owner gives as much to all', async () => {

@@ -320,6 +320,18 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect((await carrel.run(['rm', 'box', 'fork'])).exitCode).toBe(6);
   });
 
+  it('removes the snapshots that are named, by id or label, and no other', async () => {
+    await carrel.ok('create', '--name', 'box', project);
+    for (const label of ['one', 'two', 'three']) await carrel.ok('snapshot', 'box', label);
+    expect(await carrel.ok('snapshots', 'box', '--rm', '0001', '--rm', 'three')).toBe(lines('0001', '0003'));
+    const left = await carrel.json<SnapshotView[]>('snapshots', 'box');
+    expect(left.map(({ label }) => label)).toEqual(['two']);
+    expect((await carrel.run(['snapshots', 'box', '--rm', '0001'])).exitCode).toBe(5);
+    expect((await carrel.run(['snapshots', 'box', '--rm', '../0002'])).exitCode).toBe(5);
+    await carrel.ok('stop', '--grace', '0', 'box');
+    await carrel.ok('restore', 'box', 'two');
+  });
+
   it('snapshots a running sandbox, restores it, and undoes the restore', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo one > f; echo one > ~/h; echo one > /.data/d; rm keep.txt');

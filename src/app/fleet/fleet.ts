@@ -35,6 +35,14 @@ export const fleet = noun({
       handle: async ({ scope, body: { dryRun, ...file } }) =>
         dryRun ? scope.trusts.show(file) : scope.trusts.trust(file),
     }),
+    route('POST /v1/trust/revoke', {
+      id: 'revokeTrust',
+      summary: 'Revoke the trust in a carrel.yaml, which may not exist any more; sandboxes keep what they have',
+      body: shape.trustRevocation,
+      answer: shape.trustRevocation,
+      act: ({ body: { file } }) => ({ verb: 'file.untrust', names: [], detail: { file } }),
+      handle: async ({ scope, body: { file } }) => scope.trusts.revoke(file),
+    }),
     route('POST /v1/fleet/plan', {
       id: 'planFleet',
       summary: 'The steps that would bring the machine to what a carrel.yaml declares; none is taken',

@@ -5,6 +5,7 @@ import type { TrustView } from '../../api/fleet.ts';
 import { validated } from '../../api/validated.ts';
 import { grantsOf } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import { type Trust, trustName } from '../../model/trust.ts';
 import type { Row, Store } from '../../store/store.ts';
 import { outsideTargetOf } from './outside-target.ts';
@@ -51,6 +52,15 @@ export class Trusts {
     return view;
   }
 
+  /** The file may have been changed or removed meanwhile. Sandboxes keep what they have. */
+  revoke(file: string): { readonly file: string } {
+    const row = this.#find(file);
+    if (row === null) throw new Fault('not_found', `${printable(file)} is not trusted`);
+    const event = { at: this.#parts.now(), type: 'file.untrusted', subject: file, data: { user: this.#user } };
+    this.#parts.store.remove(row, event);
+    return { file };
+  }
+
   /** Refuses grants that were not trusted, with the difference. */
   require(file: string, grants: readonly string[]): void {
     const added = this.#missing(file, grants);
@@ -74,7 +84,9 @@ export class Trusts {
   #insert(value: Trust, event: Parameters<Store['insert']>[1]): void {
     const { store } = this.#parts;
     if (store.count('trust', this.#user) >= maxPerUser) {
-      throw new Fault('exhausted', `${maxPerUser} files are trusted already`);
+      throw new Fault('exhausted', `${maxPerUser} files are trusted already`, {
+        hint: 'Revoke the trust of one with: carrel trust --rm FILE',
+      });
     }
     const id = randomBytes(8).toString('hex');
     store.insert({ kind: 'trust', id, owner: this.#user, name: trustName(value.file), value }, event);

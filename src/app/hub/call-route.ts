@@ -34,4 +34,9 @@ export interface ToolRoutes {
 }
 
 /** Calls a route of the API for the user, with the audit act and the policy of that route. */
-export type CallRoute = <K extends keyof ToolRoutes>(key: K, asked: ToolRoutes[K][0]) => Promise<ToolRoutes[K][1]>;
+export type CallRoute<Keys extends keyof ToolRoutes = keyof ToolRoutes> = <K extends Keys>(
+  key: K,
+  asked: ToolRoutes[K][0],
+) => Promise<ToolRoutes[K][1]>;
+
+export type SwarmRoute = Extract<keyof ToolRoutes, `${string} /v1/swarm/${string}`>;

@@ -233,9 +233,11 @@ function correctsObserved({ work, status, reason }: SwarmContainer, change: Cont
   return isObserved && (change.status === 'completed' || change.status === 'stopped');
 }
 
-function refuseCarrels({ work, containerName }: SwarmContainer): void {
+function refuseCarrels(container: SwarmContainer): void {
+  const { work, containerName } = container;
   if (work === null) return;
+  const stop = `Stop it with: carrel swarm stop ${containerName}`;
   throw new Fault('conflict', `Carrel manages ${containerName}, so a script cannot change it`, {
-    hint: `Stop it with: carrel swarm stop ${containerName}`,
+    hint: isActive(container) ? stop : `Continue it with: carrel swarm resume ${containerName}`,
   });
 }

@@ -250,7 +250,7 @@ const stateCommands: readonly CommandEntry[] = [
   },
   {
     name: 'swarm rm',
-    summary: 'for scripts: remove the record of a container',
+    summary: 'remove the record of a container; one that Carrel manages has to have ended',
     args: '<NAME>',
     fields: { containerName: 'NAME' },
     options: [project],

@@ -142,10 +142,13 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'snapshots',
-    summary: 'list the snapshots of a sandbox',
+    summary: 'list the snapshots of a sandbox; --rm removes one',
     args: '<NAME>',
+    options: [
+      { flags: '--rm <SNAPSHOT>', field: 'snapshot', summary: 'remove this snapshot; may be repeated', repeat: true },
+    ],
     completes: 'sandbox',
-    examples: ['snapshots ada'],
+    examples: ['snapshots ada', 'snapshots ada --rm 0002'],
     load: () => import('./snapshots.ts'),
   },
   {
@@ -201,9 +204,10 @@ const commands: readonly CommandEntry[] = [
     name: 'trust',
     summary: 'trust what a carrel.yaml grants to sandboxes (network, secrets, volumes, …), here or in DIR',
     args: '[DIR]',
+    options: [{ flags: '--rm', summary: 'revoke the trust; the file may be gone, and sandboxes keep what they have' }],
     fields: { file: 'DIR' },
     completes: 'files',
-    examples: ['trust', 'trust ~/shop'],
+    examples: ['trust', 'trust ~/shop', 'trust --rm ~/shop'],
     load: () => import('./trust.ts'),
   },
 ];

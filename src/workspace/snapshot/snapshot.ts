@@ -68,7 +68,9 @@ function check(sandboxFolder: string, { label, auto }: SnapshotRequest): void {
   }
   const asked = listSnapshots(sandboxFolder).filter((one) => !one.auto);
   if (auto || asked.length < maxSnapshots - maxAutomatic) return;
-  throw new Fault('exhausted', `there are ${asked.length} snapshots of this sandbox already`);
+  throw new Fault('exhausted', `there are ${asked.length} snapshots of this sandbox already`, {
+    hint: 'Remove one with: carrel snapshots NAME --rm SNAPSHOT',
+  });
 }
 
 async function kept(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>, spared?: string): Promise<Snapshot> {

@@ -9,7 +9,7 @@ import type { FileChange } from '../../../model/edit.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
-import type { CallRoute } from '../call-route.ts';
+import type { CallRoute, SwarmRoute } from '../call-route.ts';
 import type { ProjectEdit } from '../edits.ts';
 import type { Environments } from '../environments.ts';
 import type { ToolMemory } from '../hub-memory.ts';
@@ -29,7 +29,8 @@ export interface ToolScope {
   /** Applies all changes in all projects, or none; with `dryRun` only answers what they would do. */
   edit(changes: readonly ProjectChange[], dryRun: boolean, call: ToolCall): Promise<readonly ProjectEdit[]>;
   readonly environments: Environments;
-  readonly callRoute: CallRoute;
+  /** Sandboxes are reached through `environments` alone, which checks that the caller may name their project. */
+  readonly callRoute: CallRoute<SwarmRoute>;
   readonly rooms: HubRooms;
   readonly memory: ToolMemory;
   /** Whether changes that are not gated are applied without asking. */
