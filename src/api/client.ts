@@ -12,13 +12,14 @@ import type { Readable } from 'node:stream';
 import { firstBytes } from '../lib/collect.ts';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { formatSize } from '../model/size.ts';
 import { actAsHeader, clientHeader, methodAndPath, noticeHeader, type PathNames } from './api.ts';
 import { broken, type DaemonAddress, dial } from './dial.ts';
 import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
-/** More than the daemon answers with. */
-const maxAnswerBytes = 256 * 1024 ** 2;
+/** A list of a million changes has less, unless their paths are long. V8 has no longer strings. */
+const maxAnswerBytes = 500 * 1024 ** 2;
 
 /** The values for the names in braces in the path of a route. */
 type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
@@ -253,7 +254,11 @@ function switched(request: ClientRequest): Promise<Socket> {
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
-  return (await firstBytes(chunks(response), maxAnswerBytes)).toString('utf8');
+  const bytes = await firstBytes(chunks(response), maxAnswerBytes + 1);
+  if (bytes.length <= maxAnswerBytes) return bytes.toString('utf8');
+  throw new Fault('exhausted', `the daemon answered with more than ${formatSize(maxAnswerBytes)}`, {
+    hint: 'Name fewer things, such as some paths of a working copy instead of all.',
+  });
 }
 
 function refusal(response: IncomingMessage, text: string): Fault {

@@ -13,10 +13,11 @@ export class IdleThreads {
   }
 
   take(): Thread {
-    const last = [...this.#timers.keys()].at(-1);
-    if (last === undefined) return this.#open();
-    this.#forget(last);
-    return last;
+    for (const last of [...this.#timers.keys()].reverse()) {
+      this.#forget(last);
+      if (!last.hasEnded) return last;
+    }
+    return this.#open();
   }
 
   rest(thread: Thread): void {

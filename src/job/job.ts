@@ -51,7 +51,9 @@ export interface WorkerData extends ThreadData {
 }
 
 export interface Thread {
-  /** Rejects if the thread broke; it cannot be used any more then. */
+  /** True: it broke, or was ended, and cannot be used any more. */
+  readonly hasEnded: boolean;
+  /** Rejects if the thread breaks. */
   ask(order: JobOrder): Promise<JobAnswer>;
   /** The running job ends as soon as it notices. */
   cancel(): void;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { dist } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
-import type { JobAnswer, JobOrder, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
+import type { JobAnswer, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
 
 export function openThread(data: ThreadData): Thread {
   const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -17,31 +17,37 @@ export function openThread(data: ThreadData): Thread {
     workerData: { ...data, cancel } satisfies WorkerData,
   });
   worker.unref();
+  let hasEnded = false;
+  let failed: (error: unknown) => void = () => {};
+  let cause: unknown = new Fault('internal', 'a thread of the daemon ended unexpectedly');
+  // A thread can break while it is idle, too, and an error without a listener would end the daemon.
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  worker.once('exit', () => {
+    hasEnded = true;
+    failed(cause);
+  });
   return {
-    ask: (order) => {
-      Atomics.store(flag, 0, 0);
-      return ask(worker, order);
+    get hasEnded() {
+      return hasEnded;
     },
+    ask: (order) =>
+      new Promise((resolve, reject) => {
+        if (hasEnded) return reject(cause);
+        failed = reject;
+        worker.once('message', (answer: JobAnswer) => {
+          worker.unref();
+          resolve(answer);
+        });
+        Atomics.store(flag, 0, 0);
+        worker.ref();
+        worker.postMessage(order);
+      }),
     cancel: () => {
       Atomics.store(flag, 0, 1);
       worker.postMessage('cancel' satisfies ThreadMessage);
     },
     end: () => worker.terminate(),
   };
-}
-
-function ask(worker: Worker, order: JobOrder): Promise<JobAnswer> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      worker.off('message', answered).off('error', failed).off('exit', ended);
-      worker.unref();
-      act();
-    };
-    const answered = (answer: JobAnswer) => settle(() => resolve(answer));
-    const failed = (error: Error) => settle(() => reject(error));
-    const ended = () => settle(() => reject(new Fault('internal', 'a thread of the daemon ended unexpectedly')));
-    worker.on('message', answered).on('error', failed).on('exit', ended);
-    worker.ref();
-    worker.postMessage(order);
-  });
 }

@@ -10,6 +10,7 @@ class FakeThread implements Thread {
   break: (error: Error) => void = () => {};
   readonly calls: string[] = [];
   order: JobOrder | null = null;
+  hasEnded = false;
 
   ask(order: JobOrder): Promise<JobAnswer> {
     this.order = order;
@@ -25,6 +26,7 @@ class FakeThread implements Thread {
 
   async end(): Promise<void> {
     this.calls.push('end');
+    this.hasEnded = true;
     this.break(new Fault('internal', 'a thread of the daemon ended unexpectedly'));
   }
 }

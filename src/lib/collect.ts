@@ -28,21 +28,32 @@ export class FirstBytes {
   }
 }
 
+const maxChunks = 1000;
+
 /** The last bytes that are pushed, at most `maxBytes`. */
 export class LastBytes {
   readonly #maxBytes: number;
-  #bytes = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
+  #count = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   push = (chunk: Buffer): void => {
-    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-this.#maxBytes);
+    this.#chunks.push(chunk);
+    this.#count += chunk.length;
+    if (this.#count > 2 * this.#maxBytes || this.#chunks.length > maxChunks) this.#compact();
   };
 
   get bytes(): Buffer {
-    return this.#bytes;
+    this.#compact();
+    return this.#chunks[0]!;
+  }
+
+  #compact(): void {
+    this.#chunks = [Buffer.from(Buffer.concat(this.#chunks).subarray(-this.#maxBytes))];
+    this.#count = this.#chunks[0]!.length;
   }
 }
 

@@ -8,7 +8,9 @@ export class Openings<T extends { close(): Promise<void> }> {
     if (known !== undefined) return known;
     const opening = open();
     this.#byFolder.set(folder, opening);
-    opening.catch(() => this.#byFolder.delete(folder));
+    opening.catch(() => {
+      if (this.#byFolder.get(folder) === opening) this.#byFolder.delete(folder);
+    });
     return opening;
   }
 

@@ -10,7 +10,7 @@ export interface ThreadLink<To> {
 
 export interface ThreadReceiver<From> {
   received(message: From): void;
-  /** The thread failed, or ended although `end` was not called. */
+  /** The thread has ended although `end` was not called. Called once. */
   broken(error: unknown): void;
 }
 
@@ -21,9 +21,13 @@ export function startThread<To, From>(program: string, name: string, receiver: T
   const worker = new Worker(join(dist, program), { trackUnmanagedFds: false });
   worker.unref();
   let isAsked = false;
+  let cause: unknown = new Error(`${name} ended`);
   worker.on('message', (message: From) => receiver.received(message));
-  worker.on('error', (error) => receiver.broken(error));
-  worker.on('exit', () => isAsked || receiver.broken(new Error(`${name} ended`)));
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  // Always the last event. A thread that follows an error must not start before this one has ended.
+  worker.on('exit', () => isAsked || receiver.broken(cause));
   return {
     send: (message) => worker.postMessage(message),
     end: () => {

@@ -15,6 +15,7 @@ import {
   type ToRoomThread,
   threadName,
 } from './room-link.ts';
+import { unlockRoom } from './room-lock.ts';
 
 const pageSize = 500;
 
@@ -60,18 +61,17 @@ class ThreadRooms implements Rooms {
     const lastId = await this.#calls.call<string | null>({ folder, open: about });
     const recent = new Recent(lastId);
     this.#recents.set(folder, recent);
-    const forget = () => {
-      recent.close();
-      this.#open.forget(folder);
-      this.#recents.delete(folder);
-    };
     const ask = (method: RoomCall, args: readonly unknown[]) => this.#calls.call<never>({ folder, method, args });
     const calls = remote(roomCalls, ask);
     return {
       ...{ ...calls, folder },
       follow: (after, signal) => follow(recent, calls.read, after, signal),
       close: async () => {
-        forget();
+        recent.close();
+        // The thread ended meanwhile, and the room may be open again.
+        if (this.#recents.get(folder) !== recent) return;
+        this.#open.forget(folder);
+        this.#recents.delete(folder);
         await ask('close', []);
       },
     };
@@ -84,7 +84,10 @@ class ThreadRooms implements Rooms {
 
   /** Rooms are opened again when they are next needed. */
   #forgetAll(): void {
-    for (const recent of this.#recents.values()) recent.close();
+    for (const [folder, recent] of this.#recents) {
+      recent.close();
+      unlockRoom(folder);
+    }
     this.#recents.clear();
     this.#open.forgetAll();
   }

@@ -1,4 +1,5 @@
 /** `carrel-room mcp`: the rooms of a sandbox as tools, for agents that speak MCP. */
+import { Exclusive } from '../../lib/exclusive.ts';
 import { roomNamePattern } from '../../model/room.ts';
 import { object, type Shape, text, whole } from '../../model/shape.ts';
 import { ulidPattern } from '../../model/ulid.ts';
@@ -62,6 +63,9 @@ function messagesOf(files: RoomFiles, limit: number): object[] {
   return names.flatMap((name) => files.message(name) ?? []);
 }
 
+/** One call after the other: an agent that posts and then reads finds its message. */
+const calls = new Exclusive();
+
 export const roomTools: Toolset = {
   name: 'carrel-room',
   has: (name) => Object.hasOwn(tools, name),
@@ -70,5 +74,8 @@ export const roomTools: Toolset = {
       return { name, description, inputSchema: { type: 'object', properties, required } };
     }),
   }),
-  call: async (name, input) => ({ content: [{ type: 'text', text: JSON.stringify(await tools[name]!.call(input)) }] }),
+  call: async (name, input) => {
+    const answer = await calls.run('all', async () => tools[name]!.call(input));
+    return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+  },
 };

@@ -4,7 +4,7 @@
  * `carrel-room` posts by renaming a complete file, or a folder with attachments, into its inbox; the daemon takes it out
  * and writes the outcome into the same file, from which `post` reads the id of the message. It reads messages from
  * `processed`, in the order of `order.log`. The read position is a file in the inbox; a room that is read-only here keeps
- * none. `mcp` offers the same as tools. A text that begins like front matter is posted as text, never as front matter.
+ * none. `mcp` offers posts, replies and the last messages as tools. A text that begins like front matter is posted as text, never as front matter.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,11 +2,12 @@
  * Writes the settings of an agent's terminal program into the home of the sandbox, before the program starts. What the
  * caller requires is set; a default yields to what a file has already; other entries stay.
  *
- * Nothing here keeps the agent from starting: a file that cannot be parsed or written stays as it is, with a warning. The
+ * Nothing here keeps the agent from starting: a file that cannot be read, parsed or written stays as it is, with a warning. The
  * settings are then not recorded as applied, so the next start tries again.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isErrno } from '../../lib/file.ts';
 import { changedJsonc, parseJsonc } from '../../lib/jsonc.ts';
 import { preparedSettings } from '../../model/agent.ts';
 import { replace } from '../mcp/configure.ts';
@@ -23,7 +24,6 @@ let isComplete = true;
 
 for (const { path, set, defaults } of (JSON.parse(settings) as Settings).files) {
   const file = join(home, path);
-  // A file that cannot be parsed is not changed; the agent reports it.
   tolerating(file, () => {
     const text = textOf(file);
     const before = parseJsonc(text);
@@ -50,7 +50,8 @@ function tolerating(file: string, write: () => void): void {
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return '';
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
   }
 }

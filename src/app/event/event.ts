@@ -1,6 +1,7 @@
 /**
  * The events of the store, read once or followed. A user gets the events that this user may see, in the order of their
- * numbers. The oldest are not kept for ever: `events.dropped` stands for those that are gone, so a gap is never silent.
+ * numbers. The oldest are not kept for ever: `events.dropped` stands for those that are gone after the number that a
+ * request names, so a client that continues misses none silently.
  */
 import { z } from 'zod';
 import * as shape from '../../api/event.ts';

@@ -6,10 +6,11 @@
  * by the user, or at its expiry. The file of a user is opened when it is first used.
  *
  * Promises:
- * - Writer, time and id come from here; a request that has them is refused.
+ * - Writer, time and id of a note come from here; only an import has those of the notes that it brings.
  * - A sandbox reaches only the scopes that its record grants, looked up for each call (`sandbox-memory.ts`). Notes of
  *   other scopes do not exist for it.
- * - A note of another writer is marked `foreign`: it is data, not an instruction. Imported notes are, too.
+ * - A note of an agent of another sandbox, or of a token, is marked `foreign`: it is data, not an instruction. Imported
+ *   notes are, too; notes that the user saved are not.
  * - A saved note is on disk when the request is answered.
  */
 import { z } from 'zod';

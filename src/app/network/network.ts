@@ -9,9 +9,11 @@
  * - A change takes effect at once in a running sandbox. One that the proxy refuses is not recorded; a proxy that is away
  *   gets it when it is back.
  * - A rule that is taken away closes the connections that it allowed.
- * - A network that is not as recorded is tried again, and shown with the reason until it is.
+ * - A network that could not be made as recorded is tried again while its engine or the proxy does not answer, or while
+ *   its port of the host is in use. `show` names a reason that a user can do something about.
  * - Every attempt to connect is recorded; `explain` says which rule decides.
- * - A port of the host that is in use, or that this user may not use, is refused.
+ * - A port of the host that another sandbox has, or that this user may not use, is refused. One that another program
+ *   uses is found when the sandbox runs.
  */
 import { z } from 'zod';
 import * as shape from '../../api/network.ts';

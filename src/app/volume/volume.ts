@@ -7,8 +7,8 @@
  * - `clean` without names removes only volumes that come back by themselves; a named volume is removed by its name.
  * - A volume that a sandbox mounts is kept. A backup is made first, unless the caller declines it; without one, the
  *   history of a removed memory bank is removed, too.
- * - A user reaches the own volumes; the owner of the installation reaches those of all users, and alone changes the
- *   shared ones.
+ * - A user reaches the own volumes. The owner of the installation also sees and backs up those of other users, and alone
+ *   changes the shared ones.
  */
 import { z } from 'zod';
 import { flag } from '../../api/query.ts';

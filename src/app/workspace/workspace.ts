@@ -8,7 +8,8 @@
  * Promises:
  * - Only `apply` and `undo` write files of the project: everything or nothing, and never over edits of the owner. What is
  *   gated needs the owner's permission.
- * - There is one apply at a time per project. It is recorded before it begins; the next daemon finishes it or drops it.
+ * - There is one apply at a time per project. One that writes files is recorded before it begins, and the next daemon
+ *   finishes it or drops it; one to a branch is a single change of a ref.
  * - Sandboxes are paused while their changes are applied or a snapshot is taken, and have to have ended for `restore` and
  *   `discard`. Both of these take a snapshot of the present state first.
  * - A fork is a new, stopped sandbox with a copy of the state.

@@ -23,7 +23,7 @@ import { startTime } from '../process-state.ts';
 import type { ApiSettings } from '../session.ts';
 import { AgentProcess, type ProcessPlace } from './agent-process.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
-import { openSession } from './opening.ts';
+import { type OpenedAgentSession, openSession } from './opening.ts';
 import { AcpPeer } from './peer.ts';
 import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
@@ -122,16 +122,25 @@ export class AcpDriver implements Driver {
     const { pid } = this.#process.group;
     const started = pid === undefined ? null : startTime(pid);
     if (pid !== undefined && started !== null) await this.#recorder.remember({ process: { pid, startTime: started } });
-    const opening = openSession({ peer: this.#peer, spec, options, mcpServers });
-    const opened = await withTimeout(startMs, Promise.race([opening, this.#process.failed]), tooLate);
+    const opening = this.#openSession(options, spec, mcpServers);
+    const { note, canLoad, canFork } = await withTimeout(
+      startMs,
+      Promise.race([opening, this.#process.failed]),
+      tooLate,
+    );
+    this.canLoad = canLoad;
+    if (note) await this.#recorder.record('session.note', { text: note });
+    await this.#recorder.record('session.configured', { ...this.#choices(), canLoad, canFork });
+  }
+
+  /** Opens the session of the agent, with its mode and its model. */
+  async #openSession(options: DriverOptions, spec: AcpSpec, mcpServers: readonly Json[]): Promise<OpenedAgentSession> {
+    const opened = await openSession({ peer: this.#peer, spec, options, mcpServers });
     this.#sessionId = opened.agentSessionId;
-    this.canLoad = opened.canLoad;
     this.#configuration = configurationOf(opened.answer);
     await this.#recorder.remember({ agentSessionId: opened.agentSessionId });
     await this.#restore(options);
-    if (opened.note) await this.#recorder.record('session.note', { text: opened.note });
-    const { canLoad, canFork } = opened;
-    await this.#recorder.record('session.configured', { ...this.#choices(), canLoad, canFork });
+    return opened;
   }
 
   /** Restores the mode and the model of this session. If the agent no longer has one of them, its own choice stays. */
