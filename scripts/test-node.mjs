@@ -1,8 +1,8 @@
 // npm run test:node -- [VERSION] [vitest arguments]: runs the unit and conformance projects on another Node. In a mount
-// namespace of the run, that Node replaces the one in /usr, and better-sqlite3 compiled for it the one in node_modules.
+// namespace of the run, /usr is an overlay that has that Node, and node_modules has better-sqlite3 compiled for it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join, relative, resolve } from 'node:path';
 import { namespaceArgs } from '../dist/lib/namespace.js';
 
 const [version = '24', ...rest] = process.argv.slice(2);
@@ -11,7 +11,8 @@ const distribution = `node-linux-${process.arch}`;
 const folder = resolve('.node', version);
 const home = findNode();
 const compiled = join(folder, 'node_modules/better-sqlite3');
-const env = { CARREL_TEST_DISK: '1', ...process.env, PATH: [join(home, 'bin'), process.env.PATH].join(delimiter) };
+const env = { CARREL_TEST_DISK: '1', ...process.env };
+const usual = '/usr/bin/node';
 
 if (process.execPath !== join(home, 'bin/node')) {
   install();
@@ -19,7 +20,9 @@ if (process.execPath !== join(home, 'bin/node')) {
 } else {
   // This process runs on that Node already, in the namespace of the run.
   run(['mount', '--bind', compiled, resolve('node_modules/better-sqlite3')]);
-  run([placed('/usr/bin/node'), 'node_modules/vitest/vitest.mjs', 'run', ...args]);
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...args];
+  if (existsSync(usual)) run([replaceUsual(), ...vitest]);
+  else run([process.execPath, ...vitest], { ...env, PATH: [join(home, 'bin'), env.PATH].join(delimiter) });
 }
 
 /** The Node that ./setup installs for the test clients, or, if it has another version, the one that is downloaded. */
@@ -28,10 +31,18 @@ function findNode() {
   return manifest(found)?.version.startsWith(`${version}.`) ? found : join(folder, 'node_modules', distribution);
 }
 
-/** Mounts that Node over the one in /usr, where sandboxes and containers find it. */
-function placed(usual) {
-  if (!existsSync(usual)) return process.execPath;
-  run(['mount', '--bind', process.execPath, realpathSync(usual)]);
+/**
+ * Sandboxes and containers find that Node in /usr. An overlay replaces it without a mount of its own, which sandboxes
+ * would see.
+ */
+function replaceUsual() {
+  const [layer, work] = [join(folder, 'usr'), join(folder, 'usr-work')];
+  const node = join(layer, relative('/usr', realpathSync(usual)));
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(join(node, '..'), { recursive: true });
+  mkdirSync(work);
+  cpSync(process.execPath, node);
+  run(['mount', '-t', 'overlay', 'carrel-test', '-o', `lowerdir=/usr,upperdir=${layer},workdir=${work}`, '/usr']);
   return usual;
 }
 

@@ -33,7 +33,18 @@ interface Dispatcher {
 }
 
 const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
-const usesEnvironment = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
+const warns = major === 22 && minor >= 21;
+const usesEnvironment = major > 24 || (major === 24 && minor >= 5) || warns;
+
+if (warns) {
+  // Node 22 warns at every start that this is an experiment. In a worker it does so before this file is loaded.
+  const { emit } = process;
+  process.emit = ((...args: [string, { readonly code?: string }]) => {
+    if (args[0] !== 'warning' || args[1]?.code !== 'UNDICI-EHPA') return Reflect.apply(emit, process, args);
+    process.emit = emit;
+    return false;
+  }) as typeof emit;
+}
 
 if (!usesEnvironment) {
   const http = require('node:http') as typeof import('node:http');

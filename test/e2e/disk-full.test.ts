@@ -74,7 +74,7 @@ describe('a disk that a sandbox goes on filling', () => {
     await carrel.run(['wait', 'eater']);
     expect(await carrel.show('eater')).toMatchObject({
       state: 'stopped',
-      reason: expect.stringMatching(/^disk almost full: it took \d+M$/),
+      reason: expect.stringMatching(/^disk almost full: it took [\d.]+[MG]$/),
     });
     expect(disk.free.bytes).toBeGreaterThan(4 * 1024 ** 2);
     expect(await carrel.ok('ls')).toContain('disk almost full: it took ');
@@ -96,7 +96,7 @@ describe('a disk that a sandbox goes on filling', () => {
     await carrel.run(['wait', 'eater']);
     expect(await carrel.show('eater')).toMatchObject({
       state: 'stopped',
-      reason: expect.stringMatching(/^disk almost full: it took \d+M$/),
+      reason: expect.stringMatching(/^disk almost full: it took [\d.]+[MG]$/),
     });
     expect((await carrel.show('other')).state).toBe('running');
   });

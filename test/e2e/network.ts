@@ -115,7 +115,7 @@ export function network(way: Way): void {
     const trusted = ['env', 'NODE_EXTRA_CA_CERTS=/tmp/ca.pem'];
     const node = await inside(...trusted, 'node', '--input-type=module', '-e', nodeScript, url);
     const said = `hello ${web.place}`;
-    expect([node.stdout.split('\n'), node.stderr]).toEqual([
+    expect([node.stdout.split('\n'), node.stderr.replace(warningOfWorkers, '')]).toEqual([
       [`fetch ${said}/fetch`, `get ${said}/get`, 'post 300000 bytes', 'events one two', `worker ${said}/worker`, ''],
       '',
     ]);
@@ -453,6 +453,9 @@ export function usedUp(): void {
 }
 
 /** What Node does without carrel's help, even an old one that knows nothing of proxies. */
+/** Node 22 warns in each worker before anything of ours is loaded. */
+const warningOfWorkers = /^\(node:\d+\) \[UNDICI-EHPA\] .*\n\(Use `node --trace-warnings .*\n/m;
+
 const nodeScript = `
 import { get } from 'node:https';
 import { Worker } from 'node:worker_threads';
