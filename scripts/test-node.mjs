@@ -42,7 +42,9 @@ function replaceUsual() {
   mkdirSync(join(node, '..'), { recursive: true });
   mkdirSync(work);
   cpSync(process.execPath, node);
-  run(['mount', '-t', 'overlay', 'carrel-test', '-o', `lowerdir=/usr,upperdir=${layer},workdir=${work}`, '/usr']);
+  const attributes = process.getuid() === 0 ? '' : ',userxattr';
+  const layers = `lowerdir=/usr,upperdir=${layer},workdir=${work}${attributes}`;
+  run(['mount', '-t', 'overlay', 'carrel-test', '-o', layers, '/usr']);
   return usual;
 }
 
