@@ -1,6 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
 import { corkForTurn, endCorked } from './cork.ts';
 
@@ -46,4 +50,22 @@ test('a piece that fills the buffer is followed by a drain', async () => {
     endCorked(response);
   };
   expect(await received()).toBe(piece.repeat(3));
+});
+
+test('small pieces pass a unix socket that takes a part of what was corked', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-cork-'));
+  const pieces = Array.from({ length: 4000 }, (_, count) => `${count} ${'x'.repeat(200)}\n`);
+  answer = async (response) => {
+    response.flushHeaders();
+    for (const piece of pieces) {
+      corkForTurn(response);
+      if (!response.write(piece)) await once(response, 'drain');
+    }
+    endCorked(response);
+  };
+  const socketPath = join(folder, 'socket');
+  await once(server.listen(socketPath), 'listening');
+  const [response] = (await once(get({ socketPath }), 'response')) as [IncomingMessage];
+  expect(await text(response)).toBe(pieces.join(''));
+  rmSync(folder, { recursive: true });
 });

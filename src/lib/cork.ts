@@ -9,11 +9,14 @@ export function corkForTurn(response: ServerResponse): void {
   setImmediate(() => release(response));
 }
 
-/** In Node 22 no `drain` follows a corked write that needs one, if the socket then takes all of it at once. */
+/**
+ * In Node 22 and 24 no `drain` follows a corked write that needs one, if the socket then takes all of it, or all but what
+ * its own buffer holds.
+ */
 function release(response: ServerResponse): void {
   response.uncork();
   const { socket } = response;
-  if (response.writableNeedDrain && socket?.writableNeedDrain === false) socket.emit('drain');
+  if (response.writableNeedDrain && socket?.writableNeedDrain === false) response.emit('drain');
 }
 
 /** `end` alone would send the end of the chunks before the corked writes. */
