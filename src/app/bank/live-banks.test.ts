@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
 import { FakeBank } from '../../bank/fake.ts';
 import { defaultBankLimits } from '../../model/bank.ts';
@@ -12,12 +12,23 @@ const atItsPlace: VolumeMount = { name: 'bank-ann', target: '/data/memory-bank',
 let bank: FakeBank;
 let sandboxes: Sandbox[];
 let banks: LiveBanks;
+let calls: string[];
 
 beforeEach(() => {
   bank = new FakeBank(defaultBankLimits, () => new Date(now));
   sandboxes = [];
+  calls = [];
+  const noted = <T>(call: string, result: T) => {
+    calls.push(call);
+    return result;
+  };
   banks = new LiveBanks({
-    banks: { open: async () => bank, erase: async () => {}, release: async () => {}, close: async () => {} },
+    banks: {
+      open: async () => noted('open', bank),
+      erase: async () => noted('erase', undefined),
+      release: async () => noted('release', undefined),
+      close: async () => {},
+    },
     placeOf: () => ({ files: '', folder: '', ownerId: null }),
     volumeOf: (user) => `bank-${user}`,
     limits: () => defaultBankLimits,
@@ -28,7 +39,10 @@ beforeEach(() => {
     nowMs: () => 0,
   });
 });
-afterEach(() => banks.dispose());
+afterEach(() => {
+  vi.useRealTimers();
+  return banks.dispose();
+});
 
 function running(name: string, mount: Partial<VolumeMount>): Sandbox {
   const { isBank: _, ...plain } = atItsPlace;
@@ -54,4 +68,25 @@ test('a plain write of a sandbox without the tools is recorded as its own when i
   sandboxes = [running('builder', atItsPlace)];
   const [version] = await bank.log({ path: null, limit: 1, diffs: false });
   expect(version).toMatchObject({ act: 'plain', by: { kind: 'sandbox', name: 'other' } });
+});
+
+test.each(['erase', 'release'] as const)('after %s, no scan that was due opens the bank again', async (end) => {
+  vi.useFakeTimers();
+  const builder = running('builder', atItsPlace);
+  sandboxes = [builder];
+  await banks.provide(builder);
+  sandboxes = [];
+  await banks[end]('ann');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls.at(-1)).toBe(end);
+});
+
+test('a sandbox that can write is scanned after the history was erased, too', async () => {
+  vi.useFakeTimers();
+  const builder = running('builder', atItsPlace);
+  sandboxes = [builder];
+  await banks.provide(builder);
+  await banks.erase('ann');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(calls.slice(calls.indexOf('erase'))).toContain('open');
 });

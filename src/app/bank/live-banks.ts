@@ -1,5 +1,6 @@
 /** The memory banks of all users that this daemon has open, and the scans that notice plain writes in them. */
 import type { Bank, BankPlace, Banks } from '../../bank/bank.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
 import type { BankLimits, BankWriter } from '../../model/bank.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
@@ -26,6 +27,8 @@ export class LiveBanks {
   /** Users with a sandbox that may be writing. */
   readonly #writing = new Set<string>();
   readonly #scannedAt = new Map<string, string | null>();
+  /** Scans and removals, one after the other for each user. */
+  readonly #exclusive = new Exclusive();
   #timer: NodeJS.Timeout | null = null;
   #isDisposed = false;
 
@@ -45,7 +48,11 @@ export class LiveBanks {
     return plainWriter(this.#parts.sandboxes(user).filter((sandbox) => this.#couldWrite(sandbox, since)));
   }
 
-  async scan(user: string): Promise<void> {
+  scan(user: string): Promise<void> {
+    return this.#exclusive.run(user, () => this.#scan(user));
+  }
+
+  async #scan(user: string): Promise<void> {
     const bank = await this.open(user);
     const plain = await this.plainWriter(user);
     // One scan is bounded; the next one continues where it stopped.
@@ -56,16 +63,22 @@ export class LiveBanks {
     this.#scannedAt.set(user, await bank.scannedAt());
   }
 
-  /** Removes the history, too. */
+  /** Removes the history, too. A scan that is due would make a new one, so it is not made any more. */
   async erase(user: string): Promise<void> {
-    this.#scannedAt.delete(user);
-    await this.#parts.banks.erase(this.#parts.placeOf(user));
+    if (!this.#isWritten(user)) this.#writing.delete(user);
+    await this.#exclusive.run(user, async () => {
+      this.#scannedAt.delete(user);
+      await this.#parts.banks.erase(this.#parts.placeOf(user));
+    });
   }
 
   /** Called when the user is removed. The files and the history stay for a user of the same name. */
   async release(user: string): Promise<void> {
-    this.#scannedAt.delete(user);
-    await this.#parts.banks.release(this.#parts.placeOf(user));
+    this.#writing.delete(user);
+    await this.#exclusive.run(user, async () => {
+      this.#scannedAt.delete(user);
+      await this.#parts.banks.release(this.#parts.placeOf(user));
+    });
   }
 
   start(): void {
@@ -107,17 +120,19 @@ export class LiveBanks {
   async #turn(): Promise<void> {
     const beganMs = this.#parts.nowMs();
     for (const user of [...this.#writing]) {
-      const isWritten = this.#parts.sandboxes(user).some((sandbox) => this.#isWriting(sandbox));
-      await this.#scanQuietly(user);
+      const isWritten = this.#isWritten(user);
+      await this.#scanQuietly(user, async () => {
+        if (this.#writing.has(user)) await this.#scan(user);
+      });
       if (!isWritten) this.#writing.delete(user);
     }
     this.#next(Math.max(scanMs, (this.#parts.nowMs() - beganMs) * restFactor));
   }
 
-  async #scanQuietly(user: string): Promise<void> {
+  async #scanQuietly(user: string, scan = () => this.#scan(user)): Promise<void> {
     if (this.#isDisposed) return;
     try {
-      await this.scan(user);
+      await this.#exclusive.run(user, scan);
     } catch (error) {
       this.#parts.report(`memory bank of ${user}`, asFault(error));
     }
@@ -127,6 +142,10 @@ export class LiveBanks {
   #mountsOf({ user, volumes = [] }: Sandbox['spec']): readonly VolumeMount[] {
     const volume = this.#parts.volumeOf(user);
     return volumes.filter(({ name }) => name === volume);
+  }
+
+  #isWritten(user: string): boolean {
+    return this.#parts.sandboxes(user).some((sandbox) => this.#isWriting(sandbox));
   }
 
   #isWriting({ spec, status }: Sandbox): boolean {
