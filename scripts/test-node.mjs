@@ -16,13 +16,21 @@ const usual = '/usr/bin/node';
 
 if (process.execPath !== join(home, 'bin/node')) {
   install();
-  run([...namespaceArgs(process.getuid()), join(home, 'bin/node'), import.meta.filename, version, ...args], env);
+  const program = [...namespaceArgs(process.getuid()), join(home, 'bin/node'), import.meta.filename, version, ...args];
+  run(program, { ...env, CARREL_TEST_OTHER_NODE: keepThisNode() });
 } else {
   // This process runs on that Node already, in the namespace of the run.
   run(['mount', '--bind', compiled, resolve('node_modules/better-sqlite3')]);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...args];
   if (existsSync(usual)) run([replaceUsual(), ...vitest]);
   else run([process.execPath, ...vitest], { ...env, PATH: [join(home, 'bin'), env.PATH].join(delimiter) });
+}
+
+/** A copy, because the overlay hides this Node. A test needs one that has another version than the rest of the run. */
+function keepThisNode() {
+  const copy = join(folder, 'first-node');
+  cpSync(process.execPath, copy);
+  return copy;
 }
 
 /** The Node that ./setup installs for the test clients, or, if it has another version, the one that is downloaded. */

@@ -36,7 +36,8 @@ it('a missing file of variables is reported by carrel, not by node', async () =>
 
 it('a Node.js other than the one of ./setup is refused, with the command that helps', async () => {
   const other = new Installation();
-  const node = resolve(`test/clients/node_modules/node-linux-${process.arch}/bin/node`);
+  const ofClients = resolve(`test/clients/node_modules/node-linux-${process.arch}/bin/node`);
+  const node = process.env.CARREL_TEST_OTHER_NODE ?? ofClients;
   const env = { PATH: process.env.PATH, HOME: other.home, CARREL_HOME: other.home, ...runEnv() };
   const [code, stderr] = await new Promise<[unknown, string]>((settle) => {
     execFile(node, [resolve('bin/carrel'), 'ls'], { env }, (error, _, said) => settle([error?.code, said]));
