@@ -3,22 +3,30 @@
 // (decision 85).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { programs } from './programs.mjs';
+import { programFile, programs } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
+const target = join(dist, 'program');
 
 /** Not bundled: these packages have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
-const commandLine = 'cli/main';
-const daemon = 'daemon/main';
-const jobThread = 'job/job-thread';
+const [commandLine, daemon, jobThread] = ['carrel', 'daemon', 'job-thread'].map(named);
 const deferredZod = join(dist, 'lib/deferred-zod.js');
 /** Decision 86. Leaves out the messages of zod in other languages; the bundler cannot tell that they are unused. */
 const deferringSchemas = {
@@ -29,15 +37,6 @@ const deferringSchemas = {
     return specifier === 'zod' && !isOfZod && importer !== deferredZod ? deferredZod : null;
   },
 };
-/**
- * Programs with a code cache. Those inside sandboxes have none: they are single files, and another Node may run them
- * there.
- */
-const cached = [
-  ...[commandLine, daemon, jobThread, 'room/room-thread', 'memory/memory-thread'],
-  ...['network/proxy/main', 'network/proxy/namespace-thread'],
-];
-
 // Not incremental: a full build takes about a second, and the incremental state misses outputs that were deleted by
 // hand. `npm run check` checks the types.
 const compile = ['-p', 'tsconfig.build.json', '--incremental', 'false', '--noCheck'];
@@ -46,18 +45,28 @@ if (tsc.error)
   console.error(`scripts/build.mjs: cannot run the TypeScript compiler (${tsc.error.message}); run ./setup`);
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
-for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
-  const output = join(entry.parentPath, entry.name);
-  if (/\.c?js$/.test(entry.name) && !existsSync(sourceOf(output))) rmSync(output);
-}
-
-const bundled = [...new Set([...programs, ...cached])].map((program) =>
-  cached.includes(program) ? bundleScript(program) : bundleModule(program),
-);
+removeOthers();
+mkdirSync(target, { recursive: true });
+const bundled = programs.map((program) => (program.cached ? bundleScript(program) : bundleModule(program)));
 writeFileSync(join(dist, 'LICENSES'), licensesOf((await Promise.all(bundled)).flat()));
 const made = { build: buildId(), builtAt: new Date().toISOString(), v8: process.versions.v8 };
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify(made)}\n`);
 await makeCaches();
+
+function named(name) {
+  return programs.find((program) => program.name === name);
+}
+
+/** Removes outputs whose sources, and programs whose lines in the table, are gone. */
+function removeOthers() {
+  const files = programs.map(programFile).flatMap((file) => [file, scriptName(file), `${scriptName(file)}.cache`]);
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const output = join(entry.parentPath, entry.name);
+    const isProgram = entry.parentPath === target;
+    if (isProgram ? !files.includes(entry.name) : /\.c?js(\.cache)?$/.test(entry.name) && !existsSync(sourceOf(output)))
+      rmSync(output);
+  }
+}
 
 /**
  * The id by which a command knows whether the running daemon is of the same build. The command line itself does not
@@ -65,9 +74,8 @@ await makeCaches();
  */
 function buildId() {
   const hash = createHash('sha256');
-  for (const program of programs) {
-    hash.update(readFileSync(cached.includes(program) ? scriptOf(program) : outputOf(program)));
-  }
+  for (const program of programs.filter((one) => one !== commandLine))
+    hash.update(readFileSync(program.cached ? scriptOf(program) : outputOf(program)));
   return hash.digest('hex').slice(0, 16);
 }
 
@@ -75,16 +83,25 @@ function sourceOf(output) {
   return join(src, relative(dist, output).replace(/js$/, 'ts'));
 }
 
+/** The compiled module that a program starts with. */
+function moduleOf({ source }) {
+  return join(dist, source.replace(/ts$/, 'js'));
+}
+
 function outputOf(program) {
-  return join(dist, `${program}.js`);
+  return join(target, programFile(program));
+}
+
+function scriptName(file) {
+  return file.replace(/js$/, 'script.js');
 }
 
 function scriptOf(program) {
-  return join(dist, `${program}.script.js`);
+  return join(target, scriptName(programFile(program)));
 }
 
 async function bundle(program, options) {
-  const input = { [program]: outputOf(program) };
+  const input = { [program.name]: moduleOf(program) };
   // Prefers the ES modules of packages with two forms: the other form of jsonc-parser cannot be bundled.
   const resolve = { mainFields: ['module', 'main'] };
   const plugins = program === daemon ? [deferringSchemas] : [];
@@ -94,9 +111,9 @@ async function bundle(program, options) {
   return { code: output[0].code, files: output[0].moduleIds };
 }
 
-/** Replaces the compiled module by its bundle. Returns the files that are part of it. */
+/** Returns the files that are part of the bundle. */
 async function bundleModule(program) {
-  const { code, files } = await bundle(program, { format: 'esm' });
+  const { code, files } = await bundle(program, { format: programFile(program).endsWith('.cjs') ? 'cjs' : 'esm' });
   writeFileSync(outputOf(program), code);
   return files;
 }
@@ -125,9 +142,10 @@ async function makeCaches() {
   const home = mkdtempSync(join(tmpdir(), 'carrel-build-'));
   const { namespaceArgs } = await import(join(dist, 'lib/namespace.js'));
   const own = [daemon, commandLine].map(scriptOf);
-  for (const path of cached.map(scriptOf)) rmSync(`${path}.cache`, { force: true });
+  const cached = programs.filter((program) => program.cached).map(scriptOf);
+  for (const path of cached) rmSync(`${path}.cache`, { force: true });
   try {
-    const others = cached.map(scriptOf).filter((path) => !own.includes(path));
+    const others = cached.filter((path) => !own.includes(path));
     await Promise.all([
       makeCache(own, { CARREL_HOME: home }, namespaceArgs(process.getuid())),
       ...others.map((path) => makeCache(path === scriptOf(jobThread) ? [path, 'jobs'] : [path])),

@@ -35,7 +35,7 @@ const clocks: GrantKind<Clock, Clock, 'clocks', 'clock'> = {
     { kind: 'bind', source: emptyFolder, target: `/clocks/${clock}/hands`, readonly: true },
   ],
   env: { CLOCKS: '/clocks' },
-  server: { name: 'clocks', program: 'carrel-clock', file: 'agent/clock/main.js', args: ['mcp'] },
+  server: { name: 'clocks', program: 'carrel-clock', args: ['mcp'] },
 };
 const kitchen = { clock: 'kitchen', readonly: true };
 

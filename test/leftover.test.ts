@@ -40,7 +40,7 @@ describe('a process belongs to the run', () => {
 
 describe('a process of a second run or of another user is not a leftover', () => {
   test.each<[string, Partial<SeenProcess>]>([
-    ['a daemon', { argv: ['node', '/x/dist/daemon/main.js'], environment: 'CARREL_HOME=/home/ada/.carrel\0' }],
+    ['a daemon', { argv: ['node', '/x/dist/program/daemon.js'], environment: 'CARREL_HOME=/home/ada/.carrel\0' }],
     ['a daemon of a second run', { environment: 'CARREL_TEST_RUN=ffffff\0TMPDIR=/tmp/carrel-ffffff\0' }],
     ['a sandbox', { groups: '0::/carrel-ba9876543210/a\n', mounts: [overlay('/home/ada/.carrel')] }],
     ['a sandbox of a second run', { mounts: [bind('/tmp/carrel-ffffff/carrel-test-x/home')] }],

@@ -1,7 +1,7 @@
 /** The programs that `scripts/build.mjs` bundles: each file that a program opens costs time at every start. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,35 +24,50 @@ function loaded(file: string, found: string[] = []): string[] {
   return found;
 }
 
-const { programs } = (await import(join(import.meta.dirname, '../scripts/programs.mjs'))) as { programs: string[] };
+interface Program {
+  readonly name: string;
+  readonly source: string;
+  readonly cached?: boolean;
+}
 
-test.each(programs)('%s is one file', (program) => {
-  const [, ...others] = loaded(`dist/${program}.js`);
+const { programs, programFile } = (await import(join(import.meta.dirname, '../scripts/programs.mjs'))) as {
+  readonly programs: readonly Program[];
+  programFile(program: Program): string;
+};
+
+test.each(programs)('$name is one file', (program) => {
+  const [, ...others] = loaded(join('dist/program', programFile(program)));
   expect(others.filter((one) => !['koffi', 'better-sqlite3'].includes(one))).toEqual([]);
 });
 
-// The bench is left out: it has a link to `dist` in its own folder there, which newer Node would follow.
-const cached = readdirSync('dist')
-  .filter((folder) => folder !== 'bench' && statSync(join('dist', folder)).isDirectory())
-  .flatMap((folder) =>
-    readdirSync(join('dist', folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-  )
-  .filter((name) => name.endsWith('.script.js'));
-
-test('the command line, the daemon, its threads and the proxy have a code cache', () => {
-  const names = [
-    ...['cli/main', 'daemon/main', 'job/job-thread', 'memory/memory-thread', 'network/proxy/main'],
-    ...['network/proxy/namespace-thread', 'room/room-thread'],
-  ];
-  expect(cached.sort()).toEqual(names.map((name) => `${name}.script.js`));
+test('the build has the programs of the table and no others', () => {
+  const scripts = programs.flatMap((program) =>
+    program.cached ? [`${program.name}.script.js`, `${program.name}.script.js.cache`] : [],
+  );
+  expect(readdirSync('dist/program').sort()).toEqual([...programs.map(programFile), ...scripts].sort());
 });
+
+/** Names of programs in the code, as `programFile` and `startThread` get them. */
+const named = /\b(?:programFile|startThread)\(\s*'([^']+)'/g;
+
+test('the code names only programs of the table, and none by the path of its source', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => readFileSync(join('src', path), 'utf8'));
+  const names = sources.flatMap((source) => [...source.matchAll(named)].map(([, name]) => name!));
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => programs.every((program) => program.name !== name))).toEqual([]);
+  expect(sources.flatMap((source) => source.match(/join\(dist, '[^']*\.c?js'/g) ?? [])).toEqual([]);
+});
+
+const cached = programs.filter((program) => program.cached).map(({ name }) => `${name}.script.js`);
 
 /** A Node with another V8 than that of the build refuses the caches, and compiles. */
 const { v8 } = JSON.parse(readFileSync('dist/build.json', 'utf8')) as { v8: string };
 const isRefused = v8 !== process.versions.v8;
 
 test.each(cached)('V8 accepts the code cache of %s, another V8 does not, and other code does not get it', (name) => {
-  const path = join('dist', name);
+  const path = join('dist/program', name);
   const source = readFileSync(path, 'latin1');
   const cache = readFileSync(`${path}.cache`);
   const [checksum, ...rest] = source.split('\n');

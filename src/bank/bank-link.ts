@@ -21,5 +21,5 @@ export type BankReceiver = ThreadReceiver<FromBankThread>;
 export const threadName = 'the thread of the memory bank';
 
 export function startBankThread(receiver: BankReceiver): BankLink {
-  return startThread('bank/bank-thread.js', threadName, receiver);
+  return startThread('bank-thread', threadName, receiver);
 }

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Backoff } from '../lib/backoff.ts';
 import { Lines } from '../lib/lines.ts';
-import { dist } from '../lib/package.ts';
+import { programFile } from '../lib/package.ts';
 import { openNextLog } from '../lib/rotate.ts';
 import type { ChromaPlace } from '../model/chroma.ts';
 import { Fault } from '../model/fault.ts';
@@ -179,7 +179,7 @@ export class BrokerProcess implements Chroma {
 function startBroker(folder: string, hasServer: boolean): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const log = openNextLog(join(folder, 'broker.log'));
-  const program = [process.execPath, join(dist, 'chroma/main.js')] as const;
+  const program = [process.execPath, programFile('chroma-broker')] as const;
   const [file, ...args] = hasServer ? (['unshare', '--net', '--', ...program] as const) : program;
   try {
     const env = { PATH: process.env.PATH ?? '', CARREL_HOME: dirname(folder) };

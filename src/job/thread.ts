@@ -1,15 +1,14 @@
 /** One thread of the daemon: a worker that does one job at a time. */
 
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { dist } from '../lib/package.ts';
+import { programFile } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
 import type { JobAnswer, Thread, ThreadData, ThreadMessage, WorkerData } from './job.ts';
 
 export function openThread(data: ThreadData): Thread {
   const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const flag = new Int32Array(cancel);
-  const worker = new Worker(join(dist, 'job/job-thread.js'), {
+  const worker = new Worker(programFile('job-thread'), {
     // Node must not track the file descriptors that our own system calls open.
     trackUnmanagedFds: false,
     // Reviews make much short-lived garbage; a larger young generation saves an eighth of their time.

@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dist } from '../lib/package.ts';
+import { programFile } from '../lib/package.ts';
 import type { SandboxSpec } from '../model/sandbox.ts';
 import { insidePorts } from '../network/network.ts';
 import { metadataPath } from './identity.ts';
@@ -38,7 +38,7 @@ const preloadOption = `--require=${metadataPath}/${preload}`;
 export const network: Hook = {
   additions: () => ({}),
   prepare: ({ id }, places) =>
-    copyFileSync(join(dist, 'launch', preload), join(places.sandbox(id), 'metadata', preload)),
+    copyFileSync(programFile('node-proxy', 'cjs'), join(places.sandbox(id), 'metadata', preload)),
 };
 
 /**

@@ -18,8 +18,8 @@ test('prepareTools makes one complete copy that every user can read', () => {
   expect(statSync(join(folder, toolsName())).ino).toBe(made);
   const launcher = join(folder, toolsName(), 'carrel-adapter');
   expect(statSync(launcher).mode & 0o777).toBe(0o755);
-  expect(readFileSync(launcher, 'utf8')).toContain('/opt/carrel/bin/lib/agent/main.js');
-  for (const name of ['package.json', 'agent/main.js', 'agent/demo.js'])
+  expect(readFileSync(launcher, 'utf8')).toContain('/opt/carrel/bin/lib/carrel-adapter.js');
+  for (const name of ['package.json', 'carrel-adapter.js', 'demo-agent.js', 'carrel-agent.js', 'carrel-configure.js'])
     expect(existsSync(join(folder, toolsName(), 'lib', name))).toBe(true);
 });
 

@@ -15,35 +15,41 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { syncFolder, syncTree } from '../lib/file.ts';
-import { dist } from '../lib/package.ts';
+import { programFile } from '../lib/package.ts';
 import { adapterPath, preparedSettings, terminalAgentPath } from '../model/agent.ts';
 import { grantTable } from '../model/grant-table.ts';
 import { configurePath, mcpAppliedName, mcpListPath } from '../model/mcp.ts';
 import { agentApiPath } from '../model/session.ts';
 import { idlePath, spokePath } from '../model/spoke.ts';
 
-/** The files in the build, by the name of the program. */
-const programs: Readonly<Record<string, string>> = {
-  [basename(adapterPath)]: 'agent/main.js',
-  [basename(spokePath)]: 'agent/spoke/main.js',
-  [basename(agentApiPath)]: 'agent/session/main.js',
-  ...Object.fromEntries(grantTable.flatMap(([, { server }]) => (server ? [[server.program, server.file]] : []))),
-  'demo-agent': 'agent/demo.js',
-  'demo-acp': 'agent/demo-acp/demo-acp.js',
-};
+/** Programs with a script of their name that starts them with Node. */
+const launched: readonly string[] = [
+  ...[adapterPath, spokePath, agentApiPath].map((path) => basename(path)),
+  ...grantTable.flatMap(([, { server }]) => (server ? [server.program] : [])),
+  ...['demo-agent', 'demo-acp'],
+];
 
-const terminalProgram = 'agent/terminal/main.js';
-const configureProgram = 'agent/mcp/main.js';
+/** Programs that scripts of their name run before something else. */
+const [terminalProgram, configureProgram] = [terminalAgentPath, configurePath].map((path) => basename(path)) as [
+  string,
+  string,
+];
+const programs: readonly string[] = [...launched, terminalProgram, configureProgram];
+
+/** The file of a program inside. */
+function insideFile(name: string): string {
+  return `/opt/carrel/bin/lib/${name}.js`;
+}
 
 const idle = '#!/bin/sh\nexec sleep infinity\n';
 
 /** A script that starts a program with Node, which it searches only in folders that no agent can write. */
-function launcher(file: string): string {
+function launcher(name: string): string {
   return `#!/bin/sh
 for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
-  [ -x "$node" ] && exec "$node" /opt/carrel/bin/lib/${file} "$@"
+  [ -x "$node" ] && exec "$node" ${insideFile(name)} "$@"
 done
 echo "$0: there is no Node.js in this sandbox" >&2
 exit 3
@@ -59,7 +65,7 @@ settings=$1
 shift
 [ "$(cat ${preparedSettings} 2>/dev/null)" = "$settings" ] ||
   for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
-    [ -x "$node" ] && "$node" /opt/carrel/bin/lib/agent/terminal/main.js "$settings" && break
+    [ -x "$node" ] && "$node" ${insideFile(terminalProgram)} "$settings" && break
   done
 export PATH="$PATH:/opt/carrel"
 exec "$@"
@@ -72,7 +78,7 @@ exec "$@"
 const configure = `#!/bin/sh
 if [ "$(cat /.data/${mcpAppliedName} 2>/dev/null)" != "$(cat ${mcpListPath} 2>/dev/null)" ]; then
   for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
-    [ -x "$node" ] && "$node" /opt/carrel/bin/lib/${configureProgram} && break
+    [ -x "$node" ] && "$node" ${insideFile(configureProgram)} && break
   done
   cat ${mcpListPath} > /.data/${mcpAppliedName}
 fi
@@ -91,16 +97,10 @@ export function prepareTools(folder: string): void {
   if (existsSync(target)) return;
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const temporary = mkdtempSync(join(folder, 'new-'));
-  for (const [name, file] of Object.entries(programs)) {
-    mkdirSync(join(temporary, 'lib', dirname(file)), { recursive: true });
-    copyFileSync(join(dist, file), join(temporary, 'lib', file));
-    writeFileSync(join(temporary, name), launcher(file), { mode: 0o755 });
-  }
+  mkdirSync(join(temporary, 'lib'));
+  for (const name of programs) copyFileSync(programFile(name), join(temporary, 'lib', `${name}.js`));
+  for (const name of launched) writeFileSync(join(temporary, name), launcher(name), { mode: 0o755 });
   writeFileSync(join(temporary, basename(idlePath)), idle, { mode: 0o755 });
-  for (const file of [terminalProgram, configureProgram]) {
-    mkdirSync(join(temporary, 'lib', dirname(file)), { recursive: true });
-    copyFileSync(join(dist, file), join(temporary, 'lib', file));
-  }
   writeFileSync(join(temporary, basename(configurePath)), configure, { mode: 0o755 });
   writeFileSync(join(temporary, basename(terminalAgentPath)), terminalAgent, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
@@ -119,12 +119,8 @@ export function sweepTools(folder: string): void {
 }
 
 function digest(): string {
-  const hash = createHash('sha256')
-    .update(idle)
-    .update(terminalAgent)
-    .update(configure)
-    .update(readFileSync(join(dist, terminalProgram)))
-    .update(readFileSync(join(dist, configureProgram)));
-  for (const file of Object.values(programs)) hash.update(launcher(file)).update(readFileSync(join(dist, file)));
+  const hash = createHash('sha256').update(idle).update(terminalAgent).update(configure);
+  for (const name of launched) hash.update(launcher(name));
+  for (const name of programs) hash.update(readFileSync(programFile(name)));
   return hash.digest('hex').slice(0, 16);
 }

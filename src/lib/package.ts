@@ -7,6 +7,11 @@ export const packageFolder = folderAbove(import.meta.dirname);
 /** The folder of the build. */
 export const dist = join(packageFolder, 'dist');
 
+/** The file of a program of the build; `scripts/programs.mjs` lists them by name. */
+export function programFile(name: string, extension: 'js' | 'cjs' = 'js'): string {
+  return join(dist, 'program', `${name}.${extension}`);
+}
+
 export function packageVersion(): string {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;

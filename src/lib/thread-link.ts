@@ -1,7 +1,6 @@
 /** A thread of the daemon that gets messages and answers with messages. */
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { dist } from './package.ts';
+import { programFile } from './package.ts';
 
 export interface ThreadLink<To> {
   send(message: To): void;
@@ -15,10 +14,10 @@ export interface ThreadReceiver<From> {
 }
 
 /**
- * Starts a thread that does not keep the process alive. `program`: below `dist`; `name`: for the error when it ends.
+ * Starts a thread that does not keep the process alive. `program`: its name in the build; `name`: for the error when it ends.
  */
 export function startThread<To, From>(program: string, name: string, receiver: ThreadReceiver<From>): ThreadLink<To> {
-  const worker = new Worker(join(dist, program), { trackUnmanagedFds: false });
+  const worker = new Worker(programFile(program), { trackUnmanagedFds: false });
   worker.unref();
   let isAsked = false;
   let cause: unknown = new Error(`${name} ended`);

@@ -19,5 +19,5 @@ export type MemoryLink = ThreadLink<ToMemoryThread>;
 export type MemoryReceiver = ThreadReceiver<FromMemoryThread>;
 
 export function startMemoryThread(receiver: MemoryReceiver): MemoryLink {
-  return startThread('memory/memory-thread.js', 'a thread of the memory', receiver);
+  return startThread('memory-thread', 'a thread of the memory', receiver);
 }

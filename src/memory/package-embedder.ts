@@ -27,7 +27,7 @@ const maxChars = 2000;
 /** The most texts that may wait. Beyond it, notes are saved without a vector instead of waiting for seconds. */
 const maxWaiting = 50;
 
-const startOne: Start = (receiver) => startThread('memory/embedding-thread.js', 'the thread of embeddings', receiver);
+const startOne: Start = (receiver) => startThread('embedding-thread', 'the thread of embeddings', receiver);
 
 interface Waiting {
   resolve(values: readonly number[]): void;

@@ -60,12 +60,11 @@ export interface GrantKind<Request, Granted, Key extends string = never, Shown e
   /** Variables inside, if the sandbox has at least one such grant. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * A program inside that speaks MCP, and its file in the build. `comesWith` left out: agents get it with each grant.
+   * A program of the build that speaks MCP inside. `comesWith` left out: agents get it with each grant.
    */
   readonly server?: {
     readonly name: string;
     readonly program: string;
-    readonly file: string;
     readonly args: readonly string[];
     comesWith?(granted: Granted): boolean;
   };

@@ -66,7 +66,7 @@ export const memoryGrantKind: GrantKind<MemoryGrant, MemoryGrant, 'memory', keyo
   view: fields,
   metadata: grantText,
   env: memoryEnv,
-  server: { name: 'memory', program: 'carrel-memory', file: 'agent/memory/main.js', args: [] },
+  server: { name: 'memory', program: 'carrel-memory', args: [] },
 };
 
 export const collectionPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -62,7 +62,7 @@ export const roomGrantKind: GrantKind<RoomGrantRequest, RoomGrant, 'rooms', 'nam
   metadata: ({ name, readonly }) => ({ name, readonly }),
   mounts: mountsOf,
   env: { ROOMS_DIR: roomsFolder },
-  server: { name: 'rooms', program: 'carrel-room', file: 'agent/room/main.js', args: ['mcp'] },
+  server: { name: 'rooms', program: 'carrel-room', args: ['mcp'] },
 };
 
 /**

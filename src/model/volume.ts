@@ -167,7 +167,7 @@ export const volumeGrantKind: GrantKind<VolumeRequest, VolumeMount, 'volumes'> =
     { kind: 'bind', source: at.volume(name), target, readonly, volume: name, mapOwner: true },
   ],
   server: {
-    ...{ name: 'memory-bank', program: 'carrel-memory-bank', file: 'agent/bank/main.js', args: [] },
+    ...{ name: 'memory-bank', program: 'carrel-memory-bank', args: [] },
     comesWith: ({ isBank }) => isBank === true,
   },
 };

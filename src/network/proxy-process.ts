@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { namespaceArgs } from '../lib/namespace.ts';
-import { dist } from '../lib/package.ts';
+import { programFile } from '../lib/package.ts';
 import { openNextLog } from '../lib/rotate.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import {
@@ -240,8 +240,7 @@ function connectTo(folder: string): Promise<ControlConnection | null> {
 /** Starts the proxy in a mount namespace of its own, so that it does not keep mounts of daemons alive. */
 function startProxy(home: string): void {
   const log = openNextLog(join(home, 'network', proxyFiles.log));
-  const main = join(dist, 'network/proxy/main.js');
-  const [file, ...args] = [...namespaceArgs(0), process.execPath, main];
+  const [file, ...args] = [...namespaceArgs(0), process.execPath, programFile('proxy')];
   try {
     const child = spawn(file, args, {
       detached: true,

@@ -30,5 +30,5 @@ export type RoomReceiver = ThreadReceiver<FromRoomThread>;
 export const threadName = 'the thread of the rooms';
 
 export function startRoomThread(receiver: RoomReceiver): RoomLink {
-  return startThread('room/room-thread.js', threadName, receiver);
+  return startThread('room-thread', threadName, receiver);
 }

@@ -148,7 +148,7 @@ it('an adapter stops with its sandbox, and continues when that is started again'
 it('an adapter that was killed with its agent continues when the sandbox is started again', async () => {
   const visit = await begin('killed', two);
   await visit.until('US-002 in_progress');
-  await carrel.run(['exec', 'killed', '--', 'sh', '-c', 'kill -9 $(pgrep -f lib/agent/main.js)']);
+  await carrel.run(['exec', 'killed', '--', 'sh', '-c', 'kill -9 $(pgrep -f lib/carrel-adapter.js)']);
   expect(await visit.exited).toBe(137);
   expect(await carrel.show('killed')).toMatchObject({ state: 'failed', exitCode: 137 });
   expect(outcomes().map(({ completion }) => completion)).toEqual([null]);
@@ -159,7 +159,9 @@ it('an adapter can be neither changed nor replaced by its agent', async () => {
   const plant = ['node', 'git', 'sh', 'carrel-adapter'].map((name) => `program /home/agent/.local/bin/${name}`);
   const visit = await begin('hostile', [{ does: [...plant, waits].join('\n') }]);
   await visit.until('US-001 in_progress');
-  const attempts = ['carrel-adapter', 'lib/agent/main.js', 'lib/planted.js'].map((name) => `/opt/carrel/bin/${name}`);
+  const attempts = ['carrel-adapter', 'lib/carrel-adapter.js', 'lib/planted.js'].map(
+    (name) => `/opt/carrel/bin/${name}`,
+  );
   const { stderr } = await carrel.run([
     'exec',
     'hostile',

@@ -142,7 +142,7 @@ it('50 writers in sandboxes lose no acknowledged write while daemon, broker and 
   await carrel.killDaemon();
   await chromaReady(carrel);
   await more(20);
-  const broker = childrenOf(carrel.daemonPid).find((pid) => commandOf(pid).includes('chroma/main.js'))!;
+  const broker = childrenOf(carrel.daemonPid).find((pid) => commandOf(pid).includes('program/chroma-broker.js'))!;
   process.kill(childrenOf(broker)[0]!, 'SIGKILL');
   await more(20);
   process.kill(broker, 'SIGKILL');

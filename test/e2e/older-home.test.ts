@@ -63,7 +63,7 @@ function laterProgram(): string {
   const folder = carrel.folder('later');
   for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(folder, name), { recursive: true });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  const daemon = join(folder, 'dist/daemon/main.script.js');
+  const daemon = join(folder, 'dist/program/daemon.script.js');
   const upgrade = `UPDATE rows SET value = json_set(value, '$.spec.labels.upgraded', 'yes') WHERE name = 'web'`;
   const text = readFileSync(daemon, 'latin1');
   const later = text.replace(/(const migrations = \[[^\]]*)\]/, (_, known) => `${known}, \`${upgrade}\`]`);

@@ -133,7 +133,7 @@ export class ChromaBench {
 
   /** The broker, and the server below it. */
   pids(): { readonly broker: number; readonly server: number } {
-    const broker = childrenOf(process.pid).find((pid) => commandOf(pid).includes('chroma/main.js'));
+    const broker = childrenOf(process.pid).find((pid) => commandOf(pid).includes('program/chroma-broker.js'));
     const server = childrenOf(broker ?? 0).find((pid) => commandOf(pid).includes('cli.mjs'));
     if (broker === undefined || server === undefined) throw new Error('the broker or its server does not run');
     return { broker, server };

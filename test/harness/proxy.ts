@@ -8,7 +8,7 @@ export function proxyPid(home: string): number | null {
   const found = pids.find((pid) => {
     try {
       const argv = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      if (!argv[1]?.endsWith('/network/proxy/main.js')) return false;
+      if (!argv[1]?.endsWith('/program/proxy.js')) return false;
       const env = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
       return env.includes(`CARREL_HOME=${home}`) && holdsLock(pid);
     } catch {

@@ -114,7 +114,7 @@ export class Campaign {
         () => true,
         () => false,
       );
-    const program = victim === 'api' ? 'session/main.js\0serve' : 'agent.mjs';
+    const program = victim === 'api' ? 'carrel-agent-api.js\0serve' : 'agent.mjs';
     const pids = processesBeside(this.#first, program);
     return pids.length > 0 && kill(pids[this.#random(pids.length)]!);
   }

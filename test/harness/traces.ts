@@ -33,7 +33,7 @@ export function processesMentioning(text: string, program: string): number[] {
 export function daemonsOf(home: string): number[] {
   const isOfHome = (pid: string) => textOf(`/proc/${pid}/environ`).split('\0').includes(`CARREL_HOME=${home}`);
   return allPids()
-    .filter((pid) => commandLine(pid).some((arg) => arg.endsWith('/daemon/main.js')) && isOfHome(pid))
+    .filter((pid) => commandLine(pid).some((arg) => /\/(program\/daemon|daemon\/main)\.js$/.test(arg)) && isOfHome(pid))
     .map(Number);
 }
 

@@ -11,7 +11,7 @@ it('the program that writes settings names those that it could not write in one 
     mkdirSync(join(home, 'taken'));
     const file = (path: string) => ({ path, set: { trusted: true }, defaults: {} });
     const settings = JSON.stringify({ files: [file('taken'), file('.agent/settings.json')] });
-    const { status, stderr } = spawnSync(process.execPath, ['dist/agent/terminal/main.js', settings], {
+    const { status, stderr } = spawnSync(process.execPath, ['dist/program/carrel-agent.js', settings], {
       env: { HOME: home },
       encoding: 'utf8',
     });

@@ -28,7 +28,7 @@ const answers = { permission: 'allow', elicited: 'blue' };
 
 /** A new process of the agent, and what it sent. */
 async function withAgent<T>(act: (agent: ClientContext, seen: Seen[]) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, [resolve('dist/agent/demo-acp/demo-acp.js')], {
+  const child = spawn(process.execPath, [resolve('dist/program/demo-acp.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { HOME: folder, PATH: process.env.PATH },
   });

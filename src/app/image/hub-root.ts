@@ -5,7 +5,7 @@ import { findProgram } from '../../engine/local/runtime.ts';
 import { linkedOf, requireLibraries } from '../../image/hub/linked.ts';
 import type { RootMember } from '../../image/hub/root.ts';
 import { languageServers } from '../../launch/language-servers.ts';
-import { dist, packageFolder } from '../../lib/package.ts';
+import { dist, packageFolder, programFile } from '../../lib/package.ts';
 import { packageFolders } from '../../lib/package-folders.ts';
 import { Fault } from '../../model/fault.ts';
 import { hubToolsPath } from '../../model/hub-container.ts';
@@ -13,16 +13,16 @@ import { hubToolsPath } from '../../model/hub-container.ts';
 const carrel = 'usr/lib/carrel';
 const tools = hubToolsPath.slice(1);
 const node = `${hubToolsPath}/node`;
-const spoke = 'agent/spoke/main.js';
+const spoke = 'carrel-spoke';
 /**
  * Each is a script and what loads it. Their code caches are left out: they differ from build to build and would change
  * the image.
  */
-const scripts = ['job/job-thread', 'room/room-thread', 'cli/main'].flatMap((name) => [
-  `${name}.js`,
-  `${name}.script.js`,
+const scripts = ['job-thread', 'room-thread', 'carrel'].flatMap((name) => [
+  `program/${name}.js`,
+  `program/${name}.script.js`,
 ]);
-const programs = ['build.json', 'LICENSES', 'daemon/hub-container.js', ...scripts];
+const programs = ['build.json', 'LICENSES', 'program/hub-container.js', ...scripts];
 /** The packages that the build does not bundle, except those that a hub without sandboxes does not load. */
 const packages = ['better-sqlite3', 'koffi', `@koromix/koffi-linux-${process.arch}`, '@modelcontextprotocol/server'];
 /** Sources, and what only the installation of a package needs. */
@@ -30,7 +30,7 @@ const unneeded = /\.(map|md|[cm]?ts|cc?|hh?|S|asm|inc|def|o|a|gypi?|d)$|^(deps|b
 const installers = ['prebuild-install'];
 
 export async function hubRoot(): Promise<RootMember[]> {
-  if (!existsSync(join(dist, 'daemon/hub-container.js')))
+  if (!existsSync(programFile('hub-container')))
     throw new Fault('unsupported', 'this checkout is not built', { hint: 'Run ./setup.' });
   const modules = modulesOf();
   return [...accounts, ...carrelFiles(), ...modules, ...(await runtime(modules)), ...toolFiles()];
@@ -103,14 +103,14 @@ function started(program: string, loader: string | null): string {
 /** Programs of the project's own image come first on the PATH. */
 const launcher = `#!/bin/sh
 export PATH="$PATH:${hubToolsPath}/path" CARREL_NODE=${hubToolsPath}/bin/node
-exec ${hubToolsPath}/bin/node ${hubToolsPath}/bin/lib/${spoke} "$@"
+exec ${hubToolsPath}/bin/node ${hubToolsPath}/bin/lib/${spoke}.js "$@"
 `;
 
 function toolFiles(): RootMember[] {
   const servers = languageServers().flatMap((mount) => (mount.kind === 'bind' ? [mount] : []));
   return [
     text(`${tools}/bin/carrel-spoke`, launcher, 0o755),
-    file(`${tools}/bin/lib/${spoke}`, join(dist, spoke)),
+    file(`${tools}/bin/lib/${spoke}.js`, programFile(spoke)),
     text(`${tools}/bin/lib/package.json`, '{"type":"module"}\n'),
     ...servers.flatMap(({ source, target }) => serverFiles(source, target.slice(1))),
   ];

@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest';
 import { requireAgentApi } from './agent-api-listener.ts';
 
-const program = '/opt/carrel/bin/1.0.0/session/main.js';
+const program = '/opt/carrel/bin/lib/carrel-agent-api.js';
+const ofOlderBuild = '/opt/carrel/bin/lib/agent/session/main.js';
 const check = (...args: readonly string[]) => requireAgentApi('box', { pid: 7, arguments: args });
 
-test('the agent API is accepted, and so is a port at which no program is seen', () => {
+test('the agent API of this and of older builds is accepted, and so is a port at which no program is seen', () => {
   expect(() => check('/usr/bin/node', program, 'serve')).not.toThrow();
+  expect(() => check('/usr/bin/node', ofOlderBuild, 'serve')).not.toThrow();
   expect(() => requireAgentApi('box', null)).not.toThrow();
 });
 
 test.each([
   ['another program', ['python3', '-m', 'http.server', '3002']],
   ['a program whose first argument is missing', ['node']],
-  ['a program outside of the folder of the tools', ['node', '/workspace/opt/carrel/bin/session/main.js', 'serve']],
-  ['a folder whose name begins as that of the tools', ['node', '/opt/carrel/bin-2/session/main.js', 'serve']],
-  ['another program of the tools', ['node', '/opt/carrel/bin/1.0.0/room/main.js', 'serve']],
+  ['a program outside of the folder of the tools', ['node', `/workspace${program}`, 'serve']],
+  ['a folder whose name begins as that of the tools', ['node', '/opt/carrel/bin-2/lib/carrel-agent-api.js', 'serve']],
+  ['another program of the tools', ['node', '/opt/carrel/bin/lib/carrel-room.js', 'serve']],
   ['another command of the agent API', ['node', program, 'start']],
 ])('%s is refused', (_, args) => {
   expect(() => check(...args)).toThrow(expect.objectContaining({ code: 'unavailable' }));

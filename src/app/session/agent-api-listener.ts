@@ -1,5 +1,5 @@
 /** Which program listens at the port of the agent API in a sandbox. */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { ListeningProcess } from '../../lib/listener.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -18,7 +18,12 @@ export function requireAgentApi(sandbox: string, listener: ListeningProcess | nu
   });
 }
 
+/** The files of the program inside: of this build, and of 0.1.0, whose sandboxes may still run. */
+const files = [`${basename(agentApiPath)}.js`, 'agent/session/main.js'].map(
+  (file) => `${dirname(agentApiPath)}/lib/${file}`,
+);
+
 /** Whether the listener is the program that `launch/tools.ts` starts. */
 function isAgentApi({ arguments: [, program = '', command] }: ListeningProcess): boolean {
-  return program.startsWith(`${dirname(agentApiPath)}/`) && program.endsWith('/session/main.js') && command === 'serve';
+  return files.includes(program) && command === 'serve';
 }

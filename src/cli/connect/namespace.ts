@@ -7,7 +7,7 @@ import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '../../lib/names-in.ts';
 import { enterNamespaceOf, namespaceArgs } from '../../lib/namespace.ts';
-import { dist } from '../../lib/package.ts';
+import { programFile } from '../../lib/package.ts';
 
 /** The command prefix that starts a daemon in its namespaces. */
 export function daemonNamespaces(path: string): string[] {
@@ -17,7 +17,7 @@ export function daemonNamespaces(path: string): string[] {
   const keeper = find(home, 'keeper.pid', isKeeper);
   if (keeper !== null) return namespaceArgs(uid, enterNamespaceOf(keeper));
   const init = find(home, 'pid', isInit);
-  return init === null ? namespaceArgs(uid) : [process.execPath, join(dist, 'daemon/enter.js'), String(init)];
+  return init === null ? namespaceArgs(uid) : [process.execPath, programFile('daemon-enter'), String(init)];
 }
 
 type Check = (pid: number, id: string, home: string) => boolean;

@@ -8,7 +8,7 @@ import { Client } from '../../api/client.ts';
 import { socketOf } from '../../api/dial.ts';
 import { accountName } from '../../lib/account.ts';
 import { LastBytes } from '../../lib/collect.ts';
-import { dist } from '../../lib/package.ts';
+import { programFile } from '../../lib/package.ts';
 import { openNextLog } from '../../lib/rotate.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { Fault, type FaultBody, faultTable, isFault } from '../../model/fault.ts';
@@ -43,8 +43,10 @@ export const faultMark = 'carrel-fault: ';
  * The command that starts the daemon in its namespaces. `scope`: the prefix that puts it into its own control group.
  */
 export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
-  const main = join(dist, 'daemon/main.js');
-  return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
+  return [...scope, ...daemonNamespaces(home), process.execPath, programFile('daemon')] as string[] as [
+    string,
+    ...string[],
+  ];
 }
 
 /** `env`: the environment that the daemon inherits, besides the variables made for it. */

@@ -26,7 +26,7 @@ const settings = [
   'WORKDIR /home/agent',
   'EXPOSE 3000',
   `ENV PATH=/usr/bin HOME=/home/agent CARREL_HOME=/home/agent/.carrel LD_LIBRARY_PATH=${hubToolsPath}/node/lib`,
-  'ENTRYPOINT ["/usr/bin/node", "/usr/lib/carrel/dist/daemon/hub-container.js"]',
+  'ENTRYPOINT ["/usr/bin/node", "/usr/lib/carrel/dist/program/hub-container.js"]',
 ];
 
 export async function buildHubImage(

@@ -1,8 +1,7 @@
 /** Sockets inside sandboxes, created by a thread that does nothing else. */
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { dist } from '../../lib/package.ts';
+import { programFile } from '../../lib/package.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 
@@ -36,7 +35,7 @@ export class NamespaceSockets {
     // The threads of the pool look names up and belong to the network of the thread that first needs them. This call
     // makes it this thread.
     await stat('/');
-    const worker = new Worker(join(dist, 'network/proxy/namespace-thread.js'), { trackUnmanagedFds: false });
+    const worker = new Worker(programFile('namespace-thread'), { trackUnmanagedFds: false });
     const sockets = new NamespaceSockets(worker);
     worker.on('error', (error) => {
       process.stderr.write(`namespace thread: ${error.stack}\n`);
