@@ -27,7 +27,7 @@ const target = join(dist, 'program');
 /** Not bundled: these packages have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi', 'sqlite-vec', /^@modelcontextprotocol\//];
 const [commandLine, daemon, jobThread] = ['carrel', 'daemon', 'job-thread'].map(named);
-const deferredZod = join(dist, 'lib/deferred-zod.js');
+const deferredZod = join(dist, 'lib/text/deferred-zod.js');
 /** Decision 86. Leaves out the messages of zod in other languages; the bundler cannot tell that they are unused. */
 const deferringSchemas = {
   name: 'deferring-schemas',
@@ -140,7 +140,7 @@ function asciiOf(text) {
 /** The daemon answers commands while both run, so both caches have the code of a usual start. */
 async function makeCaches() {
   const home = mkdtempSync(join(tmpdir(), 'carrel-build-'));
-  const { namespaceArgs } = await import(join(dist, 'lib/namespace.js'));
+  const { namespaceArgs } = await import(join(dist, 'lib/sys/namespace.js'));
   const own = [daemon, commandLine].map(scriptOf);
   const cached = programs.filter((program) => program.cached).map(scriptOf);
   for (const path of cached) rmSync(`${path}.cache`, { force: true });

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
-import { namespaceArgs } from '../dist/lib/namespace.js';
+import { namespaceArgs } from '../dist/lib/sys/namespace.js';
 
 const [version = '24', ...rest] = process.argv.slice(2);
 const args = rest.length > 0 ? rest : ['--project', 'unit', '--project', 'conformance'];

@@ -2,7 +2,7 @@
 // An ordinary user also gets a user namespace, and the rootless half of the tests. In CI the unit and conformance
 // projects run on a newer Node first.
 import { spawnSync } from 'node:child_process';
-import { namespaceArgs } from '../dist/lib/namespace.js';
+import { namespaceArgs } from '../dist/lib/sys/namespace.js';
 
 const newerNode = '24';
 const args = process.argv.slice(2);

@@ -8,9 +8,9 @@ import { pages } from '../scripts/docs/docs.ts';
 import { readmePage } from '../scripts/docs/readme-page.ts';
 import { exampleOf, type JsonSchema } from '../scripts/docs/schema.ts';
 import { configJsonSchema } from '../scripts/docs/settings-page.ts';
-import { readConfig } from '../src/app/config.ts';
-import { fleetSchema, jsonSchema } from '../src/fleet/schema.ts';
-import { hubService } from '../src/model/hub-service.ts';
+import { readConfig } from '../src/kernel/settings/config.ts';
+import { hubService } from '../src/noun/hub/model/service.ts';
+import { fleetSchema, jsonSchema } from '../src/noun/project/fleet/schema.ts';
 
 it.each(Object.entries(pages))('docs/%s is current; if not, run: npm run docs', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../docs/${name}`);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
-import type { SandboxRequest } from '../src/api/sandbox.ts';
 import { distinctBy, type GrantKind } from '../src/model/grant.ts';
 import { defaultLimits } from '../src/model/limits.ts';
-import { initialStatus, type SandboxSpec } from '../src/model/sandbox.ts';
+import type { SandboxRequest } from '../src/noun/sandbox/api.ts';
+import { initialStatus, type SandboxSpec } from '../src/noun/sandbox/model.ts';
 import { samplePlaces } from './fixtures/places.ts';
 import { sampleSpec } from './fixtures/sandbox.ts';
 
@@ -42,22 +42,22 @@ const kitchen = { clock: 'kitchen', readonly: true };
 /** Loads the modules with one more entry in the tables; other tests load modules of their own. */
 async function withClocks() {
   vi.resetModules();
-  const table = await import('../src/model/grant-table.ts');
+  const table = await import('../src/noun/grant-table.ts');
   const { declared, ...kind } = clocks;
   (table.grantTable as unknown[]).push(['clocks', clocks]);
   (table.declarable as unknown[]).push({ field: 'clocks', ...kind, ...declared });
   return {
     ...table,
-    ...(await import('../src/api/grant.ts')),
-    ...(await import('../src/api/sandbox.ts')),
-    ...(await import('../src/app/sandbox/spec.ts')),
-    ...(await import('../src/cli/sandbox/grant-options.ts')),
-    ...(await import('../src/cli/sandbox/request.ts')),
-    ...(await import('../src/fleet/declare.ts')),
-    ...(await import('../src/fleet/grants.ts')),
-    ...(await import('../src/fleet/plan.ts')),
-    ...(await import('../src/launch/grants.ts')),
-    ...(await import('../src/model/mcp.ts')),
+    ...(await import('../src/noun/grant-api.ts')),
+    ...(await import('../src/noun/sandbox/api.ts')),
+    ...(await import('../src/noun/sandbox/app/spec.ts')),
+    ...(await import('../src/noun/sandbox/cli/grant-options.ts')),
+    ...(await import('../src/noun/sandbox/cli/request.ts')),
+    ...(await import('../src/noun/project/fleet/declare.ts')),
+    ...(await import('../src/noun/project/fleet/grants.ts')),
+    ...(await import('../src/noun/project/fleet/plan.ts')),
+    ...(await import('../src/noun/sandbox/launch/grants.ts')),
+    ...(await import('../src/noun/agent/model/mcp.ts')),
   };
 }
 

@@ -1,14 +1,9 @@
 /**
- * The arrows of the architecture, checked on source text.
- *
- *   model ← lib ← parts ← launch ← reconcile ← job ← app ← server ← daemon        model ← api ← {cli job app server}
- *
- * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. Nouns,
- * the folders of `app`, import only types of each other. `launch` and `reconcile` import the contract of a part
- * (`store/store.ts`) or its types; the layers above them import any of its code. One arrow goes up: the types of routes in
- * `api/routes.ts` come from the declarations in `app/app.ts`. Tests beside the source may import any file.
+ * The rules of the source, checked on its text: the arrows of the house (`house.ts`), which packages which file may load, the
+ * length of files, and no shells.
  */
 import { dirname, join } from 'node:path/posix';
+import { brokenRule } from './house.ts';
 
 /** Source text by path, relative to the root of the repository. */
 export type Tree = ReadonlyMap<string, string>;
@@ -18,36 +13,16 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const layers = ['model', 'lib', 'launch', 'reconcile', 'api', 'cli', 'job', 'app', 'server', 'daemon'];
-const below: Readonly<Record<string, readonly string[]>> = {
-  model: [],
-  lib: ['model'],
-  launch: ['model', 'lib'],
-  reconcile: ['model', 'lib', 'launch'],
-  api: ['model', 'lib'],
-  job: ['model', 'lib', 'launch', 'reconcile', 'api'],
-  app: ['model', 'lib', 'launch', 'reconcile', 'api', 'job'],
-  server: ['model', 'lib', 'launch', 'reconcile', 'api', 'job', 'app'],
-  // The program in a project's sandbox is the client of its language servers.
-  agent: ['model', 'lib', 'lsp'],
-  // A permission hook is answered without a daemon.
-  cli: ['model', 'lib', 'api', 'policy'],
-};
-/** Layers that import contracts and types of parts only. */
-const byContract = ['launch', 'reconcile'];
-/** Layers that import any code of parts. */
-const byCode = ['job', 'app', 'server'];
-
 /** The files, or the folders, that may import a package. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  koffi: ['src/lib/libc.ts'],
-  'better-sqlite3': ['src/lib/sqlite.ts'],
-  dockerode: ['src/engine/docker/connection.ts'],
-  '@agentclientprotocol/sdk': ['src/agent/kind/acp.ts'],
-  '@modelcontextprotocol/server': ['src/hub/'],
+  koffi: ['src/lib/sys/libc.ts'],
+  'better-sqlite3': ['src/lib/data/sqlite.ts'],
+  dockerode: ['src/kernel/engine/docker/connection.ts'],
+  '@agentclientprotocol/sdk': ['src/noun/swarm/inside/kind/acp.ts'],
+  '@modelcontextprotocol/server': ['src/noun/hub/'],
 };
 const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'dockerode', 'pino'];
-const light = /^src\/((cli|agent)\/.*|api\/(api|client|stream))\.ts$/;
+const light = /^src\/((client|inside|(noun|extra)\/[^/]+\/(cli|inside))\/.*|lib\/wire\/(api|stream))\.ts$/;
 const maxLines = 350;
 
 /** Every breach, one line each, naming the file and the rule. */
@@ -84,50 +59,19 @@ function tooLong(path: string, source: string): string[] {
 }
 
 function wrongArrows(path: string, source: string): string[] {
+  if (isFake(path)) return [];
   return importsOf(source)
     .filter(({ specifier }) => specifier.startsWith('.'))
-    .filter((one) => !mayImport(path, target(path, one.specifier), one.typeOnly))
-    .map(({ specifier }) => `${path}: may not import ${target(path, specifier)}`);
+    .flatMap(({ specifier, typeOnly }) => {
+      const to = target(path, specifier);
+      const rule = to.endsWith('.test.ts') || isFake(to) ? 'only tests do' : brokenRule(path, to, typeOnly);
+      return rule === null ? [] : [`${path}: may not import ${to} (${rule})`];
+    });
 }
 
-function mayImport(from: string, to: string, typeOnly: boolean): boolean {
-  if (to.endsWith('.test.ts')) return false;
-  const [source, destination] = [folderOf(from), folderOf(to)];
-  if (source === null || destination === null) return false;
-  if (source === 'daemon') return true;
-  if (source === 'app' && destination === 'app') return typeOnly || isSameNoun(from, to);
-  if (source === destination) return true;
-  if (from === 'src/api/routes.ts' && to === 'src/app/app.ts') return typeOnly;
-  if ((below[source] ?? ['model', 'lib']).includes(destination)) return true;
-  if (!isPart(destination)) return false;
-  return byCode.includes(source) || (byContract.includes(source) && (typeOnly || isContract(to)));
-}
-
-/**
- * The wiring gives a noun the objects of other nouns, so the noun imports only their types. `app.ts` lists all nouns.
- */
-function isSameNoun(from: string, to: string): boolean {
-  const [source, destination] = [nounOf(from), nounOf(to)];
-  return source === null || destination === null || source === destination;
-}
-
-/** Null: a file of `app` that belongs to no noun. */
-function nounOf(path: string): string | null {
-  return /^src\/app\/([^/]+)\//.exec(path)?.[1] ?? null;
-}
-
-/** The folder of src that a file is in; null outside of src and directly in it. */
-function folderOf(path: string): string | null {
-  return /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
-}
-
-function isPart(folder: string): boolean {
-  return !layers.includes(folder);
-}
-
-function isContract(path: string): boolean {
-  const folder = folderOf(path);
-  return path === `src/${folder}/${folder}.ts`;
+/** Stand-ins for tests lie beside what they replace, and count as tests. */
+function isFake(path: string): boolean {
+  return /(^|\/)(fake(-[a-z]+)*|failing)\.ts$|\/fake\//.test(path);
 }
 
 function target(path: string, specifier: string): string {

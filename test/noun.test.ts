@@ -1,4 +1,4 @@
-/** How many files outside of a noun import that noun. */
+/** Which files outside of a noun import it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
@@ -9,19 +9,16 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path) => ({ path, source: readFileSync(join('src', path), 'utf8') }));
 
 /** The files that a noun with a grant registers itself in, as CONTRIBUTING says under "A noun". */
-const registered = ['app/app.ts', 'cli/commands.ts', 'daemon/noun-wiring.ts', 'model/noun-table.ts'];
+const registered = ['kernel/daemon/noun-wiring.ts', 'noun/app.ts', 'noun/cli.ts', 'noun/table.ts'];
 
-/** The files that import a noun. Its own files are those of its folders, and files of shared folders with its name. */
-function importers(noun: string, also: readonly string[] = []): string[] {
-  const names = [noun, ...also].join('|');
-  const own = new RegExp(
-    `^((${names})/|(app|cli|agent)/(${names})/|(model|api|launch|daemon)/(${names})(-[a-z-]+)?\\.ts$)`,
-  );
-  const isOwn = (path: string) => own.test(path);
+function importers(noun: string): string[] {
+  const folder = `noun/${noun}/`;
   const importsIt = ({ path, source }: (typeof files)[number]) =>
-    importsOf(source).some(({ specifier }) => specifier.startsWith('.') && isOwn(join(dirname(path), specifier)));
+    importsOf(source).some(
+      ({ specifier }) => specifier.startsWith('.') && join(dirname(path), specifier).startsWith(folder),
+    );
   return files
-    .filter((file) => !isOwn(file.path) && importsIt(file))
+    .filter((file) => !file.path.startsWith(folder) && importsIt(file))
     .map(({ path }) => path)
     .sort();
 }
@@ -32,32 +29,21 @@ describe('nouns with grants for sandboxes:', () => {
   });
 
   it('room is also imported by features about two nouns: fleets, the hub, the disk and notes', () => {
-    expect(importers('room', ['mention', 'webhook'])).toEqual(
+    expect(importers('room')).toEqual(
       [
         ...registered,
-        ...['api/fleet.ts', 'fleet/fleet.ts', 'fleet/room-schema.ts', 'fleet/watch.ts'],
-        ...['app/hub/hub-rooms.ts', 'app/hub/tool/room.ts', 'daemon/environment-wiring.ts'],
-        ...['app/disk/measure.ts', 'cli/memory/note-text.ts'],
-      ].sort(),
-    );
-  });
-
-  it('memory is also imported by features about two nouns: the hub, the bank and Chroma', () => {
-    expect(importers('memory', ['chroma'])).toEqual(
-      [
-        ...registered,
-        ...['app/hub/hub-memory.ts', 'app/hub/tool/memory.ts', 'daemon/environment-wiring.ts'],
-        ...['agent/bank/main.ts', 'app/bank/sandbox-bank.ts', 'launch/compose.ts'],
-        // A volume contains the files of Chroma.
-        'daemon/wiring.ts',
+        'client/output/message-text.ts',
+        ...['noun/project/api/fleet.ts', 'noun/project/fleet/fleet.ts', 'noun/project/fleet/room-schema.ts'],
+        ...['noun/project/fleet/watch.ts', 'noun/installation/app/disk/measure.ts'],
+        ...['noun/hub/app/hub-rooms.ts', 'noun/hub/app/user-hub.ts', 'noun/hub/app/environment-wiring.ts'],
       ].sort(),
     );
   });
 
   it('memoryScopes is named only by files of the memory and by two tables', () => {
     const naming = files.filter(
-      ({ path, source }) => /memoryScopes?\b/.test(source) && !/(memory|chroma)[^/]*\.ts$|\/memory\//.test(path),
+      ({ path, source }) => /memoryScopes?\b/.test(source) && !/^(noun\/memory|extra\/chroma)\//.test(path),
     );
-    expect(naming.map(({ path }) => path).sort()).toEqual(['daemon/noun-wiring.ts', 'model/noun-table.ts']);
+    expect(naming.map(({ path }) => path).sort()).toEqual(['kernel/daemon/noun-wiring.ts', 'noun/table.ts']);
   });
 });

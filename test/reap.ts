@@ -2,9 +2,9 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErrno } from '../src/lib/file.ts';
-import { processRef, signalProcess } from '../src/lib/process.ts';
-import { detachMount } from '../src/lib/sys-mount.ts';
+import { isErrno } from '../src/lib/file/file.ts';
+import { processRef, signalProcess } from '../src/lib/process/process.ts';
+import { detachMount } from '../src/lib/sys/sys-mount.ts';
 import { partOf, type Run } from './leftover.ts';
 import { look } from './leftovers.ts';
 

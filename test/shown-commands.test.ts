@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CommandEntry } from '../src/cli/cli.ts';
-import { table } from '../src/cli/commands.ts';
-import { parse } from '../src/cli/program.ts';
+import type { CommandEntry } from '../src/client/cli.ts';
+import { parse } from '../src/client/program.ts';
+import { table } from '../src/noun/cli.ts';
 import { carrelCommands, fences, inlineCommands } from './shown-commands.ts';
 
 const decisions = readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`);

@@ -1,7 +1,8 @@
 /** The page about the HTTP API, from the OpenAPI document. */
-import { routes } from '../../src/app/app.ts';
-import { openapi } from '../../src/app/openapi.ts';
+
+import { openapi } from '../../src/kernel/server/openapi.ts';
 import { faultTable } from '../../src/model/fault.ts';
+import { routes } from '../../src/noun/app.ts';
 import { type JsonSchema, rowsOf, table, typeText } from './schema.ts';
 
 interface Content {

@@ -1,7 +1,7 @@
 /** The page about the command line, from the table of commands. */
-import type { Area, CommandEntry, OptionEntry } from '../../src/cli/cli.ts';
-import { areas } from '../../src/cli/commands.ts';
+import type { Area, CommandEntry, OptionEntry } from '../../src/client/cli.ts';
 import { faultTable } from '../../src/model/fault.ts';
+import { areas } from '../../src/noun/cli.ts';
 import { table } from './schema.ts';
 
 export function cliPage(): string {

@@ -1,6 +1,6 @@
 /** The README with its table of commands, which is the only part of it that is made from code. */
 import { readFileSync } from 'node:fs';
-import { areas } from '../../src/cli/commands.ts';
+import { areas } from '../../src/noun/cli.ts';
 import { table } from './schema.ts';
 
 /** Cuts the README at its table. */

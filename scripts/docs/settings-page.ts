@@ -1,8 +1,8 @@
 /** The pages about config.yaml and carrel.yaml: each key with type, default, meaning and an example. */
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { configSchema } from '../../src/app/config.ts';
-import { jsonSchema } from '../../src/fleet/schema.ts';
+import { configSchema } from '../../src/kernel/settings/config.ts';
+import { jsonSchema } from '../../src/noun/project/fleet/schema.ts';
 import { code, exampleOf, type JsonSchema, type Row, rowsOf, table, typeText } from './schema.ts';
 
 const generated = '<!-- Made by `npm run docs`. Change the schema instead. -->';

@@ -1,10 +1,10 @@
 /**
  * A grant: what a sandbox gets besides its project and its network, such as a room or a scope of the memory.
  *
- * Each kind of grant is declared once, beside its values, and listed in `noun-table.ts` under the field that requests, specs and
+ * Each kind of grant is declared once, beside its values, and listed in `noun/table.ts` under the field that requests, specs and
  * views have. A request is what a user asks for, a granted value is what the spec records. Options of commands, schemas of
  * requests and views, keys of carrel.yaml, audit log, mounts, variables and metadata inside, and MCP servers of agents follow from
- * the declaration. `daemon/noun-wiring.ts` turns requests into granted values.
+ * the declaration. `kernel/daemon/noun-wiring.ts` turns requests into granted values.
  */
 import type { Mount } from './mount.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
+import { initialStatus, type Sandbox, type SandboxState, withStatus } from '../noun/sandbox/model.ts';
 import { asFault, Fault, faultTable } from './fault.ts';
 import { checkSandboxName, printable } from './name.ts';
-import { initialStatus, type Sandbox, type SandboxState, withStatus } from './sandbox.ts';
 import { formatSize, parseSize } from './size.ts';
 
 describe('a Fault', () => {

@@ -1,8 +1,8 @@
 /** Carrel as users run it: the built daemon of a new home, its API and its command. */
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type Client, readFrames } from '../../src/api/client.ts';
-import { decodeJson, encodeJson, type FrameType } from '../../src/api/stream.ts';
+import { type Client, readFrames } from '../../src/client/client.ts';
+import { decodeJson, encodeJson, type FrameType } from '../../src/lib/wire/stream.ts';
 import { type Dockerd, image } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { namespaceArgs } from '../../src/lib/namespace.ts';
+import { namespaceArgs } from '../../src/lib/sys/namespace.ts';
 import { gather } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';
 import { cleanly, heavyMs, type Place } from './inside.ts';

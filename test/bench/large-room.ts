@@ -1,12 +1,12 @@
 /** A room with many messages, written into its database directly: posting them would take minutes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentBootId } from '../../src/lib/process.ts';
+import { currentBootId } from '../../src/lib/process/process.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
-import { Messages } from '../../src/room/messages.ts';
-import type { RoomAbout } from '../../src/room/room.ts';
-import { Meta, openDatabase } from '../../src/room/room-database.ts';
-import { openRooms } from '../../src/room/rooms.ts';
+import { Messages } from '../../src/noun/room/messages.ts';
+import type { RoomAbout } from '../../src/noun/room/room.ts';
+import { Meta, openDatabase } from '../../src/noun/room/room-database.ts';
+import { openRooms } from '../../src/noun/room/rooms.ts';
 
 const batch = 10_000;
 

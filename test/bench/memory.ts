@@ -1,7 +1,7 @@
 /** The memory of an idle sandbox besides the command it runs: its keeper and its init. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openHome } from '../../src/app/home.ts';
+import { openHome } from '../../src/kernel/home/home.ts';
 
 export interface Resident {
   readonly rssMb: number;

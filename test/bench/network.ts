@@ -11,7 +11,7 @@ import { connect, createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insidePorts } from '../../src/network/network.ts';
+import { insidePorts } from '../../src/noun/network/network.ts';
 import type { Cleanup } from './cleanup.ts';
 import { onHost, type Place } from './inside.ts';
 import { isInstalled } from './program.ts';

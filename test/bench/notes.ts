@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '../../src/api/client.ts';
-import { openMemories } from '../../src/memory/memories.ts';
-import type { Memory } from '../../src/memory/memory.ts';
-import { defaultMemoryLimits } from '../../src/model/memory.ts';
+import type { Client } from '../../src/client/client.ts';
+import { openMemories } from '../../src/noun/memory/memories.ts';
+import type { Memory } from '../../src/noun/memory/memory.ts';
+import { defaultMemoryLimits } from '../../src/noun/memory/model/memory.ts';
 import { person } from '../conformance/memory.ts';
 import { Installation } from '../harness/installation.ts';
 import { measureBroker } from './chroma.ts';

@@ -1,7 +1,7 @@
 /** Runs a program by argv and times it. */
 import { spawn } from 'node:child_process';
-import { findProgram } from '../../src/engine/local/runtime.ts';
-import { run } from '../../src/lib/run.ts';
+import { findProgram } from '../../src/kernel/engine/local/runtime.ts';
+import { run } from '../../src/lib/process/run.ts';
 import type { Timing } from './sample.ts';
 
 const timeoutMs = 30_000;

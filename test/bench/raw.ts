@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { namespaceArgs } from '../../src/lib/namespace.ts';
+import { namespaceArgs } from '../../src/lib/sys/namespace.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { RawAnswer, RawOrder } from './raw-inside.ts';
 import type { Measure, Timing } from './sample.ts';

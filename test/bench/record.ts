@@ -1,5 +1,5 @@
 /** Records of sandboxes as the daemon would write them, for measuring its parts without it. */
-import { initialStatus, type Sandbox, type SandboxStatus } from '../../src/model/sandbox.ts';
+import { initialStatus, type Sandbox, type SandboxStatus } from '../../src/noun/sandbox/model.ts';
 import { sampleSpec } from '../fixtures/sandbox.ts';
 
 export function record(id: string, command: readonly string[], status: Partial<SandboxStatus> = {}): Sandbox {

@@ -1,5 +1,5 @@
 /** Results against their targets: as data and as a table. */
-import { table } from '../../src/cli/output/table.ts';
+import { table } from '../../src/client/output/table.ts';
 import type { Summary } from './sample.ts';
 
 /** A target of DESIGN's table of speeds, or a comparison without a target. */

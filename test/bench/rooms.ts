@@ -7,12 +7,12 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '../../src/api/client.ts';
-import type { MessageView } from '../../src/api/room.ts';
-import { writeWhole } from '../../src/lib/file.ts';
-import { tryLock } from '../../src/lib/sys.ts';
-import { defaultRoomLimits } from '../../src/model/room.ts';
-import { openRooms } from '../../src/room/rooms.ts';
+import type { Client } from '../../src/client/client.ts';
+import { writeWhole } from '../../src/lib/file/file.ts';
+import { tryLock } from '../../src/lib/sys/sys.ts';
+import type { MessageView } from '../../src/noun/room/api.ts';
+import { defaultRoomLimits } from '../../src/noun/room/model/room.ts';
+import { openRooms } from '../../src/noun/room/rooms.ts';
 import { Installation } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';
 import { fillRoom } from './large-room.ts';

@@ -1,5 +1,5 @@
 /** A search in a large project through the hub, beside plain ripgrep on the host. */
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
 import { isInstalled } from './program.ts';
 import { rareWord } from './projects.ts';
 import { missing, type Row, row, timesPeer } from './report.ts';

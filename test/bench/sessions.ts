@@ -7,7 +7,7 @@ import { copyFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { SessionEvent } from '../../src/model/session.ts';
+import type { SessionEvent } from '../../src/noun/session/model/session.ts';
 import { Installation } from '../harness/installation.ts';
 import { Talk } from '../harness/session.ts';
 import type { Cleanup } from './cleanup.ts';

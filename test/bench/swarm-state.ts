@@ -5,14 +5,14 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SwarmState } from '../../src/app/swarm/state.ts';
-import { changeOf, withMessage } from '../../src/app/swarm/work-change.ts';
-import { writeWhole } from '../../src/lib/file.ts';
-import { tryLock } from '../../src/lib/sys.ts';
-import { exportOf, freshWork, type SwarmContainer } from '../../src/model/swarm.ts';
-import type { MessageFromAdapter } from '../../src/model/swarm-message.ts';
-import { noProgress } from '../../src/model/task.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/kernel/store/sqlite.ts';
+import { writeWhole } from '../../src/lib/file/file.ts';
+import { tryLock } from '../../src/lib/sys/sys.ts';
+import { SwarmState } from '../../src/noun/swarm/app/state.ts';
+import { changeOf, withMessage } from '../../src/noun/swarm/app/work-change.ts';
+import type { MessageFromAdapter } from '../../src/noun/swarm/model/message.ts';
+import { exportOf, freshWork, type SwarmContainer } from '../../src/noun/swarm/model/swarm.ts';
+import { noProgress } from '../../src/noun/swarm/model/task.ts';
 import { type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, summarize } from './sample.ts';
 

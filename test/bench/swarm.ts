@@ -2,9 +2,9 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Client } from '../../src/api/client.ts';
-import { encodeFrame, FrameReader } from '../../src/api/stream.ts';
-import { encodeMessage, MessageReader } from '../../src/model/message-line.ts';
+import type { Client } from '../../src/client/client.ts';
+import { encodeFrame, FrameReader } from '../../src/lib/wire/stream.ts';
+import { encodeMessage, MessageReader } from '../../src/noun/swarm/model/message-line.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { Repository } from '../harness/repository.ts';

@@ -1,7 +1,7 @@
 /** What every memory bank promises, rule by rule of docs/formats/memory-bank.md. Each test gets an empty bank of its own. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Bank, Expected } from '../../src/bank/bank.ts';
-import { type BankLimits, type BankWriter, defaultBankLimits } from '../../src/model/bank.ts';
+import type { Bank, Expected } from '../../src/noun/memory/bank/bank.ts';
+import { type BankLimits, type BankWriter, defaultBankLimits } from '../../src/noun/memory/model/bank.ts';
 
 export const person: BankWriter = { kind: 'person', name: 'ada', id: null, agent: null, session: null };
 export const box = (id: string): BankWriter => ({ kind: 'sandbox', name: `box-${id}`, id, agent: null, session: null });

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDockerEngine } from '../../src/engine/docker/docker.ts';
+import { openDockerEngine } from '../../src/kernel/engine/docker/docker.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { engineConformance, mountConformance } from './engine.ts';

@@ -1,5 +1,5 @@
 /**
- * What every engine promises, sentence by sentence of `src/engine/engine.ts`. Each case gets an engine of its own from
+ * What every engine promises, sentence by sentence of `src/kernel/engine/engine.ts`. Each case gets an engine of its own from
  * `setup`; the suite removes what it launched, checks that nothing is left, and disposes of every instance.
  */
 import { describe, test } from 'vitest';

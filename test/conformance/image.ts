@@ -1,8 +1,8 @@
-/** What every engine that has images promises, sentence by sentence of `src/image/image.ts`. */
+/** What every engine that has images promises, sentence by sentence of `src/noun/image/image.ts`. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { header, padding } from '../../src/image/context/tar.ts';
-import type { BuildMessage, BuildOrder, ImageEngine } from '../../src/image/image.ts';
 import { isFault } from '../../src/model/fault.ts';
+import { header, padding } from '../../src/noun/image/context/tar.ts';
+import type { BuildMessage, BuildOrder, ImageEngine } from '../../src/noun/image/image.ts';
 
 export interface ImageSetup {
   readonly engine: ImageEngine;

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Authentication } from '../../src/hub/authentication.ts';
-import type { Tool, ToolCall } from '../../src/hub/hub.ts';
+import type { Port } from '../../src/kernel/server/port.ts';
 import { Fault } from '../../src/model/fault.ts';
-import { defaultGroups } from '../../src/model/hub-token.ts';
-import type { Port } from '../../src/server/port.ts';
+import type { Authentication } from '../../src/noun/hub/authentication.ts';
+import type { Tool, ToolCall } from '../../src/noun/hub/hub.ts';
+import { defaultGroups } from '../../src/noun/hub/model/token.ts';
 import { openTestPort } from '../fixtures/mcp-port.ts';
 
 const packages = resolve('test/clients/node_modules');

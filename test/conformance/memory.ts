@@ -1,7 +1,12 @@
 /** What every memory promises, rule by rule of docs/formats/memory.md. Each test gets an empty memory of its own. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Memory, NewNote, Vector } from '../../src/memory/memory.ts';
-import { defaultMemoryLimits, type MemoryLimits, type MemoryScope, type Writer } from '../../src/model/memory.ts';
+import type { Memory, NewNote, Vector } from '../../src/noun/memory/memory.ts';
+import {
+  defaultMemoryLimits,
+  type MemoryLimits,
+  type MemoryScope,
+  type Writer,
+} from '../../src/noun/memory/model/memory.ts';
 
 export const person: Writer = { kind: 'person', name: 'ada', id: null, agent: null, session: null };
 export const sandbox = (id: string): Writer => ({ kind: 'sandbox', name: `box-${id}`, id, agent: null, session: null });

@@ -3,7 +3,7 @@
  * harness does what a prompt says; `words` are the prompts that it understands.
  */
 import { describe, expect, it } from 'vitest';
-import { eventView, messageView, questionView, sessionView } from '../../src/api/session.ts';
+import { eventView, messageView, questionView, sessionView } from '../../src/noun/session/api.ts';
 import type { SessionClient } from '../fixtures/session-client.ts';
 
 export interface SessionHarness {

@@ -18,9 +18,9 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { openSqlite } from '../../src/lib/sqlite.ts';
-import { applicationId, migrate, schemaVersion } from '../../src/store/migrations.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { applicationId, migrate, schemaVersion } from '../../src/kernel/store/migrations.ts';
+import { openSqliteStore } from '../../src/kernel/store/sqlite.ts';
+import { openSqlite } from '../../src/lib/data/sqlite.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { event, faultOf, storeConformance, user, userRow } from './store.ts';
 

@@ -1,9 +1,9 @@
-/** What every store promises, sentence by sentence of `src/store/store.ts`. Each test gets an empty store of its own. */
+/** What every store promises, sentence by sentence of `src/kernel/store/store.ts`. Each test gets an empty store of its own. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { NewRow, Row, Store, StoreOptions } from '../../src/kernel/store/store.ts';
 import type { Event, NewEvent } from '../../src/model/event.ts';
 import { Fault, type FaultCode } from '../../src/model/fault.ts';
 import type { User } from '../../src/model/user.ts';
-import type { NewRow, Row, Store, StoreOptions } from '../../src/store/store.ts';
 
 const at = '2025-01-01T00:00:00.000Z';
 

@@ -1,5 +1,5 @@
 /**
- * What every kind of working copy promises, sentence by sentence of `src/workspace/workspace.ts`. The suite makes the
+ * What every kind of working copy promises, sentence by sentence of `src/noun/workspace/workspace.ts`. The suite makes the
  * same changes to a working copy and to a plain copy of its base; a plain comparison then says what must be listed.
  */
 import { execFileSync } from 'node:child_process';
@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adoptAgentVersions, keepBases } from '../../src/workspace/change/bases.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
-import { copyContent, readContent } from '../../src/workspace/tree/content.ts';
-import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { adoptAgentVersions, keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
+import { copyContent, readContent } from '../../src/noun/workspace/tree/content.ts';
+import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { attackCases } from './workspace/attacks.ts';
 import { cases, type Tree, treeAt } from './workspace/cases.ts';
 import { discardCases } from './workspace/discard.ts';

@@ -5,9 +5,9 @@
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { BankVersionView } from '../../src/api/bank.ts';
-import type { McpView } from '../../src/api/mcp.ts';
-import type { NoteView } from '../../src/api/memory.ts';
+import type { McpView } from '../../src/noun/agent/api/mcp.ts';
+import type { BankVersionView } from '../../src/noun/memory/api/bank.ts';
+import type { NoteView } from '../../src/noun/memory/api.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
 import { Installation } from '../harness/installation.ts';

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { McpView } from '../../src/api/mcp.ts';
+import type { McpView } from '../../src/noun/agent/api/mcp.ts';
 import { Installation } from '../harness/installation.ts';
 
 /** A variable in the syntax of claude. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { namespaceArgs } from '../../src/lib/namespace.ts';
+import { namespaceArgs } from '../../src/lib/sys/namespace.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MemoryStatsView } from '../../src/api/memory.ts';
+import type { MemoryStatsView } from '../../src/noun/memory/api.ts';
 import type { ways } from '../fixtures/attacks/testbed.ts';
 import { provideChroma } from '../harness/chroma.ts';
 import { Dockerd } from '../harness/dockerd.ts';

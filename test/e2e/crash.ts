@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { readIfThere } from '../../src/lib/file.ts';
+import { readIfThere } from '../../src/lib/file/file.ts';
 import type { CrashTestbed } from '../harness/crash-testbed.ts';
 import { type Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';

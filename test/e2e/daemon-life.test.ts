@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/app/app.ts';
-import { openapi } from '../../src/app/openapi.ts';
-import { packageVersion } from '../../src/lib/package.ts';
+import { openapi } from '../../src/kernel/server/openapi.ts';
+import { packageVersion } from '../../src/lib/file/package.ts';
+import { routes } from '../../src/noun/app.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 let carrel: Installation;

@@ -7,8 +7,8 @@ import { chown } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EngineView } from '../../src/api/engine.ts';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
+import type { EngineView } from '../../src/noun/installation/api/engine.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { until } from '../harness/installation.ts';
 

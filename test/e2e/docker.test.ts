@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { EngineView } from '../../src/api/engine.ts';
+import type { EngineView } from '../../src/noun/installation/api/engine.ts';
 import { proveBank } from '../harness/bank.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';

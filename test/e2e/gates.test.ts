@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChangesView } from '../../src/api/workspace.ts';
+import type { ChangesView } from '../../src/noun/workspace/api.ts';
 import { Installation } from '../harness/installation.ts';
 import { agent, apply, Project } from '../harness/project.ts';
 

@@ -1,7 +1,7 @@
 /** A project with the task file that the guide of swarms shows, and agents that work on it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskFile } from '../../src/model/task.ts';
+import type { TaskFile } from '../../src/noun/swarm/model/task.ts';
 import type { Question, Turn } from '../fixtures/scripted-model.ts';
 import { story } from '../fixtures/task-file.ts';
 import { until } from '../harness/installation.ts';

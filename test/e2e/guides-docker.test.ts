@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
 import { type Dockerd, image } from '../harness/dockerd.ts';
 import { importParent } from '../harness/parent-image.ts';
 import { type Guide, type Page, runsEachCommand } from './guide.ts';

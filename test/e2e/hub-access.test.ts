@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { toolGroups } from '../../src/model/hub-token.ts';
+import { toolGroups } from '../../src/noun/hub/model/token.ts';
 import { bearer, openClient } from '../fixtures/mcp-port.ts';
 import { Installation } from '../harness/installation.ts';
 

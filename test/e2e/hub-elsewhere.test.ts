@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { ProjectView } from '../../src/api/project.ts';
+import type { ProjectView } from '../../src/noun/project/api.ts';
 import { Installation } from '../harness/installation.ts';
 
 let carrel: Installation;

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProjectView } from '../../src/api/project.ts';
-import { processRef } from '../../src/lib/process.ts';
+import { processRef } from '../../src/lib/process/process.ts';
+import type { ProjectView } from '../../src/noun/project/api.ts';
 import { callTool, connectHub } from '../harness/hub-client.ts';
 import { Installation, until } from '../harness/installation.ts';
 

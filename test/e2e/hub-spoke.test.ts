@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProjectView } from '../../src/api/project.ts';
+import type { ProjectView } from '../../src/noun/project/api.ts';
 import { Installation } from '../harness/installation.ts';
 
 let carrel: Installation;

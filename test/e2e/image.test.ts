@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BuiltView, ImageView } from '../../src/api/image.ts';
+import type { BuiltView, ImageView } from '../../src/noun/image/api.ts';
 import { Dockerd, image as plainImage } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { importParent } from '../harness/parent-image.ts';

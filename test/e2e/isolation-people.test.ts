@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { userHash } from '../../src/model/volume.ts';
+import { userHash } from '../../src/noun/volume/model.ts';
 import { attackCommand, linkOr, readOr } from '../fixtures/attacks/testbed.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';

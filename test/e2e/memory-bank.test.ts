@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { BankVersionView } from '../../src/api/bank.ts';
+import type { BankVersionView } from '../../src/noun/memory/api/bank.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { runEnv } from '../harness/run.ts';
 

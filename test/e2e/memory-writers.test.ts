@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { BankVersionView } from '../../src/api/bank.ts';
-import type { NoteView } from '../../src/api/memory.ts';
+import type { BankVersionView } from '../../src/noun/memory/api/bank.ts';
+import type { NoteView } from '../../src/noun/memory/api.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 /** Each writer saves a note, then a version of its file with n bytes, and continues when both are acknowledged. */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FoundView, MemoryStatsView, NoteView } from '../../src/api/memory.ts';
+import type { FoundView, MemoryStatsView, NoteView } from '../../src/noun/memory/api.ts';
 import { callTool, connectHub } from '../harness/hub-client.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { runEnv } from '../harness/run.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PortRow } from '../../src/api/network.ts';
+import type { PortRow } from '../../src/noun/network/api.ts';
 import { Testbed, type Way, ways } from '../fixtures/attacks/testbed.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';

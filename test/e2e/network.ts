@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ExplainView } from '../../src/api/network.ts';
+import type { ExplainView } from '../../src/noun/network/api.ts';
 import { processesNaming, readOr, Testbed, type Way } from '../fixtures/attacks/testbed.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';

@@ -2,8 +2,8 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openSqlite } from '../../src/lib/sqlite.ts';
-import { schemaVersion } from '../../src/store/migrations.ts';
+import { schemaVersion } from '../../src/kernel/store/migrations.ts';
+import { openSqlite } from '../../src/lib/data/sqlite.ts';
 import { Installation, type SandboxView } from '../harness/installation.ts';
 
 let carrel: Installation;

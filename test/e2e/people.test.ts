@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { userHash } from '../../src/model/volume.ts';
+import { userHash } from '../../src/noun/volume/model.ts';
 import { Canary } from '../harness/canary.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';

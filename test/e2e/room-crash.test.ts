@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
+import type { MessageView, RoomDetailView } from '../../src/noun/room/api.ts';
 import { Installation, isRunning, until } from '../harness/installation.ts';
 
 let carrel: Installation;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MemberView, MessageView, RoomDetailView } from '../../src/api/room.ts';
+import type { MemberView, MessageView, RoomDetailView } from '../../src/noun/room/api.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 

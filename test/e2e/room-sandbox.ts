@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
+import type { MessageView, RoomDetailView } from '../../src/noun/room/api.ts';
 import type { ways } from '../fixtures/attacks/testbed.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';

@@ -4,7 +4,7 @@
 import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MessageView, WatchView } from '../../src/api/room.ts';
+import type { MessageView, WatchView } from '../../src/noun/room/api.ts';
 import { ScriptedModel } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
 import { Installation, until } from '../harness/installation.ts';

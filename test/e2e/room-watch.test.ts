@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MessageView, WatchView } from '../../src/api/room.ts';
+import type { MessageView, WatchView } from '../../src/noun/room/api.ts';
 import { Installation, isRunning, until } from '../harness/installation.ts';
 
 let carrel: Installation;

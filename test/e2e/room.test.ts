@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Client } from '../../src/api/client.ts';
-import type { MemberView, MessageView, RoomDetailView, RoomView } from '../../src/api/room.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { MemberView, MessageView, RoomDetailView, RoomView } from '../../src/noun/room/api.ts';
 import { gather, Installation, until } from '../harness/installation.ts';
 
 let carrel: Installation;

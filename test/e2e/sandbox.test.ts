@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { processRef } from '../../src/lib/process.ts';
+import { processRef } from '../../src/lib/process/process.ts';
 import { gather, Installation, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 

@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExplainView } from '../../src/api/network.ts';
+import type { ExplainView } from '../../src/noun/network/api.ts';
 import { Testbed, type Way, ways } from '../fixtures/attacks/testbed.ts';
 import { gather, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';

@@ -1,7 +1,7 @@
 /** `carrel session` and `carrel chat` with the demo agent: as commands, piped, and on a pseudo-terminal. */
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionView } from '../../src/api/session.ts';
+import type { SessionView } from '../../src/noun/session/api.ts';
 import { gather, Installation, type Outcome, until } from '../harness/installation.ts';
 import { carrelOn, type Terminal } from '../harness/terminal.ts';
 

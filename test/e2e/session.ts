@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewSessionToken, SessionView } from '../../src/api/session.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
+import type { NewSessionToken, SessionView } from '../../src/noun/session/api.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 import { again, problemsOf, Talk } from '../harness/session.ts';

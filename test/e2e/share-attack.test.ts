@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView } from '../../src/api/share.ts';
+import type { ShareView } from '../../src/noun/share/api.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 /** Ways to keep a mount in use; each makes the file `ready` once it holds the mount. */

@@ -4,8 +4,8 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView } from '../../src/api/share.ts';
-import { readAttribute } from '../../src/lib/sys-attribute.ts';
+import { readAttribute } from '../../src/lib/sys/sys-attribute.ts';
+import type { ShareView } from '../../src/noun/share/api.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 describe('shares and crashes', () => {

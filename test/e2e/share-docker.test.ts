@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView, VerdictView } from '../../src/api/share.ts';
+import type { ShareView, VerdictView } from '../../src/noun/share/api.ts';
 import { type Dockerd, image } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 import { dockerEngines } from '../harness/podman.ts';

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView, VerdictView } from '../../src/api/share.ts';
+import type { ShareView, VerdictView } from '../../src/noun/share/api.ts';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { markedName } from '../harness/run.ts';

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ShareView, VerdictView } from '../../src/api/share.ts';
+import type { ShareView, VerdictView } from '../../src/noun/share/api.ts';
 import { Installation, type Outcome } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount, rootlessUid } from '../harness/rootless.ts';
 

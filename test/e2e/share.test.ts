@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RevokeView, ShareView, VerdictView } from '../../src/api/share.ts';
+import type { RevokeView, ShareView, VerdictView } from '../../src/noun/share/api.ts';
 import { callTool, connectHub } from '../harness/hub-client.ts';
 import { Installation, until } from '../harness/installation.ts';
 

@@ -1,6 +1,6 @@
 /** Swarms whose Docker Engine is killed and started again, alone and together with kills of daemon and adapter. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SwarmExportView } from '../../src/api/swarm.ts';
+import type { SwarmExportView } from '../../src/noun/swarm/api.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';

@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SwarmExportView } from '../../src/api/swarm.ts';
+import type { SwarmExportView } from '../../src/noun/swarm/api.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
 import { story, taskText } from '../fixtures/task-file.ts';

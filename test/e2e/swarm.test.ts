@@ -1,9 +1,9 @@
 /** Swarms with the real daemon and the real adapter in real sandboxes, on every engine. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SwarmExportView } from '../../src/api/swarm.ts';
-import { openSqlite } from '../../src/lib/sqlite.ts';
-import type { SwarmContainer } from '../../src/model/swarm.ts';
+import { openSqlite } from '../../src/lib/data/sqlite.ts';
+import type { SwarmExportView } from '../../src/noun/swarm/api.ts';
+import type { SwarmContainer } from '../../src/noun/swarm/model/swarm.ts';
 import { crashTestbeds, swarmTestbeds } from '../harness/crash-testbed.ts';
 import type { Installation } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TaskView } from '../../src/api/task.ts';
+import type { TaskView } from '../../src/noun/swarm/api/task.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { Installation } from '../harness/installation.ts';
 

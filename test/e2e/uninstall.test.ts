@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { installationOf } from '../../src/app/home.ts';
+import { installationOf } from '../../src/kernel/home/home.ts';
 import { Installation } from '../harness/installation.ts';
 import { noteInstallation, runEnv } from '../harness/run.ts';
 import { Terminal } from '../harness/terminal.ts';

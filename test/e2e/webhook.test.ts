@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MessageView, RoomDetailView } from '../../src/api/room.ts';
+import type { MessageView, RoomDetailView } from '../../src/noun/room/api.ts';
 import { Installation, until } from '../harness/installation.ts';
 
 const publicUrl = 'https://phone.example.org/hooks/sms';

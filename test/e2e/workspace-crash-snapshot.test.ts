@@ -5,7 +5,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SnapshotView } from '../../src/api/workspace.ts';
+import type { SnapshotView } from '../../src/noun/workspace/api.ts';
 import { until } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { agent, changesOf, ways } from '../harness/project.ts';

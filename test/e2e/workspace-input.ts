@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SnapshotView } from '../../src/api/workspace.ts';
+import type { SnapshotView } from '../../src/noun/workspace/api.ts';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { agent, apply, changesOf, numbers, outcomes, Project, stateOf, type Way, ways } from '../harness/project.ts';

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
+import type { ApplyView, ChangesView } from '../../src/noun/workspace/api.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts';
 

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ApplyView, SnapshotView } from '../../src/api/workspace.ts';
+import type { ApplyView, SnapshotView } from '../../src/noun/workspace/api.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { BankVersionView } from '../../src/api/bank.ts';
+import type { BankVersionView } from '../../src/noun/memory/api/bank.ts';
 import type { Installation } from './installation.ts';
 
 /** B1, B5: what one sandbox writes with a tool another reads as a file, and its plain write is in the history. */

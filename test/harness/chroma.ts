@@ -6,11 +6,11 @@ import http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BrokerProcess } from '../../src/chroma/broker-process.ts';
-import type { ServerPlan } from '../../src/chroma/chroma.ts';
-import type { ChromaPlace } from '../../src/model/chroma.ts';
-import { chromaProgram, packageFolderName } from '../../src/model/memory-package.ts';
-import { callerHeader } from '../../src/model/service.ts';
+import { BrokerProcess } from '../../src/extra/chroma/broker-process.ts';
+import type { ServerPlan } from '../../src/extra/chroma/chroma.ts';
+import type { ChromaPlace } from '../../src/extra/chroma/model.ts';
+import { chromaProgram, packageFolderName } from '../../src/noun/memory/model/package.ts';
+import { callerHeader } from '../../src/noun/network/model/service.ts';
 import { isServed, until } from './installation.ts';
 
 export const chromaClients = resolve('test/clients');

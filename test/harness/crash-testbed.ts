@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { Installation, isRunning, until } from './installation.ts';
 import { isRealRoot } from './machine.ts';

@@ -22,9 +22,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErrno } from '../../src/lib/file.ts';
-import { processRef, signalProcess } from '../../src/lib/process.ts';
-import { run } from '../../src/lib/run.ts';
+import { isErrno } from '../../src/lib/file/file.ts';
+import { processRef, signalProcess } from '../../src/lib/process/process.ts';
+import { run } from '../../src/lib/process/run.ts';
 import { markedName } from './run.ts';
 
 export const image = 'carrel-test';

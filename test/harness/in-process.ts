@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { fleetFileName } from '../../src/cli/fleet/file.ts';
+import { fleetFileName } from '../../src/client/project-file/file.ts';
 import type { Outcome } from './installation.ts';
 import { isRepeated } from './machine.ts';
 
@@ -91,8 +91,8 @@ export async function runInProcess(
 
 async function perform(args: readonly string[]): Promise<Outcome> {
   await replaceStart();
-  const { runCommand } = await import('../../src/cli/main.ts');
-  const { Output } = await import('../../src/cli/output/output.ts');
+  const { runCommand } = await import('../../src/client/main.ts');
+  const { Output } = await import('../../src/client/output/output.ts');
   const [stdout, stderr] = [new Kept(), new Kept()];
   const exitCode = await runCommand(args, (json) => new Output(json, stdout, stderr, {}));
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
@@ -103,7 +103,7 @@ async function perform(args: readonly string[]): Promise<Outcome> {
  */
 async function replaceStart(): Promise<void> {
   const { vi } = await import('vitest');
-  vi.doMock('../../src/cli/connect/start-daemon.ts', () => ({
+  vi.doMock('../../src/client/connect/start-daemon.ts', () => ({
     startDaemon: async (home: string) => void (await starters.get(home)!()),
   }));
 }

@@ -2,8 +2,8 @@
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Launch } from '../../src/engine/engine.ts';
-import { openLocalEngine } from '../../src/engine/local/local.ts';
+import type { Launch } from '../../src/kernel/engine/engine.ts';
+import { openLocalEngine } from '../../src/kernel/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { type Commands, type EngineSetup, floodLine } from '../conformance/engine/setup.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';

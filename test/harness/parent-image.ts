@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
 import type { Dockerd } from './dockerd.ts';
 
 const applets =

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ApplyView } from '../../src/api/workspace.ts';
+import type { ApplyView } from '../../src/noun/workspace/api.ts';
 import type { Installation, Outcome } from './installation.ts';
 import { isRealRoot } from './machine.ts';
 

@@ -1,6 +1,6 @@
 /** The proxy of an installation, as a process. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { processRef, signalProcess } from '../../src/lib/process.ts';
+import { processRef, signalProcess } from '../../src/lib/process/process.ts';
 
 /** If several proxies were started at a time, it is the one that holds the lock; the others are about to end. */
 export function proxyPid(home: string): number | null {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sessionsFolder } from '../../src/model/session.ts';
+import { sessionsFolder } from '../../src/noun/session/model/session.ts';
 import type { Installation } from './installation.ts';
 import type { Talk } from './session.ts';
 import { processesBeside } from './session-inside.ts';

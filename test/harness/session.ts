@@ -1,10 +1,10 @@
 /** Sessions through the daemon, used by a client that repeats lost requests. */
 import { randomUUID } from 'node:crypto';
-import type { SessionMessageView, SessionView } from '../../src/api/session.ts';
 import { isFault } from '../../src/model/fault.ts';
-import type { SessionEvent } from '../../src/model/session.ts';
-import type { SessionFold } from '../../src/model/session-fold.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
+import type { SessionMessageView, SessionView } from '../../src/noun/session/api.ts';
+import type { SessionFold } from '../../src/noun/session/model/fold.ts';
+import type { SessionEvent } from '../../src/noun/session/model/session.ts';
 import { type Installation, until } from './installation.ts';
 
 export class Talk {

@@ -1,8 +1,8 @@
 /** A project with task files for swarms, whose agent does what the stories say, and functions to check the results. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { SwarmView } from '../../src/api/swarm.ts';
-import type { TaskFile } from '../../src/model/task.ts';
+import type { SwarmView } from '../../src/noun/swarm/api.ts';
+import type { TaskFile } from '../../src/noun/swarm/model/task.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { type Installation, until } from './installation.ts';
 import { otherUid, Repository } from './repository.ts';

@@ -1,7 +1,7 @@
 /** A program on a pseudo-terminal, for typing, pasting and resizing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { Screen } from '../../src/cli/stream/screen/screen.ts';
+import { Screen } from '../../src/noun/sandbox/cli/stream/screen/screen.ts';
 import { gather, until } from './installation.ts';
 
 const program = resolve('bin/carrel');

@@ -2,8 +2,8 @@
 
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Changes } from '../../src/workspace/change/change.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
+import type { Changes } from '../../src/noun/workspace/change/change.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 

@@ -1,7 +1,7 @@
 /** ACP agents that ask, crash, flood and send garbage. Both sides use the official library. */
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AgentSpec } from '../../src/model/agent.ts';
+import type { AgentSpec } from '../../src/noun/agent/model/agent.ts';
 import { AdapterBench, type AdapterRun } from '../harness/adapter.ts';
 
 let bench: AdapterBench;

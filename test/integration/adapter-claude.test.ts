@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AgentSpec } from '../../src/model/agent.ts';
+import type { AgentSpec } from '../../src/noun/agent/model/agent.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { AdapterBench } from '../harness/adapter.ts';
 

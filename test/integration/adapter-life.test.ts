@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../src/model/message-line.ts';
+import { encodeMessage } from '../../src/noun/swarm/model/message-line.ts';
 import { AdapterBench, type AdapterRun, branchName, request, scriptedAgent } from '../harness/adapter.ts';
 import { isRunning, until } from '../harness/installation.ts';
 import { put } from '../harness/working-copy.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sessionAgents } from '../../src/model/agent-table.ts';
+import { sessionAgents } from '../../src/noun/agent/model/table.ts';
 import { AgentApi } from '../fixtures/agent-api.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { configure } from '../../src/agent/mcp/configure.ts';
-import type { McpServer } from '../../src/model/mcp.ts';
+import { configure } from '../../src/noun/agent/inside/mcp/configure.ts';
+import type { McpServer } from '../../src/noun/agent/model/mcp.ts';
 import { runEnv } from '../harness/run.ts';
 
 const clients = resolve('test/clients/node_modules');

@@ -14,22 +14,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { FolderEntry } from '../../src/lib/sys.ts';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { readJournal } from '../../src/workspace/apply/journal.ts';
-import { recover } from '../../src/workspace/apply/recover.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
-import { keepBases } from '../../src/workspace/change/bases.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
-import { listSources, type TakenOver, takeOver } from '../../src/workspace/take-over.ts';
-import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import type { FolderEntry } from '../../src/lib/sys/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
+import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
+import { recover } from '../../src/noun/workspace/apply/recover.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
+import { keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
+import { listSources, type TakenOver, takeOver } from '../../src/noun/workspace/take-over.ts';
+import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 /** Called before each exchange that puts the agent's version of that name into the project. */
 const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
-vi.mock('../../src/lib/sys.ts', async (original) => {
-  const real = await original<typeof import('../../src/lib/sys.ts')>();
+vi.mock('../../src/lib/sys/sys.ts', async (original) => {
+  const real = await original<typeof import('../../src/lib/sys/sys.ts')>();
   const renameExchange = (one: FolderEntry, other: FolderEntry) => {
     const isMeant = [one.name, other.name].some((name) => Buffer.from(name).toString() === moment.name);
     if (isMeant && !isAgents(moment.name)) moment.act();

@@ -17,16 +17,23 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyRequest } from '../../src/api/workspace.ts';
-import { takeOverShown } from '../../src/job/thread-views.ts';
-import { type GateKind, gateKinds } from '../../src/model/change.ts';
-import { editedHunk } from '../../src/model/hunk-edit.ts';
-import { blocksOf, type Hunk, headText, hunkText, linesText, parseSection } from '../../src/model/patch-section.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
-import { type OfferedFile, offer, type Pick } from '../../src/workspace/pick.ts';
-import { restoreListedChanges } from '../../src/workspace/take-over.ts';
-import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { applyRequest } from '../../src/noun/workspace/api.ts';
+import { takeOverShown } from '../../src/noun/workspace/app/thread-views.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
+import { type GateKind, gateKinds } from '../../src/noun/workspace/model/change.ts';
+import { editedHunk } from '../../src/noun/workspace/model/hunk-edit.ts';
+import {
+  blocksOf,
+  type Hunk,
+  headText,
+  hunkText,
+  linesText,
+  parseSection,
+} from '../../src/noun/workspace/model/patch-section.ts';
+import { type OfferedFile, offer, type Pick } from '../../src/noun/workspace/pick.ts';
+import { restoreListedChanges } from '../../src/noun/workspace/take-over.ts';
+import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { randomFrom } from '../fixtures/random-edits.ts';
 
 const cases = process.env.CARREL_TEST_ALL ? 400 : 12;

@@ -3,15 +3,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { SysError } from '../../src/lib/sys.ts';
-import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
+import { SysError } from '../../src/lib/sys/sys.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { apply, bench, everyBase, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, harvest } from '../fixtures/tree.ts';
 
 const EINVAL = 22;
 const cannot = vi.hoisted(() => ({ tried: 0 }));
-vi.mock('../../src/lib/sys.ts', async (original) => {
+vi.mock('../../src/lib/sys/sys.ts', async (original) => {
   const refuse = () => {
     cannot.tried += 1;
     throw new SysError('renameat2', EINVAL);

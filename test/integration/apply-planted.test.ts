@@ -17,9 +17,9 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
-import { readJournal } from '../../src/workspace/apply/journal.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { bench, freshFolder, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, link } from '../fixtures/tree.ts';
 import { isRealRoot } from '../harness/machine.ts';

@@ -13,16 +13,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { FolderEntry } from '../../src/lib/sys.ts';
+import type { FolderEntry } from '../../src/lib/sys/sys.ts';
 import type { Fault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
 import { type Bench, bench, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 
 /** Called once, before the rename of that name. */
 const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
-vi.mock('../../src/lib/sys.ts', async (original) => {
-  const real = await original<typeof import('../../src/lib/sys.ts')>();
+vi.mock('../../src/lib/sys/sys.ts', async (original) => {
+  const real = await original<typeof import('../../src/lib/sys/sys.ts')>();
   const after = (rename: typeof real.renameExchange) => (one: FolderEntry, other: FolderEntry) => {
     const names = [one.name, other.name].map((name) => Buffer.from(name).toString());
     if (names.includes(moment.name)) {

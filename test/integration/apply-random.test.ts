@@ -3,9 +3,9 @@
  * that only one side changed is as that side has it, and no change of the owner is lost without a conflict.
  */
 import { describe, expect, it } from 'vitest';
-import type { PathOutcome } from '../../src/model/change.ts';
-import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
+import type { PathOutcome } from '../../src/noun/workspace/model/change.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { alone, file, folder, hardLink, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';

@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../src/model/change.ts';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
-import { readJournal } from '../../src/workspace/apply/journal.ts';
-import { planApply } from '../../src/workspace/apply/plan-apply.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
+import { planApply } from '../../src/noun/workspace/apply/plan-apply.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
+import type { Change } from '../../src/noun/workspace/model/change.ts';
 import {
   alsoChanged,
   apply,

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, s
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Bank, BankPlace, Banks } from '../../src/bank/bank.ts';
-import { startBankHere } from '../../src/bank/bank-host.ts';
-import { openBanks } from '../../src/bank/banks.ts';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { defaultBankLimits } from '../../src/model/bank.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { isFault } from '../../src/model/fault.ts';
+import type { Bank, BankPlace, Banks } from '../../src/noun/memory/bank/bank.ts';
+import { startBankHere } from '../../src/noun/memory/bank/bank-host.ts';
+import { openBanks } from '../../src/noun/memory/bank/banks.ts';
+import { defaultBankLimits } from '../../src/noun/memory/model/bank.ts';
 import { box, unknown } from '../conformance/bank.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, truncateSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyTree } from '../../src/workspace/base.ts';
+import { copyTree } from '../../src/noun/workspace/base.ts';
 
 const MiB = 1024 ** 2;
 const content = Buffer.alloc(32 * MiB, 'all of it has to be there ');

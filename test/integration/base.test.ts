@@ -27,21 +27,21 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { removeTree } from '../../src/lib/file.ts';
-import { cloneRepository, copyTree } from '../../src/workspace/base.ts';
-import { gitOutput } from '../../src/workspace/git/git.ts';
-import { withProjectGit } from '../../src/workspace/git/project-git.ts';
+import { removeTree } from '../../src/lib/file/file.ts';
+import { cloneRepository, copyTree } from '../../src/noun/workspace/base.ts';
+import { gitOutput } from '../../src/noun/workspace/git/git.ts';
+import { withProjectGit } from '../../src/noun/workspace/git/project-git.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
 /** The calls that were made, in order. */
 const done = vi.hoisted(() => [] as string[]);
-vi.mock('../../src/lib/sys.ts', async (original) => {
-  const real = await original<typeof import('../../src/lib/sys.ts')>();
+vi.mock('../../src/lib/sys/sys.ts', async (original) => {
+  const real = await original<typeof import('../../src/lib/sys/sys.ts')>();
   return { ...real, syncFilesystem: (fd: number) => [done.push('sync all'), real.syncFilesystem(fd)] };
 });
-vi.mock('../../src/lib/file.ts', async (original) => {
-  const real = await original<typeof import('../../src/lib/file.ts')>();
+vi.mock('../../src/lib/file/file.ts', async (original) => {
+  const real = await original<typeof import('../../src/lib/file/file.ts')>();
   return { ...real, syncFolder: (path: string) => [done.push('sync folder'), real.syncFolder(path)] };
 });
 vi.mock('node:fs', async (original) => {
@@ -193,7 +193,7 @@ open('f', 'w').write('deep\\n')
 describe('a project in which folders are swapped for links all the time', () => {
   const swapper = `
     import { openSync } from 'node:fs';
-    import { renameExchange } from ${JSON.stringify(join(process.cwd(), 'dist/lib/sys.js'))};
+    import { renameExchange } from ${JSON.stringify(join(process.cwd(), 'dist/lib/sys/sys.js'))};
     const folderFd = openSync(process.argv[1], 'r');
     const pairs = ['d', 'f'].map((name) => [name, name + '-link'].map((one) => ({ folderFd, name: Buffer.from(one) })));
     process.stdout.write('begun');

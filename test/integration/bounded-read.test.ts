@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isRefusal, readBounded } from '../../src/lib/bounded-read.ts';
+import { isRefusal, readBounded } from '../../src/lib/file/bounded-read.ts';
 
 it('a FIFO is refused at once, although it has no writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-read-'));

@@ -16,15 +16,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { ownersScratch, scratchFolder, setScratch, sweepScratch } from '../../src/lib/file/scratch.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { fromText } from '../../src/model/byte-path.ts';
-import { type Entry, gateKinds } from '../../src/model/change.ts';
-import { commitToBranch, openBranch } from '../../src/workspace/git/branch.ts';
-import { branchEntries } from '../../src/workspace/git/branch-tree.ts';
-import { withOwnerFolder } from '../../src/workspace/git/project-git.ts';
-import type { BranchChange } from '../../src/workspace/git/write-blobs.ts';
-import { ownersScratch, scratchFolder, setScratch, sweepScratch } from '../../src/workspace/scratch.ts';
-import { takeToBranch } from '../../src/workspace/take-to-branch.ts';
+import { commitToBranch, openBranch } from '../../src/noun/workspace/git/branch.ts';
+import { branchEntries } from '../../src/noun/workspace/git/branch-tree.ts';
+import { withOwnerFolder } from '../../src/noun/workspace/git/project-git.ts';
+import type { BranchChange } from '../../src/noun/workspace/git/write-blobs.ts';
+import { type Entry, gateKinds } from '../../src/noun/workspace/model/change.ts';
+import { takeToBranch } from '../../src/noun/workspace/take-to-branch.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-branch-')));

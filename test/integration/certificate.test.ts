@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
 import { parseHost } from '../../src/model/host.ts';
-import { authorityCertificate, leafCertificate, newAuthorityKey } from '../../src/network/credential/certificate.ts';
+import {
+  authorityCertificate,
+  leafCertificate,
+  newAuthorityKey,
+} from '../../src/noun/network/credential/certificate.ts';
 import { Forwarding, host, issuer, real } from '../fixtures/forwarding.ts';
 
 let folder: string;

@@ -18,11 +18,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import type { ChromaStatus } from '../../src/chroma/chroma.ts';
-import { ChromaProcess } from '../../src/chroma/server-process.ts';
-import { openSqlite } from '../../src/lib/sqlite.ts';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { chromaProgram } from '../../src/model/memory-package.ts';
+import type { ChromaStatus } from '../../src/extra/chroma/chroma.ts';
+import { ChromaProcess } from '../../src/extra/chroma/server-process.ts';
+import { openSqlite } from '../../src/lib/data/sqlite.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
+import { chromaProgram } from '../../src/noun/memory/model/package.ts';
 import { soon } from '../fixtures/soon.ts';
 import { ChromaBench, childrenOf, chromaClients, commandOf, freePort } from '../harness/chroma.ts';
 

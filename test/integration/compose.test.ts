@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { draft as drafted } from '../../src/cli/getting-started/init/draft.ts';
-import { compose } from '../../src/fleet/compose.ts';
-import { declare } from '../../src/fleet/declare.ts';
-import { readYaml } from '../../src/lib/yaml.ts';
+import { compose } from '../../src/extra/compose/compose.ts';
+import { readYaml } from '../../src/lib/text/yaml.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
+import { draft as drafted } from '../../src/noun/installation/cli/init/draft.ts';
+import { declare } from '../../src/noun/project/fleet/declare.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 
 let folder: string;

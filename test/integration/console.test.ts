@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { attachConsole } from '../../src/engine/local/console.ts';
+import { attachConsole } from '../../src/kernel/engine/local/console.ts';
 
 /** Answers to the first input without reading it, and closes. */
 const keeper = `

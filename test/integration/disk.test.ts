@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diskUsage } from '../../src/lib/disk.ts';
-import { detachMount } from '../../src/lib/sys-mount.ts';
-import { ensureDisk, hasDisk, removeDisk } from '../../src/workspace/snapshot/disk.ts';
+import { diskUsage } from '../../src/lib/file/disk.ts';
+import { detachMount } from '../../src/lib/sys/sys-mount.ts';
+import { ensureDisk, hasDisk, removeDisk } from '../../src/noun/workspace/snapshot/disk.ts';
 import {
   copyState,
   listSnapshots,
@@ -14,7 +14,7 @@ import {
   removeSnapshot,
   restoreSnapshot,
   takeSnapshot,
-} from '../../src/workspace/snapshot/snapshot.ts';
+} from '../../src/noun/workspace/snapshot/snapshot.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { crash, fingerprint, Layers } from '../fixtures/layers.ts';
 

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { prepareEdit } from '../../src/agent/spoke/edit.ts';
-import { abortEdit } from '../../src/agent/spoke/edit-abort.ts';
-import { applyEdit } from '../../src/agent/spoke/edit-apply.ts';
-import type { FileChange } from '../../src/model/edit.ts';
+import { prepareEdit } from '../../src/noun/hub/inside/edit.ts';
+import { abortEdit } from '../../src/noun/hub/inside/edit-abort.ts';
+import { applyEdit } from '../../src/noun/hub/inside/edit-apply.ts';
+import type { FileChange } from '../../src/noun/hub/model/edit.ts';
 import { file, folder, harvest, link, plant } from '../fixtures/tree.ts';
 
 const once = join(import.meta.dirname, '../fixtures/edit-once.mjs');

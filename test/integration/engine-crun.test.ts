@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
-import { releaseCommand } from '../../src/engine/local/crun.ts';
-import { openLocalEngine } from '../../src/engine/local/local.ts';
+import type { Engine, ExecSpec } from '../../src/kernel/engine/engine.ts';
+import { releaseCommand } from '../../src/kernel/engine/local/crun.ts';
+import { openLocalEngine } from '../../src/kernel/engine/local/local.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { installationId } from '../harness/run.ts';
@@ -92,7 +92,7 @@ it('the test runs in a mount namespace of its own', () => {
 });
 
 it.runIf(isRealRoot)('the program of crun is read-only in the namespace from which it enters sandboxes', () => {
-  const built = join(import.meta.dirname, '../../dist/engine/local');
+  const built = join(import.meta.dirname, '../../dist/kernel/engine/local');
   const script = `import { shieldCrun } from '${built}/crun.js';
     import { findProgram } from '${built}/runtime.js';
     shieldCrun();

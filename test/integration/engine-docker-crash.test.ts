@@ -4,9 +4,9 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDockerEngine } from '../../src/engine/docker/docker.ts';
-import { containerName } from '../../src/engine/docker/naming.ts';
-import type { Launch } from '../../src/engine/engine.ts';
+import { openDockerEngine } from '../../src/kernel/engine/docker/docker.ts';
+import { containerName } from '../../src/kernel/engine/docker/naming.ts';
+import type { Launch } from '../../src/kernel/engine/engine.ts';
 import { codeOf, exitedWith, killedBy } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
@@ -39,7 +39,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
 
   /** Runs a script with the built engine in a process of its own, which is killed at the point. */
   function crash(point: string, script: string): void {
-    const module = JSON.stringify(join(process.cwd(), 'dist/engine/docker/docker.js'));
+    const module = JSON.stringify(join(process.cwd(), 'dist/kernel/engine/docker/docker.js'));
     const options = { folder: join(setup.folder, 'engine'), installation: setup.installation };
     const opened = `openDockerEngine(${JSON.stringify({ ...options, socketPath: dockerd.socketPath })})`;
     const text = `import { openDockerEngine } from ${module}; const engine = ${opened}; ${script}`;

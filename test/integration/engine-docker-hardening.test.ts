@@ -2,9 +2,9 @@
 import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { containerName } from '../../src/engine/docker/naming.ts';
-import { type SeccompProfile, seccompProfile } from '../../src/engine/local/seccomp.ts';
-import { readMark } from '../../src/lib/sys.ts';
+import { containerName } from '../../src/kernel/engine/docker/naming.ts';
+import { type SeccompProfile, seccompProfile } from '../../src/kernel/engine/local/seccomp.ts';
+import { readMark } from '../../src/lib/sys/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';

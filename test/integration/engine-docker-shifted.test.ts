@@ -7,7 +7,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { containerName } from '../../src/engine/docker/naming.ts';
+import { containerName } from '../../src/kernel/engine/docker/naming.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { namespaceArgs } from '../../src/lib/namespace.ts';
+import { namespaceArgs } from '../../src/lib/sys/namespace.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
 import { runEnv } from '../harness/run.ts';
 

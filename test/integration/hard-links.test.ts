@@ -17,17 +17,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { undoApply } from '../../src/workspace/apply/undo.ts';
-import { keepBases } from '../../src/workspace/change/bases.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
-import { discardChanges } from '../../src/workspace/change/discard.ts';
-import { foldIndex } from '../../src/workspace/change/fold-index.ts';
-import { hasIndex } from '../../src/workspace/change/index-layer.ts';
-import { copyState, restoreSnapshot, takeSnapshot } from '../../src/workspace/snapshot/snapshot.ts';
-import { restoreListedChanges, takeOver } from '../../src/workspace/take-over.ts';
-import { readContent } from '../../src/workspace/tree/content.ts';
-import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
+import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
+import { keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
+import { discardChanges } from '../../src/noun/workspace/change/discard.ts';
+import { foldIndex } from '../../src/noun/workspace/change/fold-index.ts';
+import { hasIndex } from '../../src/noun/workspace/change/index-layer.ts';
+import { copyState, restoreSnapshot, takeSnapshot } from '../../src/noun/workspace/snapshot/snapshot.ts';
+import { restoreListedChanges, takeOver } from '../../src/noun/workspace/take-over.ts';
+import { readContent } from '../../src/noun/workspace/tree/content.ts';
+import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { waitForTicks } from '../conformance/workspace/live.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
@@ -220,7 +220,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
   it('loses nothing when a crash interrupts the folding of the index', () => {
     writeFileSync(agent('a'), 'new');
     detachMount(inside);
-    const module = JSON.stringify(join(process.cwd(), 'dist/workspace/change/fold-index.js'));
+    const module = JSON.stringify(join(process.cwd(), 'dist/noun/workspace/change/fold-index.js'));
     const script = `import { foldIndex } from ${module}; foldIndex(${JSON.stringify(place)});`;
     const env = { ...process.env, CARREL_CRASH_AT: 'fold:linked' };
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env }).signal).toBe('SIGKILL');

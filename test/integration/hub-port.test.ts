@@ -3,8 +3,8 @@ import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { connect as tcp } from 'node:net';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Port } from '../../src/server/port.ts';
-import { type PortTimes, portTimes } from '../../src/server/port-server.ts';
+import type { Port } from '../../src/kernel/server/port.ts';
+import { type PortTimes, portTimes } from '../../src/kernel/server/port-server.ts';
 import { bearer, NamedTokens, openClient, openTestPort, WebSocketTransport, waiting } from '../fixtures/mcp-port.ts';
 
 const tokens = new NamedTokens();

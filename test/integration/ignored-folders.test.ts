@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText, toBytes } from '../../src/model/byte-path.ts';
-import { adoptAgentVersions } from '../../src/workspace/change/bases.ts';
-import { listChanges } from '../../src/workspace/change/changes.ts';
-import { inReadFolder, withOwnerFolder, withReadFolder } from '../../src/workspace/git/project-git.ts';
-import { ignoredPaths, split, unskipped } from '../../src/workspace/ignored.ts';
-import { IgnoredFolders } from '../../src/workspace/ignored-folders.ts';
-import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { adoptAgentVersions } from '../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../src/noun/workspace/change/changes.ts';
+import { inReadFolder, withOwnerFolder, withReadFolder } from '../../src/noun/workspace/git/project-git.ts';
+import { ignoredPaths, split, unskipped } from '../../src/noun/workspace/ignored.ts';
+import { IgnoredFolders } from '../../src/noun/workspace/ignored-folders.ts';
+import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { put } from '../harness/working-copy.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-ignored-folders-'));

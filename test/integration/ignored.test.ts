@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
-import type { Change, EntryType } from '../../src/model/change.ts';
-import { ignoredPaths } from '../../src/workspace/ignored.ts';
+import { ignoredPaths } from '../../src/noun/workspace/ignored.ts';
+import type { Change, EntryType } from '../../src/noun/workspace/model/change.ts';
 import { put } from '../harness/working-copy.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-ignored-'));

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hostParent } from '../../src/image/host/host.ts';
-import { run } from '../../src/lib/run.ts';
+import { run } from '../../src/lib/process/run.ts';
+import { hostParent } from '../../src/noun/image/host/host.ts';
 
 let folder: string;
 let root: string;

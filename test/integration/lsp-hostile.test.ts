@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { symbolsOf } from '../../src/agent/spoke/code-symbol.ts';
-import { readDocument } from '../../src/agent/spoke/document.ts';
-import type { ServerSpec } from '../../src/lsp/lsp.ts';
-import { poolLimits } from '../../src/lsp/pool.ts';
-import { Servers } from '../../src/lsp/servers.ts';
+import { symbolsOf } from '../../src/noun/hub/inside/code-symbol.ts';
+import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import type { ServerSpec } from '../../src/noun/hub/inside/lsp/lsp.ts';
+import { poolLimits } from '../../src/noun/hub/inside/lsp/pool.ts';
+import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';
 
 const program = resolve('test/fixtures/hostile-language-server.mjs');
 const signal = new AbortController().signal;

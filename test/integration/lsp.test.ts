@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeMethods } from '../../src/agent/spoke/code.ts';
-import { readDocument } from '../../src/agent/spoke/document.ts';
-import { knownServers } from '../../src/lsp/known.ts';
-import { WrittenLocations } from '../../src/lsp/location-list.ts';
-import { Servers } from '../../src/lsp/servers.ts';
-import type { CodeMethods, CodePosition } from '../../src/model/code.ts';
+import { codeMethods } from '../../src/noun/hub/inside/code.ts';
+import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import { knownServers } from '../../src/noun/hub/inside/lsp/known.ts';
+import { WrittenLocations } from '../../src/noun/hub/inside/lsp/location-list.ts';
+import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';
+import type { CodeMethods, CodePosition } from '../../src/noun/hub/model/code.ts';
 import { BareServer } from '../fixtures/bare-server.ts';
 import { isRepeated } from '../harness/machine.ts';
 

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { openMemories } from '../../src/memory/memories.ts';
-import type { Memories } from '../../src/memory/memory.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { isFault } from '../../src/model/fault.ts';
-import { defaultMemoryLimits, type Note } from '../../src/model/memory.ts';
+import { openMemories } from '../../src/noun/memory/memories.ts';
+import type { Memories } from '../../src/noun/memory/memory.ts';
+import { defaultMemoryLimits, type Note } from '../../src/noun/memory/model/memory.ts';
 import { newNote } from '../conformance/memory.ts';
 
 let disk: string;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PipedOptions, startPiped } from '../../src/lib/piped-program.ts';
-import { type RunSyncOptions, runSync } from '../../src/lib/run-sync.ts';
+import { type PipedOptions, startPiped } from '../../src/lib/process/piped-program.ts';
+import { type RunSyncOptions, runSync } from '../../src/lib/process/run-sync.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 let cwd: string;

@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { table } from '../../src/cli/commands.ts';
-import { decideText } from '../../src/policy/decide.ts';
-import { splitWords } from '../../src/policy/lexer.ts';
+import { decideText } from '../../src/noun/agent/policy/decide.ts';
+import { splitWords } from '../../src/noun/agent/policy/lexer.ts';
+import { table } from '../../src/noun/cli.ts';
 import { ShellText } from '../fixtures/shell-text.ts';
 
 const groups = table.groups.map(({ name }) => name);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readIfThere } from '../../src/lib/file.ts';
-import { processRef } from '../../src/lib/process.ts';
+import { readIfThere } from '../../src/lib/file/file.ts';
+import { processRef } from '../../src/lib/process/process.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 /** The first thread ends; the other one reports that and waits for the end of stdin. */

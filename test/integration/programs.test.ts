@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { namespaceArgs } from '../../src/lib/namespace.ts';
-import { programFile } from '../../src/lib/package.ts';
+import { programFile } from '../../src/lib/file/package.ts';
+import { namespaceArgs } from '../../src/lib/sys/namespace.ts';
 import { runEnv } from '../harness/run.ts';
 
 const { programs } = (await import(resolve('scripts/programs.mjs'))) as { programs: readonly { name: string }[] };

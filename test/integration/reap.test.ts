@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { processRef } from '../../src/lib/process.ts';
+import { processRef } from '../../src/lib/process/process.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { reap } from '../reap.ts';
 

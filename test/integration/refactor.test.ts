@@ -4,14 +4,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { codeEditMethods } from '../../src/agent/spoke/code-edit.ts';
-import { readDocument } from '../../src/agent/spoke/document.ts';
-import { finishEdit, prepareEdit } from '../../src/agent/spoke/edit.ts';
-import { applyEdit } from '../../src/agent/spoke/edit-apply.ts';
-import { knownServers } from '../../src/lsp/known.ts';
-import type { LanguageServers } from '../../src/lsp/lsp.ts';
-import { Servers } from '../../src/lsp/servers.ts';
-import type { CodeEdit } from '../../src/model/code-edit.ts';
+import { codeEditMethods } from '../../src/noun/hub/inside/code-edit.ts';
+import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import { finishEdit, prepareEdit } from '../../src/noun/hub/inside/edit.ts';
+import { applyEdit } from '../../src/noun/hub/inside/edit-apply.ts';
+import { knownServers } from '../../src/noun/hub/inside/lsp/known.ts';
+import type { LanguageServers } from '../../src/noun/hub/inside/lsp/lsp.ts';
+import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';
+import type { CodeEdit } from '../../src/noun/hub/model/code-edit.ts';
 import { BareServer } from '../fixtures/bare-server.ts';
 
 const modules = resolve('node_modules');

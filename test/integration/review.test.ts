@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
-import type { Change } from '../../src/model/change.ts';
-import { openStore } from '../../src/workspace/git/git-store.ts';
-import { type ChangeSummary, summary, unifiedDiff } from '../../src/workspace/git/review.ts';
+import { openStore } from '../../src/noun/workspace/git/git-store.ts';
+import { type ChangeSummary, summary, unifiedDiff } from '../../src/noun/workspace/git/review.ts';
+import type { Change } from '../../src/noun/workspace/model/change.ts';
 import { type Files, put, workingCopy } from '../harness/working-copy.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-review-'));

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { isFault } from '../../src/model/fault.ts';
-import { defaultRoomLimits, type RoomMessage } from '../../src/model/room.ts';
-import type { Rooms } from '../../src/room/room.ts';
-import { openRooms } from '../../src/room/rooms.ts';
+import { defaultRoomLimits, type RoomMessage } from '../../src/noun/room/model/room.ts';
+import type { Rooms } from '../../src/noun/room/room.ts';
+import { openRooms } from '../../src/noun/room/rooms.ts';
 
 let disk: string;
 let rooms: Rooms;

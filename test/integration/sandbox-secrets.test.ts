@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asFault, type FaultCode } from '../../src/model/fault.ts';
-import { MemorySecrets } from '../../src/secret/sandbox-secrets.ts';
+import { MemorySecrets } from '../../src/noun/user/secret/sandbox-secrets.ts';
 import { installationId } from '../harness/run.ts';
 
 const one = '00000000000000a1';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, Launch } from '../../src/engine/engine.ts';
-import { openLocalEngine } from '../../src/engine/local/local.ts';
+import type { Engine, Launch } from '../../src/kernel/engine/engine.ts';
+import { openLocalEngine } from '../../src/kernel/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import type { Mount } from '../../src/model/mount.ts';
-import { MemorySecrets } from '../../src/secret/sandbox-secrets.ts';
-import { secretsMount } from '../../src/secret/secret.ts';
+import { MemorySecrets } from '../../src/noun/user/secret/sandbox-secrets.ts';
+import { secretsMount } from '../../src/noun/user/secret/secret.ts';
 import { Heard } from '../conformance/engine/wait.ts';
 import { installationId } from '../harness/run.ts';
 

@@ -19,8 +19,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asFault, type FaultCode } from '../../src/model/fault.ts';
-import { maxSecretBytes, maxSecretsPerUser } from '../../src/model/secret.ts';
-import { SecretFiles } from '../../src/secret/secret-files.ts';
+import { maxSecretBytes, maxSecretsPerUser } from '../../src/noun/user/model.ts';
+import { SecretFiles } from '../../src/noun/user/secret/secret-files.ts';
 
 const hash = 'cafe0123';
 const writer = join(import.meta.dirname, '../fixtures/secret-writer.mjs');

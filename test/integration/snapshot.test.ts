@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Anchor, within } from '../../src/lib/anchor.ts';
-import { diskUsage } from '../../src/lib/disk.ts';
-import { ensureDisk } from '../../src/workspace/snapshot/disk.ts';
+import { Anchor, within } from '../../src/lib/file/anchor.ts';
+import { diskUsage } from '../../src/lib/file/disk.ts';
+import { ensureDisk } from '../../src/noun/workspace/snapshot/disk.ts';
 import {
   copyState,
   findSnapshot,
@@ -15,7 +15,7 @@ import {
   restoreSnapshot,
   type Snapshot,
   takeSnapshot,
-} from '../../src/workspace/snapshot/snapshot.ts';
+} from '../../src/noun/workspace/snapshot/snapshot.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { crash, fingerprint, Layers } from '../fixtures/layers.ts';
 import { isRealRoot } from '../harness/machine.ts';

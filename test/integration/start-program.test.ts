@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, realpathSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startProgram } from '../../src/lib/start-program.ts';
+import { startProgram } from '../../src/lib/process/start-program.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
 let cwd: string;

@@ -18,10 +18,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Anchor } from '../../src/lib/anchor.ts';
-import { tryLock } from '../../src/lib/sys.ts';
-import { placeOf, type TaskPlace } from '../../src/task/task.ts';
-import { Tasks } from '../../src/task/tasks.ts';
+import { Anchor } from '../../src/lib/file/anchor.ts';
+import { tryLock } from '../../src/lib/sys/sys.ts';
+import { placeOf, type TaskPlace } from '../../src/noun/swarm/task/task.ts';
+import { Tasks } from '../../src/noun/swarm/task/tasks.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { isRealRoot } from '../harness/machine.ts';
 

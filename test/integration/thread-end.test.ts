@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Threads } from '../../src/job/threads.ts';
-import { defaultRoomLimits } from '../../src/model/room.ts';
-import type { Rooms } from '../../src/room/room.ts';
-import { openRooms } from '../../src/room/rooms.ts';
+import { Threads } from '../../src/kernel/job/threads.ts';
+import { defaultRoomLimits } from '../../src/noun/room/model/room.ts';
+import type { Rooms } from '../../src/noun/room/room.ts';
+import { openRooms } from '../../src/noun/room/rooms.ts';
 
 let folder: string;
 let workers: Worker[];

@@ -15,11 +15,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readMark } from '../../src/lib/sys.ts';
-import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { userHash } from '../../src/model/volume.ts';
-import { type Manifest, manifestBytes, parseManifest, printManifest } from '../../src/volume/manifest.ts';
-import { blockBytes, makeHeader, padded } from '../../src/volume/member.ts';
+import { readMark } from '../../src/lib/sys/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
+import { type Manifest, manifestBytes, parseManifest, printManifest } from '../../src/noun/volume/manifest.ts';
+import { blockBytes, makeHeader, padded } from '../../src/noun/volume/member.ts';
+import { userHash } from '../../src/noun/volume/model.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { fingerprint } from '../fixtures/layers.ts';
 import { ada, at, bob, plantGoods, plantSpecial, VolumeBench } from '../fixtures/volume-bench.ts';

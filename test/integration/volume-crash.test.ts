@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { userHash } from '../../src/model/volume.ts';
-import { findOldVolumes } from '../../src/volume/old-volume.ts';
+import { userHash } from '../../src/noun/volume/model.ts';
+import { findOldVolumes } from '../../src/noun/volume/old-volume.ts';
 import { ada, at, VolumeBench } from '../fixtures/volume-bench.ts';
 
 let bench: VolumeBench;

@@ -2,12 +2,12 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { SysError } from '../../src/lib/sys.ts';
+import { SysError } from '../../src/lib/sys/sys.ts';
 import { ada, at, VolumeBench } from '../fixtures/volume-bench.ts';
 
 const EINVAL = 22;
 const cannot = vi.hoisted(() => ({ tried: 0 }));
-vi.mock('../../src/lib/sys.ts', async (original) => {
+vi.mock('../../src/lib/sys/sys.ts', async (original) => {
   const refuse = () => {
     cannot.tried += 1;
     throw new SysError('renameat2', EINVAL);

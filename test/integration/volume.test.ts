@@ -15,12 +15,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Anchor, within } from '../../src/lib/anchor.ts';
+import { Anchor, within } from '../../src/lib/file/anchor.ts';
 import { asFault } from '../../src/model/fault.ts';
-import { userHash } from '../../src/model/volume.ts';
-import type { Migrated } from '../../src/volume/migrate.ts';
-import { findOldVolumes, findUnknown } from '../../src/volume/old-volume.ts';
-import type { VolumeActor } from '../../src/volume/volume.ts';
+import type { Migrated } from '../../src/noun/volume/migrate.ts';
+import { userHash } from '../../src/noun/volume/model.ts';
+import { findOldVolumes, findUnknown } from '../../src/noun/volume/old-volume.ts';
+import type { VolumeActor } from '../../src/noun/volume/volume.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { fingerprint } from '../fixtures/layers.ts';
 import { ada, at, bob, plantDeep, plantGoods, plantSpecial, VolumeBench } from '../fixtures/volume-bench.ts';

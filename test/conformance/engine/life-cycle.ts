@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Handle } from '../../../src/engine/engine.ts';
+import type { Handle } from '../../../src/kernel/engine/engine.ts';
 import { type Case, codeOf, exitedWith, killedBy, succeeded, text } from './trial.ts';
 import { until } from './wait.ts';
 

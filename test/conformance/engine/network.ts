@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { ProcessRef } from '../../../src/lib/process.ts';
+import type { ProcessRef } from '../../../src/lib/process/process.ts';
 import { Fault } from '../../../src/model/fault.ts';
 import { type Case, codeOf } from './trial.ts';
 

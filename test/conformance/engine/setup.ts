@@ -1,5 +1,5 @@
 /** What an engine's test hands to the suite. */
-import type { Engine, Launch } from '../../../src/engine/engine.ts';
+import type { Engine, Launch } from '../../../src/kernel/engine/engine.ts';
 
 export type Argv = readonly string[];
 

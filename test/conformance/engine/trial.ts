@@ -10,7 +10,7 @@ import type {
   LogOptions,
   Process,
   Started,
-} from '../../../src/engine/engine.ts';
+} from '../../../src/kernel/engine/engine.ts';
 import { Fault, type FaultCode } from '../../../src/model/fault.ts';
 import type { Argv, Commands, EngineSetup, SharedFolder } from './setup.ts';
 import { Heard, until, within } from './wait.ts';

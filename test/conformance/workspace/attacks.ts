@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepBases } from '../../../src/workspace/change/bases.ts';
-import { listChanges } from '../../../src/workspace/change/changes.ts';
-import { copyContent, readContent } from '../../../src/workspace/tree/content.ts';
+import { keepBases } from '../../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
+import { copyContent, readContent } from '../../../src/noun/workspace/tree/content.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
 
 const swaps = 200;

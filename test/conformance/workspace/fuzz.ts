@@ -13,7 +13,7 @@ import {
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { fromBytes } from '../../../src/model/byte-path.ts';
-import { listChanges } from '../../../src/workspace/change/changes.ts';
+import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import { changedAlike, type WorkspaceKindUnderTest } from '../workspace.ts';
 import type { Tree } from './cases.ts';
 import { shown } from './oracle.ts';

@@ -20,11 +20,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/change.ts';
-import { adoptAgentVersions, keepBases, voidApply } from '../../../src/workspace/change/bases.ts';
-import { listChanges } from '../../../src/workspace/change/changes.ts';
-import { readContent } from '../../../src/workspace/tree/content.ts';
-import type { WorkspacePlace } from '../../../src/workspace/workspace.ts';
+import { adoptAgentVersions, keepBases, voidApply } from '../../../src/noun/workspace/change/bases.ts';
+import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
+import type { Change } from '../../../src/noun/workspace/model/change.ts';
+import { readContent } from '../../../src/noun/workspace/tree/content.ts';
+import type { WorkspacePlace } from '../../../src/noun/workspace/workspace.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
 
 export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {

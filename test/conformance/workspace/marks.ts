@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listChanges } from '../../../src/workspace/change/changes.ts';
+import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
 
 export function marksSuite(kind: WorkspaceKindUnderTest): void {

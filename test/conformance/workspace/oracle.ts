@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { fromBytes, toBytes } from '../../../src/model/byte-path.ts';
-import type { Change, Entry, EntryType } from '../../../src/model/change.ts';
+import type { Change, Entry, EntryType } from '../../../src/noun/workspace/model/change.ts';
 
 export interface Difference {
   readonly path: string;

@@ -1,8 +1,0 @@
-import type { SandboxView } from '../../api/sandbox.ts';
-import { hostPortText } from '../output/host-port.ts';
-import type { Output } from '../output/output.ts';
-
-/** Prints where the ports of a new sandbox listen: the daemon chooses host ports that the user did not name. */
-export function tellPorts(out: Output, { network }: Pick<SandboxView, 'network'>): void {
-  for (const port of network.ports) out.say(`port ${port.port} is at ${hostPortText(port)}`);
-}

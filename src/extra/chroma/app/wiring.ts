@@ -1,0 +1,31 @@
+/** Constructs the broker of Chroma. */
+import { join } from 'node:path';
+import type { Resources } from '../../../kernel/daemon/resources.ts';
+import { chromaSocket } from '../../../noun/memory/app/services.ts';
+import { volumeName } from '../../../noun/volume/model.ts';
+import { BrokerProcess } from '../broker-process.ts';
+import type { Chroma } from '../chroma.ts';
+import { placeOf } from './place.ts';
+import { type PlanParts, planOf } from './plan.ts';
+
+type ChromaParts = Pick<Resources, 'home' | 'config' | 'store' | 'owner' | 'now'> &
+  Pick<PlanParts, 'volumes' | 'headers'>;
+
+export function openChroma(parts: ChromaParts): Chroma {
+  const { config, store } = parts;
+  const { home } = parts.home;
+  const folder = join(home, 'chroma');
+  return new BrokerProcess({
+    folder,
+    socket: chromaSocket(home),
+    plan: () => planOf(config.memory.chroma, { ...parts, home, folder, volume: chromaVolume(parts) }),
+    placeOf: (id) => {
+      const sandbox = store.get('sandbox', id)?.value;
+      return sandbox === undefined ? null : placeOf(parts, sandbox);
+    },
+  });
+}
+
+export function chromaVolume({ config, owner }: Pick<Resources, 'config' | 'owner'>): string {
+  return volumeName(config.volumePrefix, 'chromadb', owner);
+}

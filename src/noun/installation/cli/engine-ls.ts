@@ -1,0 +1,32 @@
+import type { Context } from '../../../client/cli.ts';
+import { connect } from '../../../client/connect/connect.ts';
+import type { Output } from '../../../client/output/output.ts';
+import { during } from '../../../client/output/progress.ts';
+import { tableRows } from '../../../client/output/table.ts';
+import { plain } from '../../../client/output/text.ts';
+import type { EngineView } from '../api/engine.ts';
+
+export default async function engineLs(context: Context): Promise<void> {
+  const { out } = context;
+  const engines = await during(out, 'asking the engines', connect(context).call('GET /v1/engines'));
+  if (context.json) return out.document(engines);
+  out.print(...engineListing(engines, out));
+}
+
+/** A row for each engine; below an unusable one, the reason and a hint. */
+export function engineListing(engines: readonly EngineView[], out: Output): string[] {
+  const rows = engines.map(({ name, usable, version, runtime, at }) => [
+    name,
+    usable ? out.paint('green', 'yes') : out.paint('red', 'no'),
+    plain(version ?? '-'),
+    plain(runtime ?? '-'),
+    plain(at ?? '-'),
+  ]);
+  const [head, ...blocks] = tableRows([['ENGINE', 'USABLE', 'VERSION', 'RUNTIME', 'SOCKET'], ...rows], out.columns);
+  return [...head!, ...blocks.flatMap((lines, index) => [...lines, ...refusal(engines[index]!, out)])];
+}
+
+function refusal({ usable, reason, hint }: EngineView, out: Output): string[] {
+  if (usable) return [];
+  return [`  ${plain(reason ?? '')}`, ...(hint ? [`  ${out.paint('cyan', 'hint:')} ${plain(hint)}`] : [])];
+}

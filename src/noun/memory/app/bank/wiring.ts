@@ -1,0 +1,73 @@
+/** Constructs what the memory bank needs. */
+import { join } from 'node:path';
+import type { Resources } from '../../../../kernel/daemon/resources.ts';
+import type { Actor } from '../../../../model/user.ts';
+import type { NounData } from '../../../sandbox/app/data.ts';
+import { userHash, volumeName } from '../../../volume/model.ts';
+import type { Volumes } from '../../../volume/volumes.ts';
+import { damagedHistories } from '../../bank/bank-database.ts';
+import { openBanks } from '../../bank/banks.ts';
+import { LiveBanks } from './live-banks.ts';
+import { SandboxBank, type SandboxBankParts } from './sandbox-bank.ts';
+import { UserBank } from './user-bank.ts';
+
+export function openLiveBanks(
+  { home, config, store, report }: Pick<Resources, 'home' | 'config' | 'store' | 'report'>,
+  agentOf: (user: string) => number | null,
+): LiveBanks {
+  const volumeOf = (user: string) => volumeName(config.volumePrefix, 'memory-bank', user);
+  return new LiveBanks({
+    banks: openBanks(),
+    volumeOf,
+    placeOf: (user) => ({
+      files: home.volume(volumeOf(user)),
+      folder: historyFolder(home.home, user),
+      ownerId: agentOf(user),
+    }),
+    limits: () => config.memory.bank,
+    sandboxes: (user) =>
+      store
+        .list('sandbox')
+        .map(({ value }) => value)
+        .filter(({ spec }) => user === null || spec.user === user),
+    report,
+    nowMs: () => performance.now(),
+  });
+}
+
+/** Scans the files of the bank when a sandbox starts and ends, to notice its plain writes. */
+export function bankData(liveBanks: LiveBanks): NounData {
+  return {
+    provide: (sandbox) => liveBanks.provide(sandbox),
+    conclude: (sandbox) => liveBanks.conclude(sandbox),
+  };
+}
+
+function historyFolder(home: string, user: string): string {
+  return join(home, 'memory-bank', userHash(user));
+}
+
+export function sandboxBank(
+  { store, liveBanks }: Pick<Resources, 'store'> & { readonly liveBanks: LiveBanks },
+  sessionOf: SandboxBankParts['sessionOf'],
+): SandboxBank {
+  return new SandboxBank({
+    find: (id) => store.get('sandbox', id)?.value ?? null,
+    open: (user) => liveBanks.open(user),
+    plainWriter: (user) => liveBanks.plainWriter(user),
+    sessionOf,
+  });
+}
+
+interface UserParts extends Pick<Resources, 'home' | 'now'> {
+  readonly liveBanks: LiveBanks;
+  readonly volumes: Volumes;
+}
+
+export function bankOf({ name: user }: Actor, { home, now, liveBanks, volumes }: UserParts): UserBank {
+  return new UserBank(user, {
+    banks: liveBanks,
+    prepare: () => void volumes.init(user, now()),
+    damaged: () => damagedHistories(historyFolder(home.home, user)),
+  });
+}

@@ -1,0 +1,45 @@
+/** Constructs what the memory needs. */
+import { join } from 'node:path';
+import type { Resources } from '../../../kernel/daemon/resources.ts';
+import type { Sandbox } from '../../sandbox/model.ts';
+import { activeSession } from '../../session/app/active-session.ts';
+import type { LiveSessions } from '../../session/app/live-sessions.ts';
+import { openMemories } from '../memories.ts';
+import { SandboxEndpoint } from '../sandbox-endpoint.ts';
+import type { LiveBanks } from './bank/live-banks.ts';
+import { sandboxBank } from './bank/wiring.ts';
+import { LiveMemories, type LiveMemoriesParts } from './live-memories.ts';
+import { installedAt } from './packages.ts';
+import { SandboxMemory } from './sandbox-memory.ts';
+import { sandboxMemoryTools } from './tools.ts';
+
+export function openLiveMemories(
+  { home, config, store, report }: Pick<Resources, 'home' | 'config' | 'store' | 'report'>,
+  outside: Pick<LiveMemoriesParts, 'headers' | 'releaseChroma'>,
+): LiveMemories {
+  return new LiveMemories({
+    memories: openMemories(),
+    folder: join(home.home, 'memory'),
+    settings: () => config.memory,
+    users: () => store.list('user').map(({ name }) => name),
+    weights: () => installedAt(home.home, 'embeddings'),
+    report,
+    ...outside,
+  });
+}
+
+interface SandboxParts extends Pick<Resources, 'store' | 'report'> {
+  readonly liveMemories: LiveMemories;
+  readonly liveSessions: LiveSessions;
+  readonly liveBanks: LiveBanks;
+}
+
+export function openSandboxEndpoint(parts: SandboxParts): SandboxEndpoint {
+  const { store, report, liveMemories, liveSessions } = parts;
+  const sessionOf = (sandbox: Sandbox) => activeSession(liveSessions, sandbox);
+  const tools = new SandboxMemory({
+    ...{ report, liveMemories, sessionOf, tools: sandboxMemoryTools },
+    find: (id) => store.get('sandbox', id)?.value ?? null,
+  });
+  return new SandboxEndpoint({ tools, bank: sandboxBank(parts, sessionOf) });
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
+import { openHome } from '../../../kernel/home/home.ts';
+import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import type { Store } from '../../../kernel/store/store.ts';
+import { Exclusive } from '../../../lib/flow/exclusive.ts';
+import { Fault } from '../../../model/fault.ts';
+import { unappliedIn } from '../../workspace/app/unapplied.ts';
+import { initialStatus, type Sandbox, type SandboxSpec } from '../model.ts';
+import { type DataParts, sandboxData } from './data.ts';
+
+const id = '0123456789abcdef';
+let folder: string;
+let reported: string[];
+let looked: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-data-'));
+  [reported, looked] = [[], []];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Sandbox data with threads whose jobs all fail. */
+function data() {
+  const parts: DataParts = {
+    home: openHome(join(folder, 'home'), false),
+    store: createMemoryStore(),
+    threads: {
+      cancel: () => {},
+      run: async (_owner: unknown, name: string) => {
+        looked.push(name);
+        throw new Fault('exhausted', 'there are too many changes');
+      },
+    },
+    watch: { keep: async () => {} },
+    locks: new Exclusive(),
+    unappliedIn: (sandbox: Sandbox) => unappliedIn(parts, sandbox),
+    networks: { connect: async () => {}, disconnect: async () => {} },
+    agentServers: { provide: () => {} },
+    nouns: [],
+    report: (_, fault) => reported.push(fault.message),
+  } as Partial<DataParts> as DataParts;
+  return { ...sandboxData(parts), home: parts.home, store: parts.store };
+}
+
+function sandbox(change: Partial<SandboxSpec>): Sandbox {
+  const project = join(folder, 'project');
+  mkdirSync(project, { recursive: true });
+  const spec: SandboxSpec = { ...sampleSpec, project, mode: 'overlay', workspace: 'overlay', ...change };
+  return { id, name: 'box', createdAt: '', spec, status: initialStatus };
+}
+
+function record(store: Store, value: Sandbox): void {
+  const event = { at: '', type: 'sandbox.created', subject: id, data: {} };
+  store.insert({ kind: 'sandbox', id, owner: 'ann', name: value.name, value }, event);
+}
+
+describe('the end of a sandbox', () => {
+  it.each([true, false])(
+    'is recorded although the changes cannot be listed, which keeps a sandbox with autoRemove (%j)',
+    async (autoRemove) => {
+      const { conclude, home } = data();
+      mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+      expect(await conclude(sandbox({ autoRemove }))).toBe(autoRemove);
+      expect(reported).toEqual(autoRemove ? ['there are too many changes'] : []);
+    },
+  );
+
+  it('is recorded although the folder of the sandbox cannot be read', async () => {
+    const { conclude, home } = data();
+    mkdirSync(join(home.state(id), 'workspace'), { recursive: true });
+    writeFileSync(join(home.state(id), 'workspace/upper'), 'no folder');
+    expect(await conclude(sandbox({ autoRemove: true }))).toBe(true);
+    expect(reported).toHaveLength(1);
+  });
+
+  it('is recorded without a list of changes if the sandbox is being removed', async () => {
+    const { conclude, home } = data();
+    mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+    expect(await conclude(sandbox({ autoRemove: true, desired: 'removed' }))).toBe(false);
+    expect(looked).toEqual([]);
+  });
+});
+
+it('changes that cannot be compared because the project is gone are refused with a hint', async () => {
+  const { unapplied, home, store } = data();
+  mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+  const box = sandbox({});
+  record(store, box);
+  rmSync(box.spec.project!, { recursive: true });
+  await expect(unapplied(box)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('does not exist any more'),
+    hint: expect.stringContaining('carrel rm --force box'),
+  });
+});
+
+it('a sandbox that is being removed has no unapplied changes', async () => {
+  const { unapplied, home, store } = data();
+  mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+  const box = sandbox({});
+  record(store, { ...box, spec: { ...box.spec, desired: 'removed' } });
+  expect(await unapplied(box)).toBeNull();
+  expect(looked).toEqual(['countChanges']);
+});

@@ -1,0 +1,35 @@
+/** Facts about paths in a sandbox, found by programs that run inside it. */
+
+import type { ExecTarget } from '../../../../client/stream/stream.ts';
+import { execInside } from '../stream/exec.ts';
+import { operand } from './copy.ts';
+import { failedInside, listen } from './tar.ts';
+
+export type PathKind = 'folder' | 'other' | 'absent';
+
+export async function kindOf(inside: ExecTarget, path: string): Promise<PathKind> {
+  if (await test(inside, '-d', path)) return 'folder';
+  return (await test(inside, '-e', path)) ? 'other' : 'absent';
+}
+
+/** Runs a program inside and resolves to its stdout; throws if it fails. */
+export async function ask(inside: ExecTarget, command: string[]): Promise<string> {
+  const { sinks, said, complained } = listen();
+  const exit = await execInside(inside, command, sinks);
+  if (exit.exitCode !== 0) throw failedInside(command[0]!, exit, complained);
+  return said.text;
+}
+
+/** Whether the tar inside supports sparse files; busybox's tar does not. */
+export async function unpacksSparse(inside: ExecTarget): Promise<boolean> {
+  const { sinks, said } = listen();
+  await execInside(inside, ['tar', '--version'], sinks);
+  return /GNU tar|bsdtar/.test(said.text);
+}
+
+async function test(inside: ExecTarget, question: string, path: string): Promise<boolean> {
+  const { sinks, complained } = listen();
+  const exit = await execInside(inside, ['test', question, operand(path)], sinks);
+  if (exit.exitCode > 1) throw failedInside('test', exit, complained);
+  return exit.exitCode === 0;
+}

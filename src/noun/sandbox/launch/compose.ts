@@ -1,0 +1,71 @@
+/** Composes a launch from the contributions of all hooks. */
+import type { Launch } from '../../../kernel/engine/engine.ts';
+import { agentProgram } from '../../agent/launch.ts';
+import { configuredCommand } from '../../agent/mcp/configure.ts';
+import { memory } from '../../memory/launch.ts';
+import { credentials } from '../../network/credential/launch.ts';
+import { commandOf, network, networkEnv } from '../../network/launch.ts';
+import { services } from '../../network/launch-services.ts';
+import { secrets } from '../../user/secret/launch.ts';
+import { workspace } from '../../workspace/launch.ts';
+import type { Sandbox } from '../model.ts';
+import { folders } from './folders.ts';
+import { grants } from './grants.ts';
+import { identity } from './identity.ts';
+import type { Hook, HookAdditions, LaunchOptions, Places } from './launch.ts';
+import { programs } from './programs.ts';
+import { prepareRoot } from './root.ts';
+import { system } from './system.ts';
+
+/** Later hooks override earlier ones; the spec overrides all. */
+const hooks: readonly Hook[] = [
+  system,
+  folders,
+  identity,
+  network,
+  secrets,
+  credentials,
+  services,
+  grants,
+  memory,
+  workspace,
+  programs,
+  agentProgram,
+];
+
+/** Mounts, environment and working directory of a sandbox, without preparing anything. */
+export function launchAdditions(sandbox: Sandbox, places: Places): Required<HookAdditions> {
+  const parts = hooks.map((hook) => hook.additions(sandbox, places));
+  return {
+    mounts: parts.flatMap((part) => part.mounts ?? []),
+    env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env, networkEnv(sandbox.spec)),
+    cwd: sandbox.spec.cwd ?? parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
+  };
+}
+
+/** Whether the account `agent` inside has the id of the owner of mounted host folders. */
+export function actsAsOwner(sandbox: Sandbox, places: Places): boolean {
+  const { mounts } = launchAdditions(sandbox, places);
+  return sandbox.spec.asOwner || mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner === true);
+}
+
+export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, places: Places): Promise<Launch> {
+  for (const hook of hooks) hook.prepare?.(sandbox, places);
+  const { spec } = sandbox;
+  return {
+    ...launchAdditions(sandbox, places),
+    id: sandbox.id,
+    hostname: sandbox.name,
+    ...options,
+    asOwner: spec.asOwner ?? false,
+    runtime: spec.runtime,
+    root: spec.image
+      ? { kind: 'image', reference: spec.imageId ?? spec.image }
+      : await prepareRoot(spec.rootfs, places),
+    command: commandOf({ ...spec, command: configuredCommand(sandbox, places) }),
+    limits: spec.limits,
+    demanded: spec.strict ? spec.demanded : [],
+    stdin: spec.stdin,
+    terminal: spec.terminal ?? null,
+  };
+}

@@ -1,0 +1,25 @@
+import type { Context, Invocation } from '../../../client/cli.ts';
+import { connect } from '../../../client/connect/connect.ts';
+import { Fault } from '../../../model/fault.ts';
+import { checkSandboxName, printable } from '../../../model/name.ts';
+import { SessionCalls } from './calls.ts';
+import { findSession, placeOf } from './find-session.ts';
+
+interface Options {
+  readonly session?: string;
+}
+
+export default async function sessionRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  if (options.session === undefined) throw unnamed(args[0]!);
+  const calls = new SessionCalls(connect(context));
+  const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
+  const removed = await calls.remove(placeOf(session));
+  if (context.json) context.out.document(removed);
+}
+
+/** Other commands use the newest session by default; a removal cannot be undone, so it needs an id. */
+function unnamed(sandbox: string): Fault {
+  return new Fault('invalid', 'session rm needs --session ID', {
+    hint: `carrel session ls ${printable(sandbox)} lists them.`,
+  });
+}

@@ -1,0 +1,178 @@
+/**
+ * JSON-RPC in lines with an agent. The next message is read only after the previous one was handled (back-pressure), so
+ * an agent cannot send faster than its events are stored. Sizes and open requests are limited. Lines that are not JSON
+ * are skipped, because some agents print them.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { TokenCount } from '../../../../lib/wire/bounded-json.ts';
+import { AgentLost } from '../driver.ts';
+
+const maxMessageBytes = 16 * 1024 ** 2;
+const maxUnsentBytes = 8 * 1024 ** 2;
+const maxHandled = 200;
+const newline = 0x0a;
+
+const codes = { methodNotFound: -32_601, internal: -32_603 } as const;
+
+export interface PeerHandlers {
+  /** Resolves when the next message may be read; when it rejects, the connection ends with that error. */
+  notified(method: string, params: unknown): Promise<void>;
+  /** Null: there is no such method. */
+  requested(method: string, params: unknown): Promise<unknown> | null;
+}
+
+/** The agent answered with an error. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Message {
+  readonly id?: number | string | null;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
+}
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly written: Promise<boolean>;
+}
+
+export class AcpPeer {
+  /** Resolves when the agent's output ended, or when it broke the protocol or a limit, with the reason. */
+  readonly closed: Promise<Error | null>;
+  readonly #output: Writable;
+  readonly #handlers: PeerHandlers;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #handled = 0;
+  #isClosed = false;
+
+  constructor(input: Readable, output: Writable, handlers: PeerHandlers) {
+    this.#output = output;
+    this.#handlers = handlers;
+    this.closed = this.#readAll(input);
+  }
+
+  request(method: string, params: object): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const unsent = () => reject(new AgentLost('the agent ended', true));
+      if (this.#isClosed || !this.#output.writable) return unsent();
+      const id = this.#nextId++;
+      const written = new Promise<boolean>((done) => {
+        this.#send({ id, method, params }, (error) => done(!error));
+      });
+      this.#pending.set(id, { resolve, reject, written });
+      // After a failed write the agent has at most a part of the line.
+      void written.then((isWritten) => isWritten || unsent());
+    });
+  }
+
+  notify(method: string, params: object): void {
+    this.#send({ method, params });
+  }
+
+  #send(message: object, written?: (error?: Error | null) => void): void {
+    if (this.#output.writable) this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`, written);
+  }
+
+  async #readAll(input: Readable): Promise<Error | null> {
+    let failure: Error | null = null;
+    try {
+      for await (const line of linesOf(input)) await this.#take(line);
+    } catch (error) {
+      failure = error as Error;
+    }
+    this.#isClosed = true;
+    const lost = (isWritten: boolean) => failure ?? new AgentLost('the agent ended', !isWritten);
+    for (const { reject, written } of this.#pending.values()) void written.then((isWritten) => reject(lost(isWritten)));
+    this.#pending.clear();
+    input.resume();
+    return failure;
+  }
+
+  async #take(line: Buffer): Promise<void> {
+    const message = parse(line);
+    if (message === null) return;
+    if (typeof message.method !== 'string') this.#settle(message);
+    else if (message.id === undefined) await this.#handlers.notified(message.method, message.params);
+    else this.#handle(message.id, message.method, message.params);
+    if (this.#output.writableLength > maxUnsentBytes) await drained(this.#output);
+  }
+
+  #settle({ id, result, error }: Message): void {
+    const pending = this.#pending.get(id as number);
+    this.#pending.delete(id as number);
+    if (error) pending?.reject(rpcError(error));
+    else pending?.resolve(result);
+  }
+
+  #handle(id: Message['id'], method: string, params: unknown): void {
+    const handling = this.#handled < maxHandled ? this.#handlers.requested(method, params) : tooMany();
+    if (handling === null) {
+      this.#send({ id, error: { code: codes.methodNotFound, message: `there is no method ${method.slice(0, 100)}` } });
+      return;
+    }
+    this.#handled += 1;
+    handling
+      .then(
+        (result) => this.#send({ id, result }),
+        ({ message }: Error) => this.#send({ id, error: { code: codes.internal, message } }),
+      )
+      .finally(() => {
+        this.#handled -= 1;
+      });
+  }
+}
+
+function tooMany(): Promise<never> {
+  return Promise.reject(new Error('too many requests are open'));
+}
+
+async function* linesOf(input: Readable): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]);
+      [parts, bytes, start] = [[], 0, end + 1];
+    }
+    parts.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > maxMessageBytes) throw new AgentLost(`the agent sent a message of more than ${maxMessageBytes} bytes`);
+  }
+}
+
+function parse(line: Buffer): Message | null {
+  const tokens = new TokenCount('text');
+  tokens.push(line);
+  if (tokens.refusal !== null) throw new AgentLost(`the agent sent a message that is too large: ${tokens.refusal}`);
+  try {
+    const message: unknown = JSON.parse(line.toString());
+    return typeof message === 'object' && message !== null ? message : null;
+  } catch {
+    return null;
+  }
+}
+
+function rpcError({ code, message, data }: NonNullable<Message['error']>): RpcError {
+  const details = (data as { details?: unknown } | null | undefined)?.details;
+  const words = typeof message === 'string' ? message : 'the agent answered with an error';
+  return new RpcError(Number(code), typeof details === 'string' ? `${words}: ${details}` : words);
+}
+
+function drained(output: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    output.once('drain', resolve);
+    output.once('close', resolve);
+  });
+}

@@ -1,0 +1,82 @@
+/** Requests of an agent that a person answers: permission for a tool, and forms. */
+
+import { clip } from '../../../../model/shape.ts';
+import { answerPermission, type Option } from '../../../agent/inside/permission.ts';
+import type { AcpSpec, ToolKind } from '../../../agent/model/agent.ts';
+import { eventData } from '../../model/event.ts';
+import { type Question, sessionLimits } from '../../model/session.ts';
+import type { Recorder } from '../driver.ts';
+import { bound, cutText } from './bound.ts';
+import { eventOf } from './translate.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const maxOptions = 100;
+const maxText = 10_000;
+const maxId = 500;
+
+export class AgentQuestions {
+  readonly #spec: AcpSpec;
+  readonly #recorder: Recorder;
+
+  constructor(spec: AcpSpec, recorder: Recorder) {
+    this.#spec = spec;
+    this.#recorder = recorder;
+  }
+
+  /** Null: not a request for a person. */
+  requested(method: string, params: Json): Promise<unknown> | null {
+    if (method === 'session/request_permission') return this.#permission(params);
+    if (method === 'elicitation/create') return this.#form(params);
+    return null;
+  }
+
+  /** If the owner has a rule for this kind of tool, the rule answers. */
+  async #permission({ toolCall, options }: Json): Promise<unknown> {
+    const call = (toolCall ?? {}) as Json;
+    const offered = optionsIn(options);
+    await this.#record(call);
+    const kind = (typeof call.kind === 'string' ? call.kind : 'other') as ToolKind;
+    if (this.#spec.permissions?.[kind]) return { outcome: answerPermission(this.#spec, kind, offered) };
+    const title = typeof call.title === 'string' ? call.title : 'The agent asks for permission';
+    const { optionId } = await this.#ask({
+      ...{ kind: 'permission', title: cutText(title, sessionLimits.textBytes) },
+      ...{ options: offered.map(({ optionId: id, name, kind: effect }) => ({ id, name, kind: effect })) },
+      ...(typeof call.toolCallId === 'string' ? { toolCallId: clip(call.toolCallId, maxId) } : {}),
+    });
+    return { outcome: optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
+  }
+
+  async #form({ mode, message, requestedSchema, toolCallId }: Json): Promise<unknown> {
+    const { value: schema, isCut } = bound(requestedSchema, sessionLimits.textBytes);
+    if (mode !== 'form' || isCut || typeof schema !== 'object' || schema === null) return { action: 'decline' };
+    const { content } = await this.#ask({
+      ...{ kind: 'question', title: cutText(String(message), sessionLimits.textBytes), schema: schema as Json },
+      ...(typeof toolCallId === 'string' ? { toolCallId: clip(toolCallId, maxId) } : {}),
+    });
+    return content === undefined ? { action: 'cancel' } : { action: 'accept', content };
+  }
+
+  #ask(question: Omit<Question, 'pendingId'>) {
+    eventData.question({ pendingId: 'x', ...question }, []);
+    return this.#recorder.ask(question);
+  }
+
+  /** Records the tool call that the agent sends with its request. */
+  async #record(call: Json): Promise<void> {
+    const { type, data } = eventOf({ ...call, sessionUpdate: 'tool_call_update' });
+    if (type === 'tool') await this.#recorder.record(type, data);
+  }
+}
+
+function optionsIn(options: unknown): (Option & { readonly name: string })[] {
+  const all = Array.isArray(options) ? (options as Partial<Option & { name: string }>[]) : [];
+  return all
+    .filter((one) => typeof one?.optionId === 'string')
+    .slice(0, maxOptions)
+    .map(({ optionId, name, kind }) => ({
+      optionId: optionId!,
+      name: clip(String(name ?? optionId), maxText),
+      kind: clip(String(kind ?? ''), maxText),
+    }));
+}

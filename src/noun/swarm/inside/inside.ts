@@ -1,0 +1,77 @@
+/**
+ * The programs that run inside a sandbox. Each folder has one program, and its contract: `session` the agent API, `spoke`
+ * the hub's program, `room`, `memory` and `bank` the programs for what a sandbox is granted, `mcp` and `terminal` the
+ * settings of agents, `demo-acp` an agent without a model. `inside/tool-server.ts` is the MCP server that the programs of
+ * grants have in common. All run as `agent`, so the daemon checks all that they send. The files in this folder itself,
+ * with `kind`, are the adapter, and the agent of `carrel demo` (`noun/agent/inside/demo/demo.ts`).
+ *
+ * The adapter: the program that drives an agent through the stories of a task file.
+ *
+ * It reads and writes the messages of `noun/swarm/model/message.ts` on stdin and stdout, and logs on stderr. Its life cycle:
+ *
+ *   start → (task-request) → clone or find the repository → stories, one after another or side by side → completion → exit
+ *
+ * Promises:
+ * - All input is checked; invalid input gets an `error` message and has no other effect.
+ * - A story is completed when its one commit is on the branch and the record in `/.data` has it; then the message is
+ *   sent. After a kill at any point the next start continues from the record and the branch: no story is lost or done
+ *   twice.
+ * - After the request, a closed stdin or a lost stdout does not end the work; the record gets its outcome. A second run
+ *   of the adapter in the same sandbox connects to the running one and gets the whole state, as a repeated request on
+ *   any connection does.
+ * - SIGTERM: the agents get SIGTERM, after 5 s SIGKILL; then `completion{stopped}` and exit code 130.
+ * - The processes an agent leaves behind end with its story.
+ *
+ * Exit codes: 0 completed, 1 failed, 2 invalid input, 130 stopped.
+ *
+ * Each story has a checkout of its own, never the workspace. Finished stories are put on top of the branch one after
+ * the other; one that conflicts there is done again from the new tip. The agent's own commits become one.
+ */
+
+import { type OwnReason, ownReasons, type SwarmErrorCode } from '../model/message.ts';
+import type { Story } from '../model/task.ts';
+
+/** The input of an agent for one story. None of it passes through a shell. */
+export interface Assignment {
+  readonly story: Story;
+  /** The story as text. */
+  readonly prompt: string;
+  /** The checkout to work in. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Reporter {
+  /** Output of the agent, in lines. */
+  said(...lines: readonly string[]): void;
+  /** The agent is active, with or without output. */
+  stirred(): void;
+}
+
+/** How an agent's work on a story ended. */
+export interface AgentResult {
+  readonly status: 'completed' | 'failed';
+  /** Its last output. */
+  readonly summary: string;
+  /** Null: there is no error, or the agent itself gave up. */
+  readonly code: SwarmErrorCode | null;
+}
+
+/** Runs one kind of agent on a story. Resolves when the agent's processes have ended; the signal ends them. */
+export type RunAgent = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<AgentResult>;
+
+/** An error that ends a task file or one story. Code null: the agent itself gave up. */
+export class AdapterError extends Error {
+  override readonly name = 'AdapterError';
+  readonly code: SwarmErrorCode | null;
+
+  constructor(code: SwarmErrorCode | null, message: string) {
+    super(message);
+    this.code = code;
+  }
+
+  /** For reasons that the protocol has no code for. */
+  static of(reason: OwnReason, message: string): AdapterError {
+    return new AdapterError(ownReasons[reason], `${reason}: ${message}`);
+  }
+}

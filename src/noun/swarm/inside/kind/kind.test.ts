@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { answerPermission } from '../../../agent/inside/permission.ts';
+import type { AcpSpec } from '../../../agent/model/agent.ts';
+import { ClaudeStream } from './claude-stream.ts';
+
+const options = ['reject_always', 'allow_always', 'allow_once', 'reject_once'].map((kind) => ({
+  kind,
+  optionId: kind,
+}));
+const spec: AcpSpec = { kind: 'acp', command: ['x'], permissions: { fetch: 'reject', read: 'allow' } };
+
+describe('a request for permission', () => {
+  test.each([
+    ['read', 'allow_once'],
+    ['execute', 'allow_once'],
+    ['fetch', 'reject_once'],
+    ['something new', 'allow_once'],
+  ])('for %s is answered with %s', (kind, optionId) => {
+    expect(answerPermission(spec, kind, options)).toEqual({ outcome: 'selected', optionId });
+  });
+
+  test('is cancelled when no option matches the rule', () => {
+    expect(answerPermission(spec, 'fetch', options.slice(1, 3))).toEqual({ outcome: 'cancelled' });
+    expect(answerPermission(spec, 'read', [])).toEqual({ outcome: 'cancelled' });
+  });
+});
+
+describe('the output of claude', () => {
+  function read(exitCode: number, ...lines: unknown[]) {
+    const stream = new ClaudeStream();
+    const said = lines.flatMap((line) => stream.take(typeof line === 'string' ? line : JSON.stringify(line)));
+    return { said, ...stream.end(exitCode) };
+  }
+
+  const result = { type: 'result', subtype: 'success', is_error: false, result: 'All done.' };
+
+  test('is reported as text and uses of tools', () => {
+    const content = [
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', name: 'Bash', input: { command: 'ls\nrm x' } },
+      { type: 'tool_use', name: 'Write', input: { file_path: 'a.ts', content: 'x' } },
+      { type: 'thinking', thinking: 'hm' },
+    ];
+    expect(read(0, { type: 'system' }, { type: 'assistant', message: { content } }, result)).toEqual({
+      said: ['I look.', '[Bash] ls', '[Write] a.ts'],
+      status: 'completed',
+      summary: 'All done.',
+      code: null,
+    });
+  });
+
+  test.each([
+    ['reports an error', 0, { ...result, is_error: true, result: 'Invalid API key' }, 'Invalid API key'],
+    ['used up its turns', 0, { type: 'result', subtype: 'error_max_turns', is_error: false }, 'error_max_turns'],
+    ['exits with a code other than 0', 1, result, 'All done.'],
+  ])('means that the run failed if claude %s', (_, exitCode, last, summary) => {
+    expect(read(exitCode, last)).toMatchObject({ status: 'failed', summary, code: null });
+  });
+
+  test('means that claude crashed if it has no result', () => {
+    expect(
+      read(137, { type: 'system' }, 'Killed', '[]', 'null', '{"type":"assistant","message":{"content":7}}'),
+    ).toEqual({
+      said: [],
+      status: 'failed',
+      summary: 'claude ended with 137 and without a result: Killed\nnull',
+      code: 'AGENT_CRASH',
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import type { Context, Invocation } from '../../../client/cli.ts';
+import { connect } from '../../../client/connect/connect.ts';
+import { during } from '../../../client/output/progress.ts';
+import { table } from '../../../client/output/table.ts';
+import { plain } from '../../../client/output/text.ts';
+import { formatSize } from '../../../model/size.ts';
+import type { VolumeStatusView } from '../api.ts';
+import { lastUseCell, nameCell, ownerCell } from './volume.ts';
+
+type Options = { readonly allUsers?: boolean };
+
+export default async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const asked = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
+  const volumes = await during(context.out, 'measuring the volumes', asked);
+  if (context.json) return context.out.document(volumes);
+  if (volumes.length === 0) return context.out.note('no volumes; make yours with: carrel volume init');
+  context.out.print(...volumeUsage(volumes));
+  if (volumes.some(({ stale }) => stale))
+    context.out.note('stale: unused for long; carrel volume clean NAME removes it');
+}
+
+export function volumeUsage(volumes: readonly VolumeStatusView[], now?: number): string[] {
+  const rows = volumes.map((one) => [
+    nameCell(one),
+    plain(one.type),
+    ownerCell(one),
+    one.sizeBytes === null ? '-' : formatSize(one.sizeBytes),
+    one.mountedBy.map(plain).join(', ') || '-',
+    `${lastUseCell(one, now)}${one.stale ? ' (stale)' : ''}`,
+  ]);
+  return table([['NAME', 'TYPE', 'OWNER', 'SIZE', 'USED BY', 'LAST USE'], ...rows]);
+}

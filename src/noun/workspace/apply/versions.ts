@@ -1,0 +1,105 @@
+/** The three versions of one path, and how their bytes compare. */
+import type { BytePath } from '../../../model/byte-path.ts';
+import { isSame } from '../change/base-log.ts';
+import type { Change, Content, PlannedPath } from '../model/change.ts';
+import { isBinary } from '../tree/content.ts';
+import type { ContentSource, Reader } from '../tree/reader.ts';
+import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
+import type { PathState, PlannedProject } from './planned-project.ts';
+import type { Sameness } from './three-way.ts';
+
+export class Versions implements Sameness {
+  readonly change: Change;
+  readonly project: PathState | null;
+  readonly #reader: Reader;
+  readonly #root: string;
+  readonly #layer: PlannedProject;
+
+  constructor(change: Change, layer: PlannedProject, reader: Reader, project: string) {
+    this.change = change;
+    this.project = layer.look(change.path);
+    this.#layer = layer;
+    this.#reader = reader;
+    this.#root = project;
+  }
+
+  get agent(): ContentSource | null {
+    return sourceOf(this.change.afterContent, this.change.path);
+  }
+
+  projectIsBase(): boolean {
+    if (this.project?.from === null && this.#isUntouched()) return true;
+    const [project, lost] = [this.project?.source ?? null, this.change.beforeContent];
+    if (lost?.at === 'lost' && lost.sha256 && project) return this.#reader.hash(project) === lost.sha256;
+    return this.#same(project, this.#base());
+  }
+
+  projectIsAgent(): boolean {
+    return this.#same(this.project?.source ?? null, this.agent);
+  }
+
+  agentIsBase(): boolean {
+    const { before, after, hardLink } = this.change;
+    // A change without a hard link always differs in something: if not in the mode, then in the content.
+    return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.agent);
+  }
+
+  agentIs(source: ContentSource): boolean {
+    return this.#same(source, this.agent);
+  }
+
+  kind(): PlannedPath['change'] {
+    const { before, after } = this.change;
+    if (before === null) return 'added';
+    if (after === null) return 'deleted';
+    if (before.type !== after.type) return 'retyped';
+    if (before.type !== 'file') return before.type === 'folder' ? 'mode' : 'modified';
+    if (before.sizeBytes !== after.sizeBytes || !this.agentIsBase()) return 'modified';
+    return before.mode === after.mode ? 'linked' : 'mode';
+  }
+
+  /** Returns the merge, or a text that says why there can be none. */
+  merge(sandbox: string): Merged | string {
+    const sources = [this.change.before ? this.#base() : empty, this.project?.source ?? null, this.agent];
+    if (sources[0] === null) return 'both changed it, and what it was changed from is no longer kept';
+    const [base, project, agent] = sources.map((source) => source && this.#reader.read(source, maxMergeBytes));
+    if (!base || !project || !agent) return 'both changed it, and it is too large to merge';
+    if ([base, project, agent].some(isBinary)) return 'both changed it, and it is not text';
+    return mergeFile({ base, project, agent, projectLabel: this.project?.from ?? 'project', agentLabel: sandbox });
+  }
+
+  #same(one: ContentSource | null, other: ContentSource | null): boolean {
+    return one !== null && other !== null && this.#reader.same(one, other);
+  }
+
+  /** Null: the base is no longer stored. A base that is the project itself is lost when the owner changes the file. */
+  #base(): ContentSource | null {
+    const { beforeContent, path } = this.change;
+    return this.#isBaseInProject() && !this.#isUntouched() ? null : sourceOf(beforeContent, path);
+  }
+
+  /** True: the project still has the same file that was the base, unchanged. */
+  #isUntouched(): boolean {
+    const { before, beforeFile } = this.change;
+    const now = this.#layer.onDisk(this.change.path);
+    if (now === null || now.identity === null || now.entry.mode !== before?.mode) return false;
+    if (beforeFile === undefined) return this.#isBaseInProject() && now.entry.sizeBytes === before.sizeBytes;
+    // A new hard link changes the `ctime`, which is ignored if the base is the project itself; any other base can still
+    // be read and compared.
+    return isSame(
+      beforeFile,
+      this.#isBaseInProject() ? { ...now.identity, ctimeNs: beforeFile.ctimeNs } : now.identity,
+    );
+  }
+
+  #isBaseInProject(): boolean {
+    const content = this.change.beforeContent;
+    return content?.at === 'tree' && content.root === this.#root;
+  }
+}
+
+const empty: ContentSource = { from: 'bytes', bytes: new Uint8Array() };
+
+function sourceOf(content: Content | null, path: BytePath): ContentSource | null {
+  return content === null || content.at === 'lost' ? null : { from: 'content', content, path };
+}
