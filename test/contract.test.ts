@@ -19,9 +19,6 @@ const without: Readonly<Record<string, string>> = {
     ]),
   ),
   'src/noun': 'the tables of nouns; each says what it lists',
-  ...Object.fromEntries(
-    ['image', 'project', 'user', 'volume'].map((noun) => [`src/noun/${noun}/cli`, 'listed in volume/cli/storage.ts']),
-  ),
   'src/noun/agent/inside': 'tools for programs that drive an agent, one file each',
   'src/noun/sandbox/cli/stream': 'ways of a command to attach to a program inside, one file each',
 };

@@ -1,5 +1,5 @@
 /** The page about the command line, from the table of commands. */
-import type { Area, CommandEntry, OptionEntry } from '../../src/client/cli.ts';
+import type { CommandEntry, OptionEntry } from '../../src/client/cli.ts';
 import { faultTable } from '../../src/model/fault.ts';
 import { areas } from '../../src/noun/cli.ts';
 import { table } from './schema.ts';
@@ -23,7 +23,7 @@ ${table(
 \`CARREL_SOCKET\` names the shared socket of another daemon, \`CARREL_TOKEN_FILE\` the file with your token for it (or \`CARREL_TOKEN\` the token).
 The daemon starts by itself when a command needs it.
 
-${areas.map(areaText).join('\n\n')}
+${[...new Set(areas.map(({ heading }) => heading))].map(headingText).join('\n\n')}
 
 ## Exit codes
 
@@ -33,7 +33,9 @@ ${table(['exit code', 'errors', 'retry'], exitRows())}
 `;
 }
 
-function areaText({ heading, commands }: Area): string {
+/** The commands of all areas with this heading. */
+function headingText(heading: string): string {
+  const commands = areas.filter((area) => area.heading === heading).flatMap((area) => area.commands);
   const shown = commands.filter(({ hidden }) => !hidden);
   return [`## ${heading.replace(/:$/, '')}`, ...shown.map(commandText)].join('\n\n');
 }

@@ -1,11 +1,9 @@
 import { run } from '../lib/process/run.ts';
+import type { Author } from '../model/author.ts';
 import { authorPattern } from '../model/author.ts';
-import type { ApplyRequest } from '../noun/workspace/api.ts';
 import type { Client } from './client.ts';
 
 const patienceMs = 5000;
-
-type Author = NonNullable<ApplyRequest['author']>;
 
 /** The author that git uses for commits in the sandbox's project; null: git has none configured. */
 export async function ownerOf(client: Client, sandbox: string): Promise<Author | null> {

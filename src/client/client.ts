@@ -6,30 +6,21 @@
  * sent then: nothing was sent before, so that is always safe. A request that only reads is retried if its daemon dies
  * before it answers; for any other request the error says how to find out whether it was done.
  */
+
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { firstBytes } from '../lib/process/collect.ts';
-import { actAsHeader, clientHeader, methodAndPath, noticeHeader, type PathNames } from '../lib/wire/api.ts';
+import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from '../lib/wire/api.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from '../lib/wire/stream.ts';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { formatSize } from '../model/size.ts';
-import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from '../noun/routes.ts';
+import type { Answering, AnswerOf, Input, PathOf, QueryOf, RouteKey } from '../noun/routes.ts';
 import { broken, type DaemonAddress, dial } from './dial.ts';
 
 /** A list of a million changes has less, unless their paths are long. V8 has no longer strings. */
 const maxAnswerBytes = 500 * 1024 ** 2;
-
-/** The values for the names in braces in the path of a route. */
-type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
-
-export interface Input<K extends RouteKey> {
-  readonly path?: PathOf<K>;
-  readonly query?: QueryOf<K>;
-  readonly body?: BodyOf<K>;
-  readonly signal?: AbortSignal;
-}
 
 /** The caller. Left out: the owner of the home, whom the socket of the home admits without a token. */
 export interface CallerOptions {

@@ -1,5 +1,7 @@
 /** The types of all routes, from their declarations in the daemon; this file has no code at run time. */
+
 import type { z } from 'zod';
+import type { PathNames } from '../lib/wire/api.ts';
 import type { Declared } from './app.ts';
 
 export type RouteKey = Declared['key'];
@@ -15,3 +17,13 @@ export type QueryOf<K extends RouteKey> = [Shape<K, 'query'>] extends [never]
   ? Record<string, never>
   : z.output<Shape<K, 'query'>>;
 export type AnswerOf<K extends RouteKey> = Find<K>['answer'] extends infer A extends z.ZodType ? z.output<A> : unknown;
+
+/** The values for the names in braces in the path of a route. */
+export type PathOf<K extends RouteKey> = K extends unknown ? { readonly [N in PathNames<K>]: string } : never;
+
+export interface Input<K extends RouteKey> {
+  readonly path?: PathOf<K>;
+  readonly query?: QueryOf<K>;
+  readonly body?: BodyOf<K>;
+  readonly signal?: AbortSignal;
+}

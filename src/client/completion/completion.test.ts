@@ -36,7 +36,7 @@ test('a command of two words has its own options, and its second word is offered
   expect(bash(offered)).toMatch(/^ {4}user\) arguments='add ls token rm' ;;$/m);
   expect(bash(offered)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
   expect(bash(offered)).toMatch(
-    /^ {4}''\) arguments='up .* volume home secret image user compose share net .* demo init completion help' ;;$/m,
+    /^ {4}''\) arguments='up .* volume home secret user image compose share net .* demo init completion help' ;;$/m,
   );
   expect(zsh(offered)).toMatch(/^_carrel_user\(\) \{$/m);
   expect(zsh(offered)).toMatch(/^ {4}add\) _arguments '--uid/m);

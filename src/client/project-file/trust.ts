@@ -1,7 +1,7 @@
 /** After a request was refused because a carrel.yaml is not trusted, asks at a terminal whether to trust it. */
 
 import { Fault, isFault } from '../../model/fault.ts';
-import type { TrustView } from '../../noun/project/api/fleet.ts';
+import type { AnswerOf } from '../../noun/routes.ts';
 import type { Context } from '../cli.ts';
 import type { Client } from '../client.ts';
 import type { Output } from '../output/output.ts';
@@ -39,7 +39,7 @@ export async function askTrust(out: Output, client: Client, file: FleetFilePath)
   await client.call('POST /v1/trust', { body });
 }
 
-export function tellGrants(out: Output, { file, added }: TrustView): void {
+export function tellGrants(out: Output, { file, added }: AnswerOf<'POST /v1/trust'>): void {
   out.say(`${file} gives sandboxes what was not trusted yet:`);
   for (const grant of added) out.say(`  + ${grant}`);
 }

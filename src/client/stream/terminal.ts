@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { encodeJson } from '../../lib/wire/stream.ts';
-import type { TerminalSize } from '../../noun/sandbox/model.ts';
+import type { TerminalSize } from '../../model/engine.ts';
 
 export function terminalSize(): TerminalSize {
   const { rows, columns } = process.stdout;

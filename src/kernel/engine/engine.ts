@@ -30,9 +30,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { logBytes, logFiles } from '../../lib/file/rotate.ts';
 import type { ProcessRef } from '../../lib/process/process.ts';
+import type { EngineName, TerminalSize } from '../../model/engine.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Mount } from '../../model/mount.ts';
-import type { EngineName, SandboxSpec, TerminalSize } from '../../noun/sandbox/model.ts';
 
 export interface Engine {
   readonly name: EngineName;
@@ -67,7 +67,7 @@ export interface Engine {
 }
 
 /** Returns the engine that the record of a sandbox names. Throws if that engine cannot be opened. */
-export type EngineOf = (sandbox: { readonly spec: Pick<SandboxSpec, 'engine'> }) => Engine;
+export type EngineOf = (sandbox: { readonly spec: { readonly engine: EngineName } }) => Engine;
 
 /** Plain JSON; only the engine that made it reads it. */
 export type Handle = unknown;

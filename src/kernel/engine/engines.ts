@@ -6,8 +6,8 @@
  * also opens an engine that an earlier daemon has used: it may hold orphans.
  */
 import { withTimeout } from '../../lib/flow/with-timeout.ts';
+import type { EngineName } from '../../model/engine.ts';
 import { isFault } from '../../model/fault.ts';
-import type { EngineName } from '../../noun/sandbox/model.ts';
 import type { Engine, EngineOf } from './engine.ts';
 
 export interface EngineSource {

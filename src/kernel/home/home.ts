@@ -18,8 +18,8 @@ import { isErrno } from '../../lib/file/file.ts';
 import { overlayRefusal } from '../../lib/sys/overlay-trial.ts';
 import { tryLock } from '../../lib/sys/sys.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
-import type { Places } from '../../noun/sandbox/launch/launch.ts';
 import { defaultVolumePrefix, volumeName } from '../../noun/volume/model.ts';
+import type { Places } from './places.ts';
 
 /** The socket of the owner, in the home. */
 export const socketName = 'carrel.sock';

@@ -1,10 +1,9 @@
 /** The program of a thread: does one job after another, by name. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { setScratch } from '../../lib/file/scratch.ts';
-import { cancelled, isCancelled, setCancelFlag } from '../../lib/flow/cancel.ts';
+import { cancelled, endWaits, isCancelled, setCancelFlag } from '../../lib/flow/cancel.ts';
 import { asFault } from '../../model/fault.ts';
 import { jobs } from '../../noun/jobs.ts';
-import { endGit } from '../../noun/workspace/git/git.ts';
 import type { JobAnswer, JobOrder, ThreadMessage, WorkerData } from './job.ts';
 
 const { scratch, installation, cancel } = workerData as WorkerData;
@@ -13,7 +12,7 @@ setCancelFlag(cancel);
 
 parentPort?.on('message', async (message: ThreadMessage) => {
   // Loops check the flag; a job that waits for git does not.
-  if (message === 'cancel') endGit();
+  if (message === 'cancel') endWaits();
   else post(await answer(message));
 });
 

@@ -1,10 +1,10 @@
 /** Calls of routes from inside the daemon. They are validated, logged and refused like requests of clients. */
-import type { Input } from '../../client/client.ts';
+
 import { validated } from '../../lib/schema/validated.ts';
 import { jsonPieces } from '../../lib/wire/encoded-json.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { Actor } from '../../model/user.ts';
-import type { AnswerOf, RouteKey } from '../../noun/routes.ts';
+import type { AnswerOf, Input, RouteKey } from '../../noun/routes.ts';
 import type { Audit, Detail } from '../audit/audit.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Auditing, audited, type SecretCheck } from './auditing.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI document, made from the declarations of routes. */
 import { z } from 'zod';
+import { faultBody } from '../../lib/schema/fault-body.ts';
 import { methodAndPath } from '../../lib/wire/api.ts';
-import { faultBody } from '../../noun/installation/api.ts';
 import type { Route } from './route.ts';
 
 export function openapi(version: string, routes: readonly Route[]): object {

@@ -18,13 +18,10 @@
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
 import type { Event, NewEvent } from '../../model/event.ts';
-import type { Sandbox } from '../../noun/sandbox/model.ts';
-import type { NounRows } from '../../noun/table.ts';
+import type { NounRows } from '../../noun/rows.ts';
 
 /** Each kind of row and its value. A new noun adds a line to `NounRows`, no table. */
-export interface Kinds extends NounRows {
-  sandbox: Sandbox;
-}
+export type Kinds = NounRows;
 
 export type RowKind = keyof Kinds;
 

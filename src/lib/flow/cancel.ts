@@ -18,6 +18,17 @@ export function checkCancelled(): void {
   if (isCancelled()) throw cancelled();
 }
 
+const ends = new Set<() => void>();
+
+/** Called when the job of this thread is cancelled while it waits for a program. */
+export function onCancel(end: () => void): void {
+  ends.add(end);
+}
+
+export function endWaits(): void {
+  for (const end of ends) end();
+}
+
 export function cancelled(): Fault {
   return new Fault('cancelled', 'the work was cancelled');
 }

@@ -1,6 +1,5 @@
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkspacePlace } from '../../noun/workspace/workspace.ts';
 import { isErrno } from '../file/file.ts';
 import { bindMount, detachMount, mount, mountFlags } from './sys-mount.ts';
 
@@ -8,7 +7,7 @@ import { bindMount, detachMount, mount, mountFlags } from './sys-mount.ts';
  * Tries whether changes over `lower` can be kept below `home`; null, or the reason why not. Needs a mount namespace of
  * the daemon.
  */
-export function overlayRefusal(lower: string, home: string, marks: WorkspacePlace['marks']): string | null {
+export function overlayRefusal(lower: string, home: string, marks: 'trusted' | 'user'): string | null {
   const folder = mkdtempSync(join(home, 'trial-'));
   const target = join(folder, 'merged');
   try {

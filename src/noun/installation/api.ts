@@ -17,11 +17,4 @@ export const statusView = z.strictObject({
 
 export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
 
-export const faultBody = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  hint: z.string().optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-});
-
 export type StatusView = z.output<typeof statusView>;

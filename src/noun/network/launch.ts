@@ -1,8 +1,8 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../../lib/file/package.ts';
-import { metadataPath } from '../sandbox/launch/identity.ts';
 import type { Hook } from '../sandbox/launch/launch.ts';
+import { metadataPath } from '../sandbox/launch/launch.ts';
 import type { SandboxSpec } from '../sandbox/model.ts';
 import { insidePorts } from './network.ts';
 

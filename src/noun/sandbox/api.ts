@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { authorPattern } from '../../model/author.ts';
+import { engineNames, runtimeNames } from '../../model/engine.ts';
 import { idPattern, variableNamePattern } from '../../model/name.ts';
 import { grantRequests, grantViews } from '../grant-api.ts';
 import { type GrantField, grantTable } from '../grant-table.ts';
@@ -9,7 +10,7 @@ import { maxPorts, networkRequest, networkView, portRequest } from '../network/a
 import { maxCredentials } from '../network/model/credential.ts';
 import { maxServices, serviceNamePattern } from '../network/model/service.ts';
 import { secretName } from '../user/api/secret.ts';
-import { engineNames, runtimeNames, sandboxStates, workspaceModes } from './model.ts';
+import { sandboxStates, workspaceModes } from './model.ts';
 
 const name = z.string().min(1).max(63);
 /** Identifies a sandbox even if another one has its name by now. */

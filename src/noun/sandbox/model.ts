@@ -9,7 +9,9 @@
  *
  * An end state changes only by `start`.
  */
+
 import type { Author } from '../../model/author.ts';
+import type { EngineName, TerminalSize } from '../../model/engine.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Granted } from '../grant-table.ts';
@@ -30,18 +32,6 @@ export type WorkspaceKind = 'overlay' | 'copy';
 export interface FrozenBase {
   readonly id: string;
   readonly from: 'copy' | 'clone';
-}
-
-export const engineNames = ['local', 'docker'] as const;
-export type EngineName = (typeof engineNames)[number];
-
-/** OCI runtimes, in order of preference. */
-export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
-export type RuntimeName = (typeof runtimeNames)[number];
-
-export interface TerminalSize {
-  readonly rows: number;
-  readonly columns: number;
 }
 
 export interface SandboxSpec extends Granted {

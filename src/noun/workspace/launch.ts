@@ -1,8 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Places } from '../../kernel/home/places.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import type { Hook, Places } from '../sandbox/launch/launch.ts';
+import type { Hook } from '../sandbox/launch/launch.ts';
 import type { Sandbox } from '../sandbox/model.ts';
 import { type WorkspacePlace, workspaceMounts } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 /** Containers of a Docker Engine that Carrel did not make: only observed, by an id that the user passes. */
 import { existsSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
-import type { ObservedContainer } from '../../../noun/swarm/model/swarm.ts';
+import type { ObservedContainer } from '../../../model/foreign-container.ts';
 import { exitFrom } from '../exit.ts';
 import { Connection } from './connection.ts';
 import { findSocket } from './socket.ts';

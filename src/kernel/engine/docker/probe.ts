@@ -1,9 +1,9 @@
 /** Probes a Docker Engine. */
 
 import { existsSync } from 'node:fs';
+import { runtimeNames } from '../../../model/engine.ts';
 import { isFault } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
-import { runtimeNames } from '../../../noun/sandbox/model.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { failure, limitWords, ok, refusalIn, warning } from '../probe-row.ts';
 import { Connection } from './connection.ts';

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
+import { runtimeNames } from '../../../model/engine.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type Limits, optionsOf } from '../../../model/limits.ts';
-import { runtimeNames } from '../../../noun/sandbox/model.ts';
 import type { Launch } from '../engine.ts';
 import { logName } from '../local/log-file.ts';
 import { isOuter, outerMounts, refuseNested } from '../local/nested.ts';

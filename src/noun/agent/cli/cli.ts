@@ -1,8 +1,8 @@
 /** The commands about agents in terminals. */
 
 import type { Area, CommandEntry, OptionEntry } from '../../../client/cli.ts';
+import { engineNames } from '../../../model/engine.ts';
 import { agentGrantOptions, serviceOption } from '../../sandbox/cli/grant-options.ts';
-import { engineNames } from '../../sandbox/model.ts';
 import { terminalAgents } from '../model/table.ts';
 
 const options: readonly OptionEntry[] = [

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signalNumber } from '../../../lib/process/signal.ts';
-import { AdapterError } from '../../swarm/inside/inside.ts';
+import { AdapterError } from './adapter-error.ts';
 import { notInstalled } from './program.ts';
 
 export interface GroupOptions {

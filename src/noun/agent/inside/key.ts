@@ -4,9 +4,9 @@
  */
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AdapterError } from '../../swarm/inside/inside.ts';
 import type { TaskRequest } from '../../swarm/model/message.ts';
 import type { AgentSpec } from '../model/agent.ts';
+import { AdapterError } from './adapter-error.ts';
 
 export interface FoundKey {
   readonly variable: string;

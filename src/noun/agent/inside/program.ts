@@ -1,7 +1,7 @@
 /** Checks that the agent's program is installed before any story begins. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { AdapterError } from '../../swarm/inside/inside.ts';
+import { AdapterError } from './adapter-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

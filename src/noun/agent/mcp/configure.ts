@@ -1,9 +1,9 @@
 import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Places } from '../../../kernel/home/places.ts';
 import { Anchor, within } from '../../../lib/file/anchor.ts';
 import { openRegularBelow, readBounded } from '../../../lib/file/bounded-read.ts';
 import { readIfThere } from '../../../lib/file/file.ts';
-import type { Places } from '../../sandbox/launch/launch.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { configurePath, type McpServer, mcpAddedPath, mcpAppliedName, mcpListName } from '../model/mcp.ts';
 

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { engineNames } from '../../../model/engine.ts';
 import { sandboxNamePattern } from '../../../model/name.ts';
-import { engineNames } from '../../sandbox/model.ts';
 import { branchNamePattern, containerIdPattern, storyIdPattern, storyStatuses } from '../../swarm/model/message.ts';
 import { containerNamePattern, containerStatuses } from '../../swarm/model/swarm.ts';
 import { isInsidePath } from './inside.ts';

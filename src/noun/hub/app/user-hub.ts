@@ -6,11 +6,9 @@ import { endWith } from '../../../kernel/server/route.ts';
 import { validated } from '../../../lib/schema/validated.ts';
 import type { FramedConnection } from '../../../lib/wire/framed-connection.ts';
 import { Fault } from '../../../model/fault.ts';
-import { memoryTools } from '../../memory/app/tools.ts';
 import type { Projects } from '../../project/app/projects.ts';
 import { checkProjectId, type Project } from '../../project/model/project.ts';
-import { roomTools } from '../../room/app/tools.ts';
-import { swarmTools } from '../../swarm/app/tools.ts';
+import { offeredTools } from '../../tools.ts';
 import type { ToolView } from '../api.ts';
 import { type HubCaller, socketCaller, type Tool, type ToolCall } from '../hub.ts';
 import type { McpParts } from '../mcp.ts';
@@ -38,9 +36,7 @@ export const hubTools: readonly HubTool[] = [
   ...codeEditTools,
   ...refactorTools,
   ...environmentTools,
-  ...swarmTools,
-  ...roomTools,
-  ...memoryTools,
+  ...offeredTools,
 ];
 
 export interface UserHubParts {

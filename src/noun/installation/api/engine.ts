@@ -1,6 +1,6 @@
 /** Engines. */
 import { z } from 'zod';
-import { engineNames } from '../../sandbox/model.ts';
+import { engineNames } from '../../../model/engine.ts';
 
 export const engineView = z.strictObject({
   name: z.enum(engineNames),

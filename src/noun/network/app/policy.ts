@@ -2,7 +2,7 @@
 
 import { Fault } from '../../../model/fault.ts';
 import type { ProjectFile } from '../../project/app/project-file.ts';
-import { networkGrants } from '../../project/fleet/grants.ts';
+import { networkGrants } from '../model/grant-line.ts';
 import { maxRules, ruleClass, usableRule } from '../model/network.ts';
 import { expandPresets, type NetworkPresets } from '../model/preset.ts';
 

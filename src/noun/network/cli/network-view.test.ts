@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Output } from '../../../client/output/output.ts';
+import { parsePorts } from '../model/published.ts';
 import { explanation } from './explain.ts';
 import { listing, type NetworkLogLine } from './log.ts';
-import { parsePorts } from './port.ts';
 import { portListing } from './port-ls.ts';
 
 const out = new Output(false, { write: () => {} }, { write: () => {} }, {});

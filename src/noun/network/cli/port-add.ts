@@ -2,7 +2,7 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { hostPortText } from '../../../client/output/host-port.ts';
 import { checkSandboxName } from '../../../model/name.ts';
-import { parsePorts } from './port.ts';
+import { parsePorts } from '../model/published.ts';
 
 interface Options {
   readonly address?: string;

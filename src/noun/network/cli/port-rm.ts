@@ -1,7 +1,7 @@
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { checkSandboxName } from '../../../model/name.ts';
-import { parsePorts } from './port.ts';
+import { parsePorts } from '../model/published.ts';
 
 export default async function portRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };

@@ -18,11 +18,13 @@
  * - Volumes and rooms are created and never removed. Secrets are named; their values are not in the file.
  * - Everything that can be checked is refused before the first step.
  */
+
+import type { EngineName, RuntimeName } from '../../../model/engine.ts';
 import type { FaultCode } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
 import type { AskedGrants, DeclaredGrants } from '../../grant-table.ts';
 import type { WatchAction } from '../../room/model/watch.ts';
-import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../../sandbox/model.ts';
+import type { SandboxState, WorkspaceMode } from '../../sandbox/model.ts';
 
 /** The content of a carrel.yaml with defaults filled in and absolute paths. */
 export interface Declaration {

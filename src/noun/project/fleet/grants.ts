@@ -3,9 +3,10 @@
  * own folder, real folders that an agent can write, and watchers of rooms. Commands, variables and limits of a sandbox are not
  * grants: their effect stays inside the sandbox.
  */
+
 import { resolve } from 'node:path';
 import { declarable } from '../../grant-table.ts';
-import { canonicalRule } from '../../network/model/network.ts';
+import { networkGrants } from '../../network/model/grant-line.ts';
 import type { FleetContent, SandboxContent } from './schema.ts';
 import { watchGrants } from './watch.ts';
 
@@ -28,10 +29,6 @@ export function grantsOf(content: GrantingContent, place: FileFolder): string[] 
   return [...new Set([...networkGrants(network), ...folders, ...watchGrants(rooms), ...ofSandboxes])];
 }
 
-export function networkGrants(network: FleetContent['network']): string[] {
-  return Array.isArray(network) ? network.map((rule) => `network ${spelled(rule)}`) : [];
-}
-
 function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, place: FileFolder): string[] {
   const { network, credentials = [], services = [], secrets = [], mode, project } = sandbox;
   const bound = mode === 'bind' && project !== undefined ? projects[project] : undefined;
@@ -43,13 +40,4 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
     ...declarable.flatMap(({ key, word }) => (sandbox[key] ?? []).map((text) => `${word} ${text}`)),
     ...(bound === undefined ? [] : [`writes ${place.outsideTarget(bound) ?? resolve(place.folder, bound)}`]),
   ];
-}
-
-/** An invalid rule is refused where it is used, ignoring here. */
-function spelled(rule: string): string {
-  try {
-    return canonicalRule(rule);
-  } catch {
-    return rule;
-  }
 }

@@ -4,12 +4,13 @@
  */
 
 import { z } from 'zod';
+import { engineNames, runtimeNames } from '../../../model/engine.ts';
 import { sandboxNamePattern, variableNamePattern } from '../../../model/name.ts';
 import { type DeclaredGrants, declarable } from '../../grant-table.ts';
 import { maxCredentials } from '../../network/model/credential.ts';
 import { maxRules } from '../../network/model/network.ts';
 import { maxServices, serviceNamePattern } from '../../network/model/service.ts';
-import { engineNames, runtimeNames, workspaceModes } from '../../sandbox/model.ts';
+import { workspaceModes } from '../../sandbox/model.ts';
 import { labelPattern, userVolumeTypes } from '../../volume/model.ts';
 import { argv, isShort, maxEntries, secretName, text } from './field.ts';
 import { rooms } from './room-schema.ts';

@@ -1,8 +1,8 @@
 /** Sections `runtime`, `limits` and `logs` of config.yaml: what sandboxes get if a request does not say. */
 import { z } from 'zod';
 import { type At, bytes, rotation, rotationOf, section, sizeKey } from '../../../kernel/settings/section.ts';
+import { runtimeNames } from '../../../model/engine.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../../../model/limits.ts';
-import { runtimeNames } from '../model.ts';
 
 const limits = z
   .strictObject({

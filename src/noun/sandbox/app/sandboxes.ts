@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { EngineOf } from '../../../kernel/engine/engine.ts';
+import type { Places } from '../../../kernel/home/places.ts';
 import type { Row, Store } from '../../../kernel/store/store.ts';
 import { EncodedJson } from '../../../lib/wire/encoded-json.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -13,7 +14,6 @@ import type { SpecTexts } from '../../user/app/secret/secrets.ts';
 import type { Unapplied } from '../../workspace/app/unapplied.ts';
 import type { SandboxRequest, SandboxView, StatsView } from '../api.ts';
 import { launchAdditions } from '../launch/compose.ts';
-import type { Places } from '../launch/launch.ts';
 import { boundFolders, hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } from '../model.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';

@@ -1,11 +1,11 @@
 /** A sandbox as the API shows it. */
 
+import type { Places } from '../../../kernel/home/places.ts';
 import type { Mount } from '../../../model/mount.ts';
 import { viewsOf } from '../../grant-table.ts';
 import { noNetwork } from '../../network/model/network.ts';
 import type { SandboxView } from '../api.ts';
 import { launchAdditions } from '../launch/compose.ts';
-import type { Places } from '../launch/launch.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../model.ts';
 
 export interface ViewTroubles {

@@ -1,8 +1,9 @@
 /** The commands about sandboxes. */
 
 import type { Area, NameSources, OptionEntry } from '../../../client/cli.ts';
+import { engineNames, runtimeNames } from '../../../model/engine.ts';
 import { sandboxNamePattern } from '../../../model/name.ts';
-import { engineNames, runtimeNames, workspaceModes } from '../model.ts';
+import { workspaceModes } from '../model.ts';
 import { grantOptions, serviceOption } from './grant-options.ts';
 
 const env: readonly OptionEntry[] = [

@@ -5,17 +5,18 @@ import { authorIn } from '../../../client/author.ts';
 import { askedEnv, type EnvOptions } from '../../../client/env.ts';
 import { naming, parseCount, parseNumber, parsePairs } from '../../../client/option.ts';
 import { absolute } from '../../../client/paths.ts';
+import type { EngineName, RuntimeName } from '../../../model/engine.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { parseSize } from '../../../model/size.ts';
 import { type AskedGrants, grantTable } from '../../grant-table.ts';
 import { bankRequest } from '../../memory/model/bank.ts';
-import { parsePublished } from '../../network/cli/port.ts';
 import { checkCredentialName } from '../../network/model/credential.ts';
 import { usableRule } from '../../network/model/network.ts';
+import { parsePublished } from '../../network/model/published.ts';
 import { checkServiceName } from '../../network/model/service.ts';
 import { checkSecretName } from '../../user/model.ts';
 import type { SandboxRequest } from '../api.ts';
-import type { EngineName, RuntimeName, WorkspaceMode } from '../model.ts';
+import type { WorkspaceMode } from '../model.ts';
 import { type StreamChoice, type StreamOptions, terminalEnv } from './stream/stream-options.ts';
 
 export interface SandboxOptions extends StreamOptions, EnvOptions, GrantOptions {

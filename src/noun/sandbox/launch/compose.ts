@@ -1,37 +1,13 @@
 /** Composes a launch from the contributions of all hooks. */
-import type { Launch } from '../../../kernel/engine/engine.ts';
-import { agentProgram } from '../../agent/launch.ts';
-import { configuredCommand } from '../../agent/mcp/configure.ts';
-import { memory } from '../../memory/launch.ts';
-import { credentials } from '../../network/credential/launch.ts';
-import { commandOf, network, networkEnv } from '../../network/launch.ts';
-import { services } from '../../network/launch-services.ts';
-import { secrets } from '../../user/secret/launch.ts';
-import { workspace } from '../../workspace/launch.ts';
-import type { Sandbox } from '../model.ts';
-import { folders } from './folders.ts';
-import { grants } from './grants.ts';
-import { identity } from './identity.ts';
-import type { Hook, HookAdditions, LaunchOptions, Places } from './launch.ts';
-import { programs } from './programs.ts';
-import { prepareRoot } from './root.ts';
-import { system } from './system.ts';
 
-/** Later hooks override earlier ones; the spec overrides all. */
-const hooks: readonly Hook[] = [
-  system,
-  folders,
-  identity,
-  network,
-  secrets,
-  credentials,
-  services,
-  grants,
-  memory,
-  workspace,
-  programs,
-  agentProgram,
-];
+import type { Launch } from '../../../kernel/engine/engine.ts';
+import type { Places } from '../../../kernel/home/places.ts';
+import { configuredCommand } from '../../agent/mcp/configure.ts';
+import { hooks } from '../../hooks.ts';
+import { commandOf, networkEnv } from '../../network/launch.ts';
+import type { Sandbox } from '../model.ts';
+import type { HookAdditions, LaunchOptions } from './launch.ts';
+import { prepareRoot } from './root.ts';
 
 /** Mounts, environment and working directory of a sandbox, without preparing anything. */
 export function launchAdditions(sandbox: Sandbox, places: Places): Required<HookAdditions> {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Places } from '../../../kernel/home/places.ts';
 import type { Mount } from '../../../model/mount.ts';
 import type { Sandbox } from '../model.ts';
-import type { Hook, Places } from './launch.ts';
+import type { Hook } from './launch.ts';
 
 /** The folders that are kept as long as the sandbox: its data, and its home, an overlay over the home of its user. */
 export const folders: Hook = {

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Places } from '../../../kernel/home/places.ts';
 import type { MountPlaces } from '../../../model/grant.ts';
 import type { Mount } from '../../../model/mount.ts';
 import { grantTable } from '../../grant-table.ts';
 import type { Sandbox } from '../model.ts';
-import type { Hook, Places } from './launch.ts';
+import type { Hook } from './launch.ts';
 
 /** Mounts and variables of all grants of a sandbox, as each kind of grant declares them. */
 export const grants: Hook = {

@@ -6,8 +6,8 @@ import { bankGrant } from '../../memory/model/bank.ts';
 import { sessionsFolder } from '../../session/model/session.ts';
 import type { Sandbox } from '../model.ts';
 import type { Hook } from './launch.ts';
+import { metadataPath } from './launch.ts';
 
-export const metadataPath = '/run/carrel/metadata';
 const gitFile = 'gitconfig';
 
 /** Id, name and author of the sandbox, as files and as the variables that agents look for. */

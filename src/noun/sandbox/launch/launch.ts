@@ -10,7 +10,9 @@
  * - `prepare` runs at every start. It is idempotent: after a crash it runs again for the same sandbox.
  * - A hook writes only below the folders that `Places` names.
  */
+
 import type { Launch } from '../../../kernel/engine/engine.ts';
+import type { Places } from '../../../kernel/home/places.ts';
 import type { Mount } from '../../../model/mount.ts';
 import type { Sandbox } from '../model.ts';
 
@@ -25,28 +27,6 @@ export interface HookAdditions {
   readonly cwd?: string;
 }
 
-/** The folders of this installation. */
-export interface Places {
-  readonly home: string;
-  /** A short, stable id: part of the names that this installation uses on the machine, so that they are unique. */
-  readonly installation: string;
-  /** The folder of one sandbox, removed with the sandbox. */
-  sandbox(id: string): string;
-  /** The folder that a sandbox keeps over stop and start. A restored snapshot replaces it as a whole. */
-  state(id: string): string;
-  /** The home of a user, the lower layer of homes in sandboxes. */
-  userHome(user: string): string;
-  volume(name: string): string;
-  base(id: string): string;
-  /** Whether the kernel can mount overlays on this filesystem. */
-  readonly overlays: boolean;
-  /** Whether the daemon is root only in a user namespace. */
-  readonly rootless: boolean;
-  readonly images: string;
-  /** Copies of the programs that run inside, one folder per version. */
-  readonly tools: string;
-}
-
 /** Facts about a start that are not in the record. */
 export interface LaunchOptions {
   /** The number of the user. */
@@ -54,3 +34,7 @@ export interface LaunchOptions {
   readonly console: boolean;
   readonly held: Launch['held'];
 }
+
+export const metadataPath = '/run/carrel/metadata';
+
+export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

@@ -4,10 +4,10 @@ import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, statS
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Root } from '../../../kernel/engine/engine.ts';
+import type { Places } from '../../../kernel/home/places.ts';
 import { isErrno, removeTree } from '../../../lib/file/file.ts';
 import { run } from '../../../lib/process/run.ts';
 import { Fault } from '../../../model/fault.ts';
-import type { Places } from './launch.ts';
 
 const unpackTimeoutMs = 600_000;
 

@@ -1,10 +1,10 @@
 import type { Hook } from './launch.ts';
+import { systemFolders } from './launch.ts';
 
 /** The tmpfs at /tmp may take at most half of the memory of the sandbox. */
 const tmpShare = 0.5;
 
 const ownFolders = ['/home/agent/.local/bin', '/opt/carrel/bin'];
-export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** The PATH: Carrel's own folders, then those of the image, then those of every system. */
 function searchPath(image: string): string {

@@ -16,10 +16,10 @@
  * - A start that fails is recorded with its reason before its Fault is thrown.
  */
 import type { EngineOf, Handle, LogLine } from '../../../kernel/engine/engine.ts';
+import type { Places } from '../../../kernel/home/places.ts';
 import type { Row, Store } from '../../../kernel/store/store.ts';
 import type { ProcessRef } from '../../../lib/process/process.ts';
 import type { Limits } from '../../../model/limits.ts';
-import type { Places } from '../launch/launch.ts';
 import type { Sandbox } from '../model.ts';
 import type { SandboxStep } from './plan.ts';
 

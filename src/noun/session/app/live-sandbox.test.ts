@@ -12,8 +12,8 @@ import { AgentApi } from '../agent-api.ts';
 import { FolderCopies } from '../copies.ts';
 import { FakeSessions } from '../inside/fake.ts';
 import { serveSessions } from '../inside/http/http.ts';
-import type { ApiSettings } from '../inside/inside.ts';
 import { sessionLimits } from '../model/session.ts';
+import type { ApiSettings } from '../model/settings.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 
 const token = 'secret-token';

@@ -4,7 +4,7 @@ import type { TokenKeys } from '../../../kernel/server/token-key.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
 import { acpServers } from '../../agent/model/mcp.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import type { ApiSettings } from '../inside/inside.ts';
+import type { ApiSettings } from '../model/settings.ts';
 import { hashOf, type SessionTokens } from '../tokens.ts';
 import { type AgentParts, agentsIn, defaultIn } from './agents.ts';
 

@@ -12,24 +12,8 @@
  * resolves when its event is on disk. Faults: `not_found` (no such session or question), `conflict` (busy, answered
  * already, closed), `exhausted` (a limit), `invalid`.
  */
-import type { AcpSpec } from '../../agent/model/agent.ts';
 import type { SessionFold } from '../model/fold.ts';
 import type { ContentBlock, SessionEvent } from '../model/session.ts';
-
-/** What `start` gets on stdin. Tokens are SHA-256, in hex. */
-export interface ApiSettings {
-  /** The first is the daemon's; only it may read digests and restore logs. */
-  readonly tokens: readonly string[];
-  /** The agents that sessions may use, by name. */
-  readonly agents: Readonly<Record<string, AcpSpec>>;
-  readonly defaultAgent: string;
-  /** As `mcpServers` of `session/new`. */
-  readonly mcpServers: readonly Readonly<Record<string, unknown>>[];
-  readonly sandbox: string;
-  readonly idleAgentSeconds: number;
-  /** Version of these settings. The daemon reads it from `GET /health` to see whether they are current. */
-  readonly version?: string;
-}
 
 export interface NewSession {
   readonly sessionId?: string | undefined;

@@ -3,7 +3,7 @@
 import { Fault } from '../../../model/fault.ts';
 import { list, object, plainObject, record, type Shape, ShapeError, text, whole } from '../../../model/shape.ts';
 import { type AcpSpec, agentSpec } from '../../agent/model/agent.ts';
-import type { ApiSettings } from './inside.ts';
+import type { ApiSettings } from '../model/settings.ts';
 
 const acpSpec: Shape<AcpSpec> = (value, path) => {
   const spec = agentSpec(value, path);

@@ -1,8 +1,8 @@
 /** The commands about task files, swarms and what agents may run. */
 
 import type { Area, CommandEntry, GroupEntry, NameSources, OptionEntry } from '../../../client/cli.ts';
+import { engineNames } from '../../../model/engine.ts';
 import { agentGrantOptions, serviceOption } from '../../sandbox/cli/grant-options.ts';
-import { engineNames } from '../../sandbox/model.ts';
 import { containerStatuses } from '../model/swarm.ts';
 
 const agent: OptionEntry = {

@@ -2,6 +2,7 @@
 import { basename, join } from 'node:path';
 import type { Author } from '../../../model/author.ts';
 import { clip } from '../../../model/shape.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { findKey, refuseKeys } from '../../agent/inside/key.ts';
 import { requireProgram } from '../../agent/inside/program.ts';
 import type { AdapterSettings } from '../../agent/model/agent.ts';
@@ -20,7 +21,6 @@ import { type AdapterClock, Broadcast, type SwarmListener } from './broadcast.ts
 import { GitCheckouts } from './checkout.ts';
 import { exitCodeOf } from './exit.ts';
 import { AgentGit } from './git.ts';
-import { AdapterError } from './inside.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';

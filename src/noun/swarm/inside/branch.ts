@@ -10,9 +10,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Author } from '../../../model/author.ts';
 import { refFolder } from '../../../model/name.ts';
 import { clip } from '../../../model/shape.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { maxOutput } from '../model/message.ts';
 import { type AgentGit, reasonIn } from './git.ts';
-import { AdapterError } from './inside.ts';
 import type { Repository } from './repository.ts';
 
 const lockedTries = 20;

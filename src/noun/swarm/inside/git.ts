@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { collect } from '../../../lib/process/collect.ts';
 import type { Author } from '../../../model/author.ts';
-import { AdapterError } from './inside.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 
 export interface GitRun {
   readonly exitCode: number;

@@ -28,7 +28,7 @@
  * the other; one that conflicts there is done again from the new tip. The agent's own commits become one.
  */
 
-import { type OwnReason, ownReasons, type SwarmErrorCode } from '../model/message.ts';
+import type { SwarmErrorCode } from '../model/message.ts';
 import type { Story } from '../model/task.ts';
 
 /** The input of an agent for one story. None of it passes through a shell. */
@@ -59,19 +59,3 @@ export interface AgentResult {
 
 /** Runs one kind of agent on a story. Resolves when the agent's processes have ended; the signal ends them. */
 export type RunAgent = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<AgentResult>;
-
-/** An error that ends a task file or one story. Code null: the agent itself gave up. */
-export class AdapterError extends Error {
-  override readonly name = 'AdapterError';
-  readonly code: SwarmErrorCode | null;
-
-  constructor(code: SwarmErrorCode | null, message: string) {
-    super(message);
-    this.code = code;
-  }
-
-  /** For reasons that the protocol has no code for. */
-  static of(reason: OwnReason, message: string): AdapterError {
-    return new AdapterError(ownReasons[reason], `${reason}: ${message}`);
-  }
-}

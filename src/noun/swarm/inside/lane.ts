@@ -8,9 +8,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { run } from '../../../lib/process/run.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { taskFolders } from '../model/task.ts';
 import type { AgentGit } from './git.ts';
-import { AdapterError } from './inside.ts';
 import type { Repository } from './repository.ts';
 
 export interface Lane {

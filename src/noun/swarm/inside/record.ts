@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../../lib/file/file.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { outcomeFile } from '../../agent/model/agent.ts';
 import { checkOutcome, maxOutcomeBytes, type Outcome } from '../model/outcome.ts';
-import { AdapterError } from './inside.ts';
 
 export class OutcomeRecord {
   readonly #path: string;

@@ -1,8 +1,8 @@
 /** The repository of the stories: the workspace, or a clone that is made once. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { type AgentGit, reasonIn } from './git.ts';
-import { AdapterError } from './inside.ts';
 
 export interface RepositorySource {
   readonly repoUrl?: string | undefined;

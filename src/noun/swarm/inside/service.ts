@@ -7,8 +7,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { firstBytes } from '../../../lib/process/collect.ts';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import type { AdapterSettings } from '../../agent/model/agent.ts';
-import { AdapterError } from './inside.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import type { SwarmMessage } from '../model/message.ts';
 import { checkOutcome, type Outcome } from '../model/outcome.ts';
 import type { Story, TaskFile } from '../model/task.ts';
 import { freshOutcome } from './begin.ts';
 import { Broadcast, realClock } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
-import { AdapterError, type AgentResult, type RunAgent } from './inside.ts';
+import type { AgentResult, RunAgent } from './inside.ts';
 import { OutcomeRecord } from './record.ts';
 import { StoryRunner } from './story-runner.ts';
 

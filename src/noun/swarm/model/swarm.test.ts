@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ObservedContainer } from '../../../model/foreign-container.ts';
 import {
   type ContainerStatus,
   containerStatuses,
   exportOf,
-  type ObservedContainer,
   reconciled,
   renewed,
   type Swarm,

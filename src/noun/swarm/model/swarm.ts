@@ -7,7 +7,9 @@
  *
  * A container is completed only if the adapter's completion record was read, never because a process ended.
  */
+
 import { Fault } from '../../../model/fault.ts';
+import type { ObservedContainer } from '../../../model/foreign-container.ts';
 import type { Completion, StoryStatus } from './message.ts';
 import type { StoryProgress } from './task.ts';
 
@@ -147,16 +149,6 @@ export function renewed(container: SwarmContainer, work: ContainerWork, at: stri
     work: { ...freshWork(work), attempt: work.attempt + 1, tips: work.tips },
   };
 }
-
-/** The observed state of the sandbox of a container. */
-export type ObservedContainer =
-  | { readonly kind: 'absent' | 'waiting' | 'running' | 'paused' }
-  | {
-      readonly kind: 'exited';
-      readonly exitCode: number | null;
-      readonly signal: string | null;
-      readonly outOfMemory: boolean;
-    };
 
 export interface ContainerOutcome {
   readonly status: ContainerStatus;

@@ -2,7 +2,9 @@
  * Runs git by argv without anything of the daemon's environment: no configuration of the machine or the user, no hooks,
  * no prompts, no network. The output of git is bytes.
  */
+
 import type { Readable, Writable } from 'node:stream';
+import { onCancel } from '../../../lib/flow/cancel.ts';
 import { collect } from '../../../lib/process/collect.ts';
 import { type PipedProgram, startPiped } from '../../../lib/process/piped-program.ts';
 import { runSync } from '../../../lib/process/run-sync.ts';
@@ -65,10 +67,10 @@ export const plainEnv: Readonly<Record<string, string>> = {
 
 const running = new Set<PipedProgram>();
 
-/** Ends every git that this thread has started. */
-export function endGit(): void {
+// Ends every git that this thread has started.
+onCancel(() => {
   for (const program of running) program.kill('SIGTERM');
-}
+});
 
 export interface GitChild {
   readonly stdin: Writable;

@@ -12,7 +12,7 @@ import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../../../lib/file/file.ts';
 import { run } from '../../../../lib/process/run.ts';
-import { runtimeNames } from '../../../../noun/sandbox/model.ts';
+import { runtimeNames } from '../../../../model/engine.ts';
 import type { EngineAbout, ProbeRow } from '../../engine.ts';
 import { refusalIn } from '../../probe-row.ts';
 import { hiddenHierarchy } from '../cgroup.ts';

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Places } from '../../../../kernel/home/places.ts';
 import { readBoundedReal } from '../../../../lib/file/bounded-read.ts';
 import { parseBounded } from '../../../../lib/wire/bounded-json.ts';
 import { asFault } from '../../../../model/fault.ts';
-import type { Places } from '../../../sandbox/launch/launch.ts';
 import type { Sandbox } from '../../../sandbox/model.ts';
 import { isConfigured } from '../../mcp/configure.ts';
 import {

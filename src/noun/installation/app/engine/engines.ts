@@ -5,8 +5,8 @@ import type { Engine, EngineAbout, ProbeRow } from '../../../../kernel/engine/en
 import { failure, ok } from '../../../../kernel/engine/probe-row.ts';
 import { trySandbox } from '../../../../kernel/engine/trial.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
+import type { EngineName } from '../../../../model/engine.ts';
 import type { Fault } from '../../../../model/fault.ts';
-import type { EngineName } from '../../../sandbox/model.ts';
 import type { EngineView } from '../../api/engine.ts';
 
 export interface EngineParts {

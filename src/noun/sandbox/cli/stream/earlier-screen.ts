@@ -1,7 +1,7 @@
 /** The current screen of a running command, for a client that attaches now. */
 import type { Client } from '../../../../client/client.ts';
 import { deliver } from '../../../../client/stream/receive.ts';
-import type { TerminalSize } from '../../model.ts';
+import type { TerminalSize } from '../../../../model/engine.ts';
 import { Screen } from './screen/screen.ts';
 
 /** Draws the output so far on a screen of this size. A program that had another size redraws by itself. */

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { terminalSize } from '../../../../client/stream/terminal.ts';
 import { encodeJson } from '../../../../lib/wire/stream.ts';
-import type { TerminalSize } from '../../model.ts';
+import type { TerminalSize } from '../../../../model/engine.ts';
 
 /**
  * The other size stays for `least`, because a program that sleeps briefly only notices the last size. A slow program

@@ -3,7 +3,7 @@
 import type { Output } from '../../../../client/output/output.ts';
 import { hasInput, inForeground } from '../../../../client/stream/input.ts';
 import { terminalSize } from '../../../../client/stream/terminal.ts';
-import type { TerminalSize } from '../../model.ts';
+import type { TerminalSize } from '../../../../model/engine.ts';
 
 export interface StreamOptions {
   readonly interactive?: boolean;

@@ -5,7 +5,8 @@ import { Lines } from '../../../../lib/wire/lines.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Shape } from '../../../../model/shape.ts';
 import { sessionLimits } from '../../model/session.ts';
-import type { AgentSessions, ApiSettings } from '../inside.ts';
+import type { ApiSettings } from '../../model/settings.ts';
+import type { AgentSessions } from '../inside.ts';
 import type { ApiLimits } from './limit.ts';
 import { HttpRefusal, type Reply } from './reply.ts';
 

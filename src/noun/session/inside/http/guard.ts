@@ -9,7 +9,7 @@ import { Rate } from '../../../../lib/flow/rate.ts';
 import type { Connections } from '../../../../lib/wire/connections.ts';
 import { SameSite } from '../../../../lib/wire/same-site.ts';
 import { Fault } from '../../../../model/fault.ts';
-import type { ApiSettings } from '../inside.ts';
+import type { ApiSettings } from '../../model/settings.ts';
 import type { ApiLimits } from './limit.ts';
 import { HttpRefusal } from './reply.ts';
 

@@ -14,6 +14,7 @@ import {
   PROTOCOL_VERSION,
 } from '@agentclientprotocol/sdk';
 import { Lines } from '../../../../lib/wire/lines.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { authMethodFor, authRequired } from '../../../agent/inside/authentication.ts';
 import { Group } from '../../../agent/inside/group.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
@@ -21,7 +22,7 @@ import { mcpList } from '../../../agent/inside/mcp/list.ts';
 import { answerPermission } from '../../../agent/inside/permission.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { acpServers, usableServers } from '../../../agent/model/mcp.ts';
-import { AdapterError, type AgentResult, type Assignment, type Reporter, type RunAgent } from '../inside.ts';
+import type { AgentResult, Assignment, Reporter, RunAgent } from '../inside.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
 const maxLineBytes = 64 * 1024;
