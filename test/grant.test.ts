@@ -135,17 +135,17 @@ describe('another kind of grant in the table', () => {
     const box = { id: '1', name: 'box', createdAt: '', spec: sampleSpec, status: initialStatus };
     const sandbox = { ...box, spec: { ...box.spec, clocks: [kitchen] } };
     try {
-      code.grants.prepare?.(sandbox, places);
+      code.grants.prepare?.(sandbox, places, () => {});
       const empty = join(folder, 'empty');
       expect(existsSync(empty)).toBe(true);
-      expect(code.grants.additions(sandbox, places)).toEqual({
+      expect(code.grants.additions?.(sandbox, places)).toEqual({
         mounts: [
           { kind: 'bind', source: '/clocks/kitchen-box', target: '/clocks/kitchen', readonly: true },
           { kind: 'bind', source: empty, target: '/clocks/kitchen/hands', readonly: true },
         ],
         env: { CLOCKS: '/clocks' },
       });
-      expect(code.grants.additions(box, places)).toEqual({ mounts: [], env: {} });
+      expect(code.grants.additions?.(box, places)).toEqual({ mounts: [], env: {} });
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -34,7 +34,7 @@ const tables: Readonly<Record<string, string>> = {
     'grant-api.ts': 'api',
     'routes.ts': 'types',
   },
-  ...{ 'hooks.ts': 'mechanism', 'jobs.ts': 'jobs', 'app.ts': 'app', 'tools.ts': 'app', 'cli.ts': 'cli' },
+  ...{ 'parts.ts': 'mechanism', 'jobs.ts': 'jobs', 'app.ts': 'app', 'tools.ts': 'app', 'cli.ts': 'cli' },
 };
 
 /** Where a file is in the house. */

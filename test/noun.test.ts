@@ -32,7 +32,6 @@ describe('nouns with grants for sandboxes:', () => {
     expect(importers('room')).toEqual(
       [
         ...registered,
-        'client/output/message-text.ts',
         'noun/tools.ts',
         ...['noun/project/api/fleet.ts', 'noun/project/fleet/fleet.ts', 'noun/project/fleet/room-schema.ts'],
         ...['noun/project/fleet/watch.ts', 'noun/installation/app/disk/measure.ts'],

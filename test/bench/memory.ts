@@ -1,7 +1,9 @@
 /** The memory of an idle sandbox besides the command it runs: its keeper and its init. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openHome } from '../../src/kernel/home/home.ts';
+import { homeVolume } from '../fixtures/places.ts';
 
 export interface Resident {
   readonly rssMb: number;
@@ -16,7 +18,7 @@ export function residentOf(pid: number): Resident {
 
 /** The cost of each sandbox of a home. */
 export function idleCosts(home: string): Resident[] {
-  const runs = join(openHome(home, false).engine, 'run');
+  const runs = join(openHome(home, false, homeVolume).engine, 'run');
   return readdirSync(runs).map((id) => {
     const [keeper, init] = ['keeper.pid', 'pid'].map((file) =>
       residentOf(Number(readFileSync(join(runs, id, file), 'utf8'))),

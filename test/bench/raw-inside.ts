@@ -15,7 +15,7 @@ import { chooseRuntime } from '../../src/kernel/engine/local/runtime.ts';
 import { maxProcesses, processSpec, runtimeSpec } from '../../src/kernel/engine/local/spec.ts';
 import { openStage, stage } from '../../src/kernel/engine/local/stage.ts';
 import { initMount } from '../../src/kernel/engine/local/start.ts';
-import { composeLaunch } from '../../src/noun/sandbox/launch/compose.ts';
+import { composeLaunch } from '../../src/noun/sandbox/launch/launch.ts';
 import { samplePlaces } from '../fixtures/places.ts';
 import { timeProgram } from './program.ts';
 import { record } from './record.ts';

@@ -17,12 +17,12 @@ import type { Store } from '../../src/kernel/store/store.ts';
 import { Loop } from '../../src/noun/sandbox/reconcile/loop.ts';
 import { createReconciler } from '../../src/noun/sandbox/reconcile/reconciler.ts';
 import { oneEngine } from '../fixtures/engines.ts';
-import { plainData } from '../fixtures/places.ts';
+import { homeVolume, plainData } from '../fixtures/places.ts';
 import { record } from './record.ts';
 import { elapsed } from './sample.ts';
 
 const [, , homeFolder, count, rounds] = process.argv as [string, string, string, string, string];
-const home = openHome(homeFolder, process.getuid?.() !== 0);
+const home = openHome(homeFolder, process.getuid?.() !== 0, homeVolume);
 const options = { folder: home.engine, installation: home.installation };
 const engine = openLocalEngine(options);
 const real = await engine.list();

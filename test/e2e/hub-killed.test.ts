@@ -22,7 +22,7 @@ const files = {
 };
 /** Makes a file when it runs, and waits until its command is killed. */
 const testCommand = 'touch running; sleep 77; echo "not ok 1 - adds numbers"; echo " FAIL  /workspace/a > b"; exit 1';
-const program = 'agent/spok[e]';
+const program = 'lib/carrel-spok[e]';
 
 beforeAll(async () => {
   carrel = new Installation();

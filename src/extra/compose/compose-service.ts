@@ -13,19 +13,9 @@ import {
 } from '../../noun/hub/model/container.ts';
 import { spokePath } from '../../noun/hub/model/spoke.ts';
 import { baseImageName, isOwnImageName, ownImageTag } from '../../noun/image/model.ts';
-import type { Declaration, DeclaredSandbox } from '../../noun/project/fleet/fleet.ts';
+import type { Declaration, DeclaredSandbox, RenderContext } from '../../noun/project/fleet/fleet.ts';
 import { isShared, isVolumeType, labelKey, nameOfKey, typeKey, userHash } from '../../noun/volume/model.ts';
 import type { Mapping } from './compose-text.ts';
-
-export interface ComposeContext {
-  /** The owner of the volumes; part of their names. */
-  readonly user: string;
-  readonly volumePrefix: string;
-  /** Part of the names under which the engine has images that were built here. */
-  readonly installation: string;
-  /** Defaults for limits that are not declared. */
-  readonly limits: Limits;
-}
 
 export const hubPort = 3000;
 /** The network on which the hub is published; the only one with a route out. */
@@ -55,7 +45,7 @@ export function networkName({ name }: DeclaredSandbox): string {
 }
 
 /** The hub reaches files only through the spokes, so it has no project mounted. */
-export function hub(fleet: Declaration, context: ComposeContext): Mapping {
+export function hub(fleet: Declaration, context: RenderContext): Mapping {
   const spokes = hubSandboxes(fleet);
   return {
     image: hubImageName,
@@ -79,7 +69,7 @@ export function hub(fleet: Declaration, context: ComposeContext): Mapping {
 
 const prepared = { prepare: { condition: 'service_completed_successfully' } };
 
-export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping {
+export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: RenderContext): Mapping {
   const { name, project, engine, runtime, image, secrets } = sandbox;
   const joins = hubSandboxes(fleet).includes(sandbox);
   return {
@@ -104,7 +94,7 @@ export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: Com
   };
 }
 
-function imageOf(image: string | null, { installation }: ComposeContext): string {
+function imageOf(image: string | null, { installation }: RenderContext): string {
   const name = image ?? baseImageName;
   return isOwnImageName(name) ? ownImageTag(name, installation) : name;
 }
@@ -119,7 +109,7 @@ function connected({ command }: DeclaredSandbox): string[] {
 }
 
 /** No other spoke has its token. */
-function hubMounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping[] {
+function hubMounts(sandbox: DeclaredSandbox, fleet: Declaration, context: RenderContext): Mapping[] {
   return [
     volumeMount(hubVolume('tools', fleet, context), hubToolsPath, true),
     volumeMount(tokenOf(sandbox, fleet, context), spokeTokenPath, true),
@@ -127,7 +117,7 @@ function hubMounts(sandbox: DeclaredSandbox, fleet: Declaration, context: Compos
 }
 
 /** New volumes belong to root. This service, with CHOWN only, makes the agent their owner and exits. Other volumes keep their owner. */
-export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
+export function prepare(fleet: Declaration, context: RenderContext): Mapping {
   const volumes = volumesOf(fleet, context).filter((name) => name !== nameOf('base-plugins', context));
   return {
     image: imageOf(fleet.sandboxes[0]?.image ?? null, context),
@@ -157,7 +147,7 @@ export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
 }
 
 /** The names of all volumes: the declared ones, a home for each sandbox, and those of the hub. */
-export function volumesOf(fleet: Declaration, context: ComposeContext): string[] {
+export function volumesOf(fleet: Declaration, context: RenderContext): string[] {
   const declared = fleet.volumes.filter((type) => type !== 'home').map((type) => nameOf(type, context));
   const homes = fleet.sandboxes.map((sandbox) => homeOf(sandbox, fleet, context));
   const spokes = hubSandboxes(fleet);
@@ -166,20 +156,20 @@ export function volumesOf(fleet: Declaration, context: ComposeContext): string[]
 }
 
 /** `home` has the keys and records of tokens; `tools` has the programs that spokes start. */
-function hubVolume(what: 'home' | 'tools' | 'token', { name }: Declaration, context: ComposeContext): string {
+function hubVolume(what: 'home' | 'tools' | 'token', { name }: Declaration, context: RenderContext): string {
   return `${context.volumePrefix}-compose-hub-${what}-${userHash(context.user)}-${name}`;
 }
 
-function tokenOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeContext): string {
+function tokenOf({ name }: DeclaredSandbox, fleet: Declaration, context: RenderContext): string {
   return `${hubVolume('token', fleet, context)}-${name}`;
 }
 
-function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeContext): string {
+function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: RenderContext): string {
   return `${nameOf('home', context)}-${fleet.name}-${name}`;
 }
 
 /** Differs from the names of Carrel's own volumes, which on the same Docker Engine have other owners and other content. */
-function nameOf(volume: string, { volumePrefix, user }: ComposeContext): string {
+function nameOf(volume: string, { volumePrefix, user }: RenderContext): string {
   const key = isVolumeType(volume) ? typeKey(volume) : labelKey(volume);
   return nameOfKey(`${volumePrefix}-compose`, key, user);
 }
@@ -218,7 +208,7 @@ function variables(sandbox: DeclaredSandbox, joins: boolean): Mapping {
   };
 }
 
-function mounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping[] {
+function mounts(sandbox: DeclaredSandbox, fleet: Declaration, context: RenderContext): Mapping[] {
   const asked = sandbox.volumes.map(({ volume, target, readonly }) => {
     return volumeMount(nameOf(volume, context), target, readonly || isShared(volume));
   });

@@ -9,11 +9,16 @@
 import { declarable } from '../../noun/grant-table.ts';
 import { hubImageName } from '../../noun/hub/model/container.ts';
 import { baseImageName } from '../../noun/image/model.ts';
-import type { Declaration, DeclaredSandbox, Problem } from '../../noun/project/fleet/fleet.ts';
-import { problem, refusal } from '../../noun/project/fleet/problem.ts';
+import {
+  type Declaration,
+  type DeclaredSandbox,
+  type Problem,
+  problem,
+  type RenderContext,
+  refusal,
+} from '../../noun/project/fleet/fleet.ts';
 import { projectIdPattern } from '../../noun/project/model/project.ts';
 import {
-  type ComposeContext,
   frontNetwork,
   hasProject,
   hub,
@@ -27,7 +32,7 @@ import {
 } from './compose-service.ts';
 import { type Mapping, yamlLines } from './compose-text.ts';
 
-export function compose(fleet: Declaration, context: ComposeContext): string {
+export function compose(fleet: Declaration, context: RenderContext): string {
   refuseUnfit(fleet);
   const spokes = hubSandboxes(fleet);
   const services = {

@@ -3,22 +3,24 @@
  * NOUN-wiring.ts and joined here. A part that needs a later part gets it as a function and calls it only when used.
  */
 
-import { releasePlace } from '../../extra/chroma/app/place.ts';
+import { chromaPart, tenantOf } from '../../extra/chroma/app/part.ts';
 import { openChroma } from '../../extra/chroma/app/wiring.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Scope } from '../../noun/app.ts';
-import { bankData, bankOf, openLiveBanks } from '../../noun/memory/app/bank/wiring.ts';
+import { bankPart } from '../../noun/memory/app/bank/part.ts';
+import { bankOf, openLiveBanks } from '../../noun/memory/app/bank/wiring.ts';
 import { memoryGrants } from '../../noun/memory/app/memory-grants.ts';
-import { chromaServices, memoryServices, memorySocket, requiresMemory } from '../../noun/memory/app/services.ts';
-import { UserMemory } from '../../noun/memory/app/user-memory.ts';
+import { memoryPart } from '../../noun/memory/app/part.ts';
+import { memorySocket } from '../../noun/memory/app/services.ts';
+import { UserMemory, type UserMemoryParts } from '../../noun/memory/app/user-memory.ts';
 import { openLiveMemories, openSandboxEndpoint } from '../../noun/memory/app/wiring.ts';
 import { credentialHeaders } from '../../noun/network/app/credential/header.ts';
-import type { DeclaredService } from '../../noun/network/model/service.ts';
+import { roomPart } from '../../noun/room/app/part.ts';
 import { openRoomParts, openWatchers, roomsOf, watchesOf } from '../../noun/room/app/wiring.ts';
-import type { NounData } from '../../noun/sandbox/app/data.ts';
+import type { SandboxRequest } from '../../noun/sandbox/api.ts';
 import type { Sandboxes } from '../../noun/sandbox/app/sandboxes.ts';
-import type { Granting } from '../../noun/sandbox/app/spec.ts';
-import type { Sandbox, SandboxSpec } from '../../noun/sandbox/model.ts';
+import type { SandboxSpec } from '../../noun/sandbox/model.ts';
+import type { Granting, SandboxPart } from '../../noun/sandbox/part/part.ts';
 import type { LiveSessions } from '../../noun/session/app/live-sessions.ts';
 import { type ShareWiring, sharesOf } from '../../noun/share/app/wiring.ts';
 import type { UserSecrets } from '../../noun/user/app/secret/secrets.ts';
@@ -38,25 +40,20 @@ interface OpenedBefore {
 
 /** Called once in a daemon. */
 export function openNouns(resources: Resources, { secrets, volumes, agentOf }: OpenedBefore) {
-  const { store, owner, home, config } = resources;
+  const { store, owner, home, config, report } = resources;
   const rooms = openRoomParts(resources, secrets);
   const headers = credentialHeaders({ store, owner, secrets });
   const chroma = openChroma({ ...resources, volumes, headers });
-  const liveMemories = openLiveMemories(resources, {
-    headers,
-    releaseChroma: (sandbox) => releasePlace(resources, chroma, sandbox),
-  });
+  const liveMemories = openLiveMemories(resources, { headers });
   const liveBanks = openLiveBanks(resources, agentOf);
   return {
     parts: { ...rooms, chroma, liveMemories, liveBanks },
-    data: [rooms.sandboxRooms, bankData(liveBanks), liveMemories] as readonly NounData[],
-    /** The services at ports of a sandbox. */
-    services: (sandbox: Sandbox): DeclaredService[] => [
-      ...memoryServices(home.home, sandbox),
-      ...chromaServices(home.home, config.memory, sandbox),
-    ],
-    /** Whether the sandbox must not start without these services. */
-    requiresServices: ({ spec }: Sandbox): boolean => requiresMemory(spec),
+    sandboxParts: [
+      roomPart(rooms.sandboxRooms),
+      bankPart(liveBanks),
+      memoryPart(home.home, liveMemories),
+      chromaPart({ home, config, chroma, report }),
+    ] as readonly SandboxPart[],
     /** `settled` resolves when all sandboxes are observed. */
     start: (settled: Promise<unknown>): void => {
       liveMemories.start();
@@ -105,7 +102,7 @@ type Shared = Resources & Nouns['parts'] & ScopedNouns['parts'] & ShareWiring & 
 /** For one user: the parts that handlers use, and how a request becomes the grants in the spec of a sandbox. */
 export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {
   const { sandboxShares, ...sharing } = sharesOf(actor, shared, account);
-  const granting: Granting = {
+  const granting: Granting<SandboxRequest> = {
     volumes: (request) => volumes.mounts(request.volumes),
     shares: (request, project) => sandboxShares.mounts(actor.name, request, project),
     rooms: ({ rooms = [] }) => {
@@ -120,10 +117,15 @@ export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandbo
       rooms: roomsOf(actor, shared),
       webhooks: { of: (room: string) => (actor.isOwner ? shared.webhooks.of(room) : []) },
       watches: watchesOf(actor, { ...shared, sandboxes, secrets }),
-      memory: new UserMemory({ ...shared, user: actor.name }),
+      memory: new UserMemory({ ...shared, user: actor.name, chroma: chromaOf(shared) }),
       bank: bankOf(actor, shared),
     },
     granting,
     requireShares: (spec: SandboxSpec) => sandboxShares.require(spec),
   };
+}
+
+function chromaOf(shared: Shared): UserMemoryParts['chroma'] {
+  const { chroma } = shared;
+  return { status: () => chroma.status(), erase: (user) => chroma.erase(tenantOf(shared, user)) };
 }

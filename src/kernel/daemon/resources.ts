@@ -12,6 +12,7 @@ import { setCloseOnExec } from '../../lib/sys/sys.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Config } from '../../noun/app.ts';
 import { ensureOwner } from '../../noun/user/app/owner.ts';
+import { volumeName } from '../../noun/volume/model.ts';
 import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { limitPerUser } from '../audit/user-limit.ts';
@@ -36,7 +37,7 @@ export function openResources(homeFolder: string, rootless: boolean, makesSandbo
   // Only the owner can enter the home, so files below it can be open to others, which sandboxes need.
   process.umask(0o022);
   setCloseOnExec();
-  const home = openHome(homeFolder, rootless, () => config.volumePrefix);
+  const home = openHome(homeFolder, rootless, (user) => volumeName(config.volumePrefix, 'home', user));
   const holdsHome = lockHome(home.home);
   const reserve = new Reserve(join(home.home, 'reserve'));
   reserve.provide(startBytes);

@@ -1,5 +1,6 @@
 /** Constructs the scope of each user. */
 
+import { compose } from '../../extra/compose/compose.ts';
 import { steadyClock } from '../../lib/flow/steady-clock.ts';
 import type { Work } from '../../lib/flow/work.ts';
 import { overlayRefusal, shiftRefusal } from '../../lib/sys/overlay-trial.ts';
@@ -181,10 +182,10 @@ function imagesOf(actor: Actor, { images }: Shared, { secrets, sandboxes }: Imag
 
 type FleetWiring = UserGrants & Pick<Scope, 'images' | 'sandboxes' | 'rooms' | 'watches'>;
 
-function fleetsOf(actor: Actor, { config, home, data }: Shared, parts: FleetWiring): Fleets {
+function fleetsOf(actor: Actor, { config, home, workspace }: Shared, parts: FleetWiring): Fleets {
   return new Fleets(actor, {
     ...parts,
-    ...{ volumePrefix: config.volumePrefix, installation: home.installation, unapplied: data.unapplied },
+    ...{ volumePrefix: config.volumePrefix, installation: home.installation, unapplied: workspace.unapplied, compose },
     get limits() {
       return config.limits;
     },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../../test/fixtures/places.ts';
 import { type ServedApp, serve } from '../../../test/fixtures/served.ts';
-import { launchAdditions } from '../../noun/sandbox/launch/compose.ts';
+import { launchAdditions } from '../../noun/sandbox/launch/launch.ts';
 
 let { home, store, call, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {

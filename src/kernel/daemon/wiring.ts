@@ -10,6 +10,7 @@ import { packageVersion } from '../../lib/file/package.ts';
 import { freeAt } from '../../lib/file/reserve.ts';
 import { isFault } from '../../model/fault.ts';
 import { AgentServers } from '../../noun/agent/app/mcp/agent-servers.ts';
+import { mcpPart } from '../../noun/agent/app/mcp/part.ts';
 import { HubTokens } from '../../noun/hub/app/tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
 import { openImages } from '../../noun/image/app/images.ts';
@@ -19,19 +20,24 @@ import { SpaceHints } from '../../noun/installation/app/disk/space-hint.ts';
 import { DiskWatch } from '../../noun/installation/app/disk/watch.ts';
 import { CredentialSupply } from '../../noun/network/app/credential/supply.ts';
 import { Networks } from '../../noun/network/app/networks.ts';
+import { networkPart } from '../../noun/network/app/part.ts';
 import { type DeclaredService, grantedOf } from '../../noun/network/model/service.ts';
 import { ProxyProcess } from '../../noun/network/proxy-process.ts';
-import { sandboxData } from '../../noun/sandbox/app/data.ts';
+import { sandboxData } from '../../noun/sandbox/app/parts.ts';
+import type { SandboxPart } from '../../noun/sandbox/part/part.ts';
 import { Loop } from '../../noun/sandbox/reconcile/loop.ts';
 import { createReconciler } from '../../noun/sandbox/reconcile/reconciler.ts';
+import { secretPart } from '../../noun/user/app/secret/part.ts';
 import { agentIdOf, Users } from '../../noun/user/app/users.ts';
 import { MemorySecrets } from '../../noun/user/secret/sandbox-secrets.ts';
 import { SecretFiles } from '../../noun/user/secret/secret-files.ts';
-import { mountedBy, useVolumes, volumeRecords } from '../../noun/volume/app/volumes.ts';
+import { volumePart } from '../../noun/volume/app/part.ts';
+import { mountedBy, volumeRecords } from '../../noun/volume/app/volumes.ts';
 import { userHash, volumeName } from '../../noun/volume/model.ts';
 import { Volumes } from '../../noun/volume/volumes.ts';
 import { forgetApplies } from '../../noun/workspace/app/apply-journal.ts';
 import { BaseWatch } from '../../noun/workspace/app/base-watch.ts';
+import { diskPart, workspacePart } from '../../noun/workspace/app/part.ts';
 import { unappliedIn } from '../../noun/workspace/app/unapplied.ts';
 import { copyFolder } from '../../noun/workspace/snapshot/copy-folder.ts';
 import { TokenKeys } from '../server/token-key.ts';
@@ -52,12 +58,13 @@ export function openParts(resources: Resources) {
   const nouns: Nouns = openNouns(resources, { secrets: kept.secrets, volumes, agentOf });
   const agentServers = openAgentServers(resources, kept.secrets);
   const { networks } = network;
-  const data = openData(resources, { ...kept, volumes, networks, watch, agentServers, nouns: nouns.data });
+  const { parts, workspace } = openSandboxParts(resources, { ...kept, volumes, networks, watch, agentServers, nouns });
+  const data = sandboxData({ home, log: resources.config.log, parts, report });
   const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });
   const users = openUsers(resources, nouns.parts.liveBanks);
   return {
-    ...{ engineOf, watch, volumes, agentServers, data, reconciler, loop, users, nouns },
+    ...{ engineOf, watch, volumes, agentServers, workspace, reconciler, loop, users, nouns },
     ...kept,
     ...network,
     ...nouns.parts,
@@ -98,9 +105,10 @@ function openNetwork(
     credentials: (sandbox) => supply.keysOf(sandbox),
     services: (sandbox) => [
       ...grantedOf(sandbox.spec.services ?? [], config.services).map((one) => atDaemon(one, home.home)),
-      ...nouns().services(sandbox),
+      ...nouns().sandboxParts.flatMap((part) => part.services?.(sandbox) ?? []),
     ],
-    requiresServices: (sandbox) => (sandbox.spec.services?.length ?? 0) > 0 || nouns().requiresServices(sandbox),
+    requiresServices: (sandbox) =>
+      (sandbox.spec.services?.length ?? 0) > 0 || nouns().sandboxParts.some((part) => part.requiresServices?.(sandbox)),
   });
   return { proxy, networks };
 }
@@ -113,24 +121,33 @@ function openAgentServers({ home, config, owner }: Resources, secrets: SecretFil
   });
 }
 
-interface DataParts extends ReturnType<typeof openSecrets> {
+interface SandboxWiring extends ReturnType<typeof openSecrets> {
   readonly volumes: Volumes;
   readonly networks: Networks;
   readonly watch: BaseWatch;
   readonly agentServers: AgentServers;
-  readonly nouns: Nouns['data'];
+  readonly nouns: Nouns;
 }
 
-function openData(resources: Resources, { volumes, supply, ...parts }: DataParts) {
-  const { home, config, store, threads, locks, report, now } = resources;
-  return sandboxData({
-    ...{ ...parts, home, store, threads, locks, report },
-    log: config.log,
-    useVolumes: (sandbox) => useVolumes(volumes, sandbox, config.volumePrefix, now()),
-    provideTrust: (sandbox) => supply.provideTrust(sandbox),
+/** The parts of sandboxes, in the order in which they prepare, conclude and release. */
+function openSandboxParts(resources: Resources, opened: SandboxWiring) {
+  const { home, config, store, threads, locks, now } = resources;
+  const { secrets, sandboxSecrets, supply, volumes, networks, watch, agentServers, nouns } = opened;
+  const workspace = workspacePart({
+    ...{ home, store, threads, locks, watch },
     unappliedIn: (sandbox) => unappliedIn({ home, threads }, sandbox),
     forgetApplies: (going) => forgetApplies({ store, home, now }, going),
   });
+  const parts: readonly SandboxPart[] = [
+    networkPart(networks, supply),
+    volumePart(volumes, () => config.volumePrefix, now),
+    secretPart(secrets, sandboxSecrets),
+    ...nouns.sandboxParts,
+    diskPart({ home, locks }),
+    mcpPart(agentServers),
+    workspace,
+  ];
+  return { parts, workspace };
 }
 
 function openUsers({ store, owner, config, rootless, now }: Resources, banks: Nouns['parts']['liveBanks']): Users {

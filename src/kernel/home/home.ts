@@ -18,7 +18,6 @@ import { isErrno } from '../../lib/file/file.ts';
 import { overlayRefusal } from '../../lib/sys/overlay-trial.ts';
 import { tryLock } from '../../lib/sys/sys.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
-import { defaultVolumePrefix, volumeName } from '../../noun/volume/model.ts';
 import type { Places } from './places.ts';
 
 /** The socket of the owner, in the home. */
@@ -63,8 +62,8 @@ export function makeScratch({ scratch }: Pick<Home, 'scratch'>): string {
   return mkdtempSync(join(scratch, 'work-'));
 }
 
-/** `volumePrefix` is called each time the path of a user's home is asked for. */
-export function openHome(folder: string, rootless: boolean, volumePrefix = () => defaultVolumePrefix): Home {
+/** `homeVolume`: the name of the volume with the home of a user, which settings may change. */
+export function openHome(folder: string, rootless: boolean, homeVolume: (user: string) => string): Home {
   makePrivate(folder);
   const home = realpathSync(folder);
   const sandboxes = join(home, 'sandboxes');
@@ -80,7 +79,7 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
     installation: installationOf(home),
     sandbox: (id) => join(sandboxes, id),
     state: (id) => join(sandboxes, id, 'state'),
-    userHome: (user) => join(home, 'volumes', volumeName(volumePrefix(), 'home', user)),
+    userHome: (user) => join(home, 'volumes', homeVolume(user)),
     volume: (name) => join(home, 'volumes', name),
     volumes: join(home, 'volumes'),
     backups: join(home, 'backups'),

@@ -1,8 +1,8 @@
-import type { Hook } from '../sandbox/launch/launch.ts';
+import type { SandboxPart } from '../sandbox/part/part.ts';
 import { programMount } from './model/agent.ts';
 
 /** Mounts the program of an agent that is on this machine but not below /usr. */
-export const agentProgram: Hook = {
+export const agentProgram: SandboxPart = {
   additions: ({ spec: { program: source } }) =>
     source ? { mounts: [{ kind: 'bind', source, target: programMount(source), readonly: true }] } : {},
 };

@@ -1,13 +1,8 @@
-import { chromaEnv } from '../../extra/chroma/model.ts';
-import type { Hook } from '../sandbox/launch/launch.ts';
+import type { SandboxPart } from '../sandbox/part/part.ts';
 import { bankEnv, bankGrant } from './model/bank.ts';
 import { memoryEnv } from './model/memory.ts';
 
-/**
- * The folder of the memory bank, the address at which its tool reaches the daemon, and the settings of a Chroma client.
- */
-export const memory: Hook = {
-  additions: (sandbox) => ({
-    env: { ...(bankGrant(sandbox.spec) === null ? {} : { ...memoryEnv, ...bankEnv }), ...chromaEnv(sandbox) },
-  }),
+/** The folder of the memory bank, and the address at which its tool reaches the daemon. */
+export const memory: SandboxPart = {
+  additions: (sandbox) => ({ env: bankGrant(sandbox.spec) === null ? {} : { ...memoryEnv, ...bankEnv } }),
 };

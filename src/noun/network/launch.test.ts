@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest';
+import { samplePlaces } from '../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
-import { commandOf } from './launch.ts';
+import { initialStatus, type SandboxSpec } from '../sandbox/model.ts';
+import { network as part } from './launch.ts';
 import { noNetwork } from './model/network.ts';
+
+/** The command that is started for a spec. */
+function commandOf(spec: SandboxSpec): readonly string[] {
+  const sandbox = { id: '1', name: 'box', createdAt: '', status: initialStatus, spec };
+  return part.command!(sandbox, samplePlaces('/home'), spec.command);
+}
 
 const spec = { ...sampleSpec, engine: 'docker', command: ['true'] } as const;
 const services = [

@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../../lib/file/package.ts';
-import type { Hook } from '../sandbox/launch/launch.ts';
-import { metadataPath } from '../sandbox/launch/launch.ts';
 import type { SandboxSpec } from '../sandbox/model.ts';
+import type { SandboxPart } from '../sandbox/part/part.ts';
+import { metadataPath } from '../sandbox/part/part.ts';
 import { insidePorts } from './network.ts';
 
 const url = `http://127.0.0.1:${insidePorts.proxy}`;
@@ -34,9 +34,10 @@ const proxyEnv: Readonly<Record<string, string>> = {
 const preload = 'node-proxy.cjs';
 const preloadOption = `--require=${metadataPath}/${preload}`;
 
-/** Copies the script by which Node inside uses the proxy. */
-export const network: Hook = {
-  additions: () => ({}),
+/** Programs inside find the proxy by variables, Node by a script that it loads first. */
+export const network: SandboxPart = {
+  command: ({ spec }, _places, command) => afterProxy(spec, command),
+  commandEnv: networkEnv,
   prepare: ({ id }, places) =>
     copyFileSync(programFile('node-proxy', 'cjs'), join(places.sandbox(id), 'metadata', preload)),
 };
@@ -45,10 +46,7 @@ export const network: Hook = {
  * The environment for a network: of the sandbox's command, or, with `more`, of an exec, which may begin after a network
  * was allowed.
  */
-export function networkEnv(
-  spec: SandboxSpec,
-  more: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
+function networkEnv(spec: SandboxSpec, more: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (!usesProxy(spec)) return more;
   const asked = { ...spec.env, ...more };
   const options = [preloadOption, asked.NODE_OPTIONS].filter((one) => one !== undefined);
@@ -79,8 +77,8 @@ exec "$@"`;
  * On a Docker Engine the network namespace of a sandbox is created with its command, so the proxy cannot listen there
  * before. Instead the command waits inside for the proxy, also if the daemon dies and is replaced meanwhile.
  */
-export function commandOf(spec: SandboxSpec): readonly string[] {
+function afterProxy(spec: SandboxSpec, command: readonly string[]): readonly string[] {
   const port = lastPort(spec);
-  if (spec.engine !== 'docker' || spec.command.length === 0 || port === undefined) return spec.command;
-  return ['/bin/sh', '-c', waitFor(port), 'sh', ...spec.command];
+  if (spec.engine !== 'docker' || command.length === 0 || port === undefined) return command;
+  return ['/bin/sh', '-c', waitFor(port), 'sh', ...command];
 }

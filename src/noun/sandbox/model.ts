@@ -181,3 +181,8 @@ export function withStatus(sandbox: Sandbox, status: SandboxStatus): Sandbox {
 export function withSpec(sandbox: Sandbox, change: Partial<SandboxSpec>): Sandbox {
   return { ...sandbox, spec: { ...sandbox.spec, ...change } };
 }
+
+/** The texts of a spec, which must not contain secrets. */
+export type SpecTexts = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
+  readonly name?: string | undefined;
+};

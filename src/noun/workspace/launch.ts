@@ -3,15 +3,15 @@ import { basename, join } from 'node:path';
 import type { Places } from '../../kernel/home/places.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import type { Hook } from '../sandbox/launch/launch.ts';
 import type { Sandbox } from '../sandbox/model.ts';
+import type { SandboxPart } from '../sandbox/part/part.ts';
 import { type WorkspacePlace, workspaceMounts } from './workspace.ts';
 
 /**
  * Mounts the project at `/workspace`: a working copy, or in mode bind the real folder, where both sides see changes at
  * once.
  */
-export const workspace: Hook = {
+export const workspace: SandboxPart = {
   additions: (sandbox, places) => {
     const { project } = sandbox.spec;
     if (project === null) return {};

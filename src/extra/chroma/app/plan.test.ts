@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Fault } from '../../../model/fault.ts';
+import { installedAt } from '../../../noun/memory/app/packages.ts';
 import { packageFolderName } from '../../../noun/memory/model/package.ts';
 import { type PlanParts, planOf } from './plan.ts';
 
@@ -11,7 +12,10 @@ let parts: PlanParts;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'carrel-plan-'));
   const volumes = { pathOf: (name: string) => join(home, name), init: vi.fn() };
-  parts = { home, folder: '/f', headers: () => ({ key: 'k' }), volume: 'v', owner: 'ann', volumes, now: () => 'now' };
+  parts = {
+    ...{ folder: '/f', headers: () => ({ key: 'k' }), volume: 'v', owner: 'ann', volumes, now: () => 'now' },
+    installed: () => installedAt(home, 'chroma'),
+  };
 });
 afterEach(() => rmSync(home, { recursive: true }));
 

@@ -3,21 +3,19 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFault } from '../../../model/fault.ts';
 import type { ChromaSettings, RemoteSettings } from '../../../noun/memory/app/config.ts';
-import { installedAt } from '../../../noun/memory/app/packages.ts';
 import { chromaProgram } from '../../../noun/memory/model/package.ts';
-import type { Volumes } from '../../../noun/volume/volumes.ts';
 import type { ServerPlan } from '../chroma.ts';
 
 export interface PlanParts {
-  /** The home of the installation. */
-  readonly home: string;
   /** The folder of the lock and the log. */
   readonly folder: string;
   readonly headers: (settings: RemoteSettings) => Readonly<Record<string, string>>;
   /** The name of the volume with the data of a local server, and its owner. */
   readonly volume: string;
   readonly owner: string;
-  readonly volumes: Pick<Volumes, 'pathOf' | 'init'>;
+  readonly volumes: { pathOf(name: string): string; init(user: string, at: string): unknown };
+  /** The folder of the server's package; null: it is not installed. */
+  readonly installed: () => string | null;
   readonly now: () => string;
 }
 
@@ -35,10 +33,10 @@ function remotePlan(settings: RemoteSettings, { headers }: PlanParts): ServerPla
   }
 }
 
-function localPlan({ home, folder, volume, volumes, owner, now }: PlanParts): ServerPlan | string {
-  const installed = installedAt(home, 'chroma');
-  if (installed === null) return 'it is not installed';
+function localPlan({ installed, folder, volume, volumes, owner, now }: PlanParts): ServerPlan | string {
+  const program = installed();
+  if (program === null) return 'it is not installed';
   const data = volumes.pathOf(volume);
   if (!existsSync(data)) volumes.init(owner, now());
-  return { kind: 'local', program: join(installed, chromaProgram), data, folder };
+  return { kind: 'local', program: join(program, chromaProgram), data, folder };
 }

@@ -1,11 +1,11 @@
 /** Constructs the broker of Chroma. */
 import { join } from 'node:path';
 import type { Resources } from '../../../kernel/daemon/resources.ts';
-import { chromaSocket } from '../../../noun/memory/app/services.ts';
+import { installedAt } from '../../../noun/memory/app/packages.ts';
 import { volumeName } from '../../../noun/volume/model.ts';
 import { BrokerProcess } from '../broker-process.ts';
 import type { Chroma } from '../chroma.ts';
-import { placeOf } from './place.ts';
+import { chromaSocket, placeOf } from './part.ts';
 import { type PlanParts, planOf } from './plan.ts';
 
 type ChromaParts = Pick<Resources, 'home' | 'config' | 'store' | 'owner' | 'now'> &
@@ -18,7 +18,13 @@ export function openChroma(parts: ChromaParts): Chroma {
   return new BrokerProcess({
     folder,
     socket: chromaSocket(home),
-    plan: () => planOf(config.memory.chroma, { ...parts, home, folder, volume: chromaVolume(parts) }),
+    plan: () =>
+      planOf(config.memory.chroma, {
+        ...parts,
+        folder,
+        volume: chromaVolume(parts),
+        installed: () => installedAt(home, 'chroma'),
+      }),
     placeOf: (id) => {
       const sandbox = store.get('sandbox', id)?.value;
       return sandbox === undefined ? null : placeOf(parts, sandbox);

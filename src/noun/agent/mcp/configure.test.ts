@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { samplePlaces } from '../../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import { initialStatus, type Sandbox, type SandboxSpec } from '../../sandbox/model.ts';
-import { configuredCommand } from './configure.ts';
+import { configured } from './configure.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -22,7 +22,7 @@ function started(origins: readonly string[] | null, change: Partial<SandboxSpec>
   mkdirSync(join(places.sandbox('1'), 'metadata'), { recursive: true });
   const list = { servers: origins?.map((from) => ({ name: from, from })), shadowed: [] };
   if (origins !== null) writeFileSync(join(places.sandbox('1'), 'metadata/mcp.json'), JSON.stringify(list));
-  return configuredCommand(sandbox, places);
+  return configured.command!(sandbox, places, spec.command);
 }
 
 test('with MCP servers a command is started after the files of agents are written', () => {

@@ -5,6 +5,7 @@ import { Anchor, within } from '../../../lib/file/anchor.ts';
 import { openRegularBelow, readBounded } from '../../../lib/file/bounded-read.ts';
 import { readIfThere } from '../../../lib/file/file.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
+import type { SandboxPart } from '../../sandbox/part/part.ts';
 import { configurePath, type McpServer, mcpAddedPath, mcpAppliedName, mcpListName } from '../model/mcp.ts';
 
 const maxListBytes = 4 * 1024 ** 2;
@@ -13,11 +14,13 @@ const maxListBytes = 4 * 1024 ** 2;
  * The command, started by a program that first writes the sandbox's MCP servers into the files of agents. Without
  * servers, now and before, that program is not needed.
  */
-export function configuredCommand(sandbox: Sandbox, places: Places): readonly string[] {
-  const { command } = sandbox.spec;
+function configuredCommand(sandbox: Sandbox, places: Places, command: readonly string[]): readonly string[] {
   if (!hasServers(sandbox, places) && !hadServers(sandbox, places)) return command;
   return [configurePath, ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
 }
+
+/** The MCP servers of a sandbox, in the files of agents. */
+export const configured: SandboxPart = { command: configuredCommand };
 
 /**
  * Whether `carrel-configure` has nothing left to write. The agent can write the `applied` file, so it may be anything.

@@ -6,7 +6,7 @@ import { dist, packageFolder, programFile } from '../../../lib/file/package.ts';
 import { packageFolders } from '../../../lib/file/package-folders.ts';
 import { Fault } from '../../../model/fault.ts';
 import { hubToolsPath } from '../../hub/model/container.ts';
-import { languageServers } from '../../sandbox/launch/language-servers.ts';
+import { languageServers } from '../../sandbox/tools/tools.ts';
 import { linkedOf, requireLibraries } from '../hub/linked.ts';
 import type { RootMember } from '../hub/root.ts';
 

@@ -10,7 +10,7 @@ import type { Limits } from '../../../model/limits.ts';
 import { printable } from '../../../model/name.ts';
 import type { Actor } from '../../../model/user.ts';
 import { requireOwner } from '../../../model/user.ts';
-import { prepareTools, toolsName } from '../../sandbox/launch/tools.ts';
+import { prepareTools, toolsName } from '../../sandbox/tools/tools.ts';
 import { type AllowedImage, AllowList, type ListedImage } from '../allow.ts';
 import type { BuildRequest, BuiltView, ImageView } from '../api.ts';
 import { defaultParent } from '../base.ts';

@@ -18,8 +18,6 @@ export interface LiveMemoriesParts {
   readonly headers: (settings: RemoteSettings) => Readonly<Record<string, string>>;
   /** The folder of the package with weights; null: it is not installed. */
   readonly weights: () => string | null;
-  /** Removes what only this sandbox had in a Chroma server. */
-  readonly releaseChroma: (sandbox: Sandbox) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -62,11 +60,10 @@ export class LiveMemories {
     this.#timer.unref();
   }
 
-  /** M15: called when a sandbox is removed; removes the notes and the Chroma database of its own scope. */
+  /** M15: called when a sandbox is removed; removes the notes of its own scope. */
   async release(sandbox: Sandbox): Promise<void> {
     const { id, spec } = sandbox;
     if (!spec.memoryScopes?.some(({ scope }) => scope === 'sandbox')) return;
-    await this.#releaseChroma(sandbox);
     await (await this.open(spec.user)).removeAll({ scopes: [`sandbox:${id}`] });
   }
 
@@ -74,12 +71,6 @@ export class LiveMemories {
     clearInterval(this.#timer ?? undefined);
     await this.#embedder?.embedder.close();
     await this.#parts.memories.close();
-  }
-
-  /** If the server does not answer, the database stays there, but no sandbox reaches it any more. */
-  async #releaseChroma(sandbox: Sandbox): Promise<void> {
-    const { releaseChroma, report } = this.#parts;
-    await releaseChroma(sandbox).catch((error: unknown) => report(sandbox.id, asFault(error)));
   }
 
   async #expire(): Promise<void> {

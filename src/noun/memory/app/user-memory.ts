@@ -1,7 +1,5 @@
 /** The memory of one user, for the routes. */
 import { realpathSync } from 'node:fs';
-import { type PlaceParts, tenantOf } from '../../../extra/chroma/app/place.ts';
-import type { Chroma } from '../../../extra/chroma/chroma.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { asFault, Fault, isFault } from '../../../model/fault.ts';
 import type {
@@ -20,10 +18,15 @@ import { type MemoryScope, scopeKind } from '../model/memory.ts';
 import { CallerMemory, type CallerParts, person, type Reach } from './caller-memory.ts';
 import type { MemorySettings } from './config.ts';
 
-export interface UserMemoryParts extends Pick<CallerParts, 'liveMemories' | 'user' | 'report'>, PlaceParts {
+export interface UserMemoryParts extends Pick<CallerParts, 'liveMemories' | 'user' | 'report'> {
   readonly store: Pick<Store, 'find'>;
   readonly config: { readonly memory: MemorySettings };
-  readonly chroma: Pick<Chroma, 'status' | 'erase'>;
+  /** The Chroma server that config.yaml names, if it does. */
+  readonly chroma: {
+    status(): MemoryStatsView['chroma'];
+    /** Erases what the sandboxes of a user have there. */
+    erase(user: string): Promise<void>;
+  };
 }
 
 interface Place {
@@ -86,7 +89,7 @@ export class UserMemory {
         hint: 'Set memory.chroma in config.yaml; see docs/memory.md.',
       });
     }
-    await chroma.erase(tenantOf(this.#parts, user));
+    await chroma.erase(user);
     return { erased: true };
   }
 

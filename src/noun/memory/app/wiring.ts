@@ -15,7 +15,7 @@ import { sandboxMemoryTools } from './tools.ts';
 
 export function openLiveMemories(
   { home, config, store, report }: Pick<Resources, 'home' | 'config' | 'store' | 'report'>,
-  outside: Pick<LiveMemoriesParts, 'headers' | 'releaseChroma'>,
+  outside: Pick<LiveMemoriesParts, 'headers'>,
 ): LiveMemories {
   return new LiveMemories({
     memories: openMemories(),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Hook } from '../../sandbox/launch/launch.ts';
+import type { SandboxPart } from '../../sandbox/part/part.ts';
 import { credentialEnv } from '../model/credential.ts';
 import { credentialUrl } from '../network.ts';
 
@@ -10,7 +10,7 @@ const authority = `${inside}/${trustFiles.authority}`;
 const bundle = `${inside}/${trustFiles.bundle}`;
 
 /** Adds base URLs and placeholders for credentials, and the authority that signs certificates for their hosts. */
-export const credentials: Hook = {
+export const credentials: SandboxPart = {
   additions: ({ id, spec }, places) => {
     const grants = spec.credentials ?? [];
     if (grants.length === 0) return {};

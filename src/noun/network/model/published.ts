@@ -1,9 +1,8 @@
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
-import type { PortRequest } from '../api.ts';
 
 /** Parses `-p`: [[ADDRESS:]HOSTPORT:]PORT, in the order of docker. */
-export function parsePublished(text: string): PortRequest {
+export function parsePublished(text: string): { port: number; hostPort?: number; hostAddress?: string } {
   const found = /^(?:(?:(\[[0-9a-fA-F:.]+\]|[\d.]+):)?(\d{0,5}):)?(\d{1,5})(?:\/tcp)?$/.exec(text);
   const [address, hostPort, port] = found?.slice(1) ?? [];
   if (port === undefined || !isPort(port) || (hostPort && !isPort(hostPort)))

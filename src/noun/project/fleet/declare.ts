@@ -10,7 +10,7 @@ import { checkCredentialName } from '../../network/model/credential.ts';
 import { usableRule } from '../../network/model/network.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../../volume/model.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, FieldPath, Problem } from './fleet.ts';
-import { problem, refusal } from './problem.ts';
+import { problem, refusal } from './fleet.ts';
 import { type FleetContent, fieldsAt, fleetSchema, type LimitsContent, type SandboxContent } from './schema.ts';
 import { watchesOf } from './watch.ts';
 

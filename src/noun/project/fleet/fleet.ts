@@ -20,7 +20,7 @@
  */
 
 import type { EngineName, RuntimeName } from '../../../model/engine.ts';
-import type { FaultCode } from '../../../model/fault.ts';
+import { Fault, type FaultCode } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
 import type { AskedGrants, DeclaredGrants } from '../../grant-table.ts';
 import type { WatchAction } from '../../room/model/watch.ts';
@@ -177,4 +177,36 @@ export interface PlannedFleet {
   /** The part of `same` whose command exited with 0; it is not run again. */
   readonly completed: readonly string[];
   readonly problems: readonly Problem[];
+}
+
+/** What a rendered declaration depends on besides its content. */
+export interface RenderContext {
+  /** The owner of the volumes; part of their names. */
+  readonly user: string;
+  readonly volumePrefix: string;
+  /** Part of the names under which the engine has images that were built here. */
+  readonly installation: string;
+  /** Defaults for limits that are not declared. */
+  readonly limits: Limits;
+}
+
+const mostShown = 20;
+
+/** A problem names its field by path; the command line, which has the file, turns the path into a line. */
+export function problem(code: FaultCode, place: FieldPath, message: string, hint: string | null = null): Problem {
+  return { code, place, message, hint };
+}
+
+/** One fault for all problems, with the code of the first. */
+export function refusal(all: readonly Problem[]): Fault {
+  const problems = [...new Map(all.map((one) => [problemText(one), one])).values()];
+  const hints = [...new Set(problems.flatMap(({ hint }) => hint ?? []))].slice(0, mostShown);
+  return new Fault(problems[0]!.code, problems.map(problemText).slice(0, mostShown).join('\n'), {
+    ...(hints.length === 0 ? {} : { hint: hints.join('\n') }),
+    data: { problems: problems.slice(0, mostShown) },
+  });
+}
+
+function problemText({ place, message }: Problem): string {
+  return place.length === 0 ? message : `${place.join('.')}: ${message}`;
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { WatchAction } from '../../room/model/watch.ts';
 import { wakeCommands } from '../../room/model/watch.ts';
 import type { DeclaredWatch, Existing, ExistingWatch, PlanStep, Problem } from './fleet.ts';
-import { problem } from './problem.ts';
+import { problem } from './fleet.ts';
 import type { RoomsContent, WatchContent } from './room-schema.ts';
 
 export function watchesOf(rooms: RoomsContent, secrets: readonly string[], found: Problem[]): DeclaredWatch[] {

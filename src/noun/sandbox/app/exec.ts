@@ -8,8 +8,8 @@ import { validated } from '../../../lib/schema/validated.ts';
 import type { FramedConnection } from '../../../lib/wire/framed-connection.ts';
 import { decodeJson } from '../../../lib/wire/stream.ts';
 import { asFault } from '../../../model/fault.ts';
-import { networkEnv } from '../../network/launch.ts';
 import { type ExecRequest, execRequest } from '../api.ts';
+import { commandEnv } from '../launch/launch.ts';
 import { hasEnded, type Sandbox } from '../model.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
@@ -80,7 +80,7 @@ export async function startIn(
 export function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
   return {
     command: request.command,
-    env: networkEnv(spec, request.env),
+    env: commandEnv(spec, request.env),
     cwd: request.cwd ?? cwd,
     stdin: request.stdin ?? false,
     terminal: request.terminal ?? null,

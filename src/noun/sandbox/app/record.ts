@@ -3,8 +3,8 @@
 import type { Row, Store, WriteOptions } from '../../../kernel/store/store.ts';
 import type { NewEvent } from '../../../model/event.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
-import type { Unapplied } from '../../workspace/app/unapplied.ts';
 import { hasEnded, type Sandbox } from '../model.ts';
+import type { Unapplied } from '../part/part.ts';
 import { suggestName } from './suggest-name.ts';
 
 export interface Removal {

@@ -3,9 +3,9 @@ import type { Engines } from '../../../kernel/engine/engines.ts';
 import type { Home } from '../../../kernel/home/home.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
-import { sweepTools } from '../launch/tools.ts';
 import { hasEnded } from '../model.ts';
 import { removeOrphans } from '../reconcile/orphans.ts';
+import { sweepTools } from '../tools/tools.ts';
 
 export interface SandboxRecovery {
   readonly home: Home;

@@ -7,18 +7,34 @@ import type { Row, Store } from '../../../kernel/store/store.ts';
 import { EncodedJson } from '../../../lib/wire/encoded-json.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
-import type { UserImages } from '../../image/app/images.ts';
-import type { HostPorts } from '../../network/app/host-ports.ts';
+import type { PortRequest } from '../../network/api.ts';
 import type { CredentialGrant } from '../../network/model/credential.ts';
-import type { SpecTexts } from '../../user/app/secret/secrets.ts';
-import type { Unapplied } from '../../workspace/app/unapplied.ts';
+import type { PortForward } from '../../network/model/network.ts';
 import type { SandboxRequest, SandboxView, StatsView } from '../api.ts';
-import { launchAdditions } from '../launch/compose.ts';
-import { boundFolders, hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } from '../model.ts';
+import { launchAdditions } from '../launch/launch.ts';
+import {
+  boundFolders,
+  hasEnded,
+  initialStatus,
+  type Sandbox,
+  type SandboxSpec,
+  type SpecTexts,
+  withSpec,
+} from '../model.ts';
+import type { Unapplied } from '../part/part.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
+import { ExpectedClients } from './expected-clients.ts';
 import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';
 import { isLeaving, type Removal, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
-import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
+import {
+  composeSpec,
+  defaultGraceMs,
+  imageAsked,
+  ownProject,
+  type SpecConfig,
+  type SpecImage,
+  type SpecParts,
+} from './spec.ts';
 import { requireRemovable } from './stale.ts';
 import { type ViewTroubles, viewOf, viewText } from './view.ts';
 
@@ -44,10 +60,13 @@ export interface SandboxParts {
   readonly requireShares: (spec: SandboxSpec) => void;
   readonly requireHome: () => void;
   /** Resolves the names of images that this user may use. */
-  readonly images: Pick<UserImages, 'check' | 'resolve'>;
+  readonly images: {
+    check(name: string): void;
+    resolve(name: string): Promise<SpecImage>;
+  };
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   readonly networkRules: SpecParts['networkRules'];
-  readonly hostPorts: Pick<HostPorts, 'choose'>;
+  readonly hostPorts: { choose(asked: readonly PortRequest[]): Promise<PortForward[]> };
   /** Refuses a spec whose texts contain the value of a secret. */
   readonly checkSpec: (spec: SpecTexts) => void;
   /** Why the network of a sandbox is not as its record says. */
@@ -58,17 +77,15 @@ export interface SandboxParts {
 
 type SandboxRow = Row<'sandbox'>;
 
-const clientMs = 10_000;
-
 export class Sandboxes {
   readonly #parts: SandboxParts;
   readonly records: SandboxRecords;
-  /** Sandboxes whose client has yet to attach. */
-  readonly #expected = new Map<string, () => void>();
+  readonly #clients: ExpectedClients;
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
     this.records = new SandboxRecords(parts.store, parts.owner);
+    this.#clients = new ExpectedClients(parts.reconciler);
   }
 
   get owner(): string {
@@ -100,7 +117,7 @@ export class Sandboxes {
         isRecorded = true;
         const flushed = this.#parts.store.flushed();
         flushed.catch(() => {}); // A failed start is answered without waiting for the flush.
-        if (request.console) this.#expectClient(id);
+        if (request.console) this.#clients.expect(id);
         this.#parts.engineOf(row.value).expect();
         return { row, flushed };
       });
@@ -117,26 +134,9 @@ export class Sandboxes {
     return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
   }
 
-  /** The client that sent the request attaches next; a sandbox that ends before waits for it, at most `clientMs`. */
-  #expectClient(id: string): void {
-    const { reconciler } = this.#parts;
-    reconciler.wantConsole(id);
-    const release = reconciler.hold(id);
-    const came = () => {
-      clearTimeout(timer);
-      this.#expected.delete(id);
-      void release().catch(() => {});
-    };
-    const timer = setTimeout(came, clientMs);
-    timer.unref();
-    this.#expected.set(id, came);
-  }
-
   /** Keeps the sandbox while a client reads from it. */
   hold(id: string): () => Promise<void> {
-    const release = this.#parts.reconciler.hold(id);
-    this.#expected.get(id)?.();
-    return release;
+    return this.#clients.hold(id);
   }
 
   #specOf(request: SandboxRequest, image: SpecParts['image'], ports: SpecParts['ports'] = []): SandboxSpec {
@@ -233,7 +233,7 @@ export class Sandboxes {
     const { store, reconciler } = this.#parts;
     const row = await this.current(name);
     requireStartable(row);
-    if (console) this.#expectClient(row.id);
+    if (console) this.#clients.expect(row.id);
     await reconciler.settle(row.id, () => this.#askStart(name, row.id));
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }

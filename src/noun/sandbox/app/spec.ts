@@ -6,18 +6,21 @@ import { isInside, projectFolder, realHostPath } from '../../../lib/file/host-pa
 import { Fault, isFault } from '../../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../../model/limits.ts';
 import { printable } from '../../../model/name.ts';
-import { type Granted, type GrantField, grantTable } from '../../grant-table.ts';
-import type { AllowedImage } from '../../image/allow.ts';
+import { type Granted, grantTable } from '../../grant-table.ts';
 import type { CredentialGrant } from '../../network/model/credential.ts';
 import type { PortForward } from '../../network/model/network.ts';
 import type { DeclaredService, ServiceGrant } from '../../network/model/service.ts';
 import type { SandboxRequest } from '../api.ts';
 import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../model.ts';
+import type { Granting } from '../part/part.ts';
 
-/** For each kind of grant, what is recorded for a request. Throws if this user may not have it. */
-export type Granting = {
-  readonly [F in GrantField]: (request: SandboxRequest, project: string | null) => NonNullable<Granted[F]>;
-};
+/** An image that the owner allows, resolved. */
+export interface SpecImage {
+  readonly name: string;
+  readonly id: string;
+  /** The PATH that is set in the image. */
+  readonly path: string | null;
+}
 
 /** The settings that decide about a spec. */
 export interface SpecConfig {
@@ -38,8 +41,8 @@ export interface SpecParts {
   readonly account: number | null | 'any';
   readonly home: string;
   /** The image that the request names, resolved. */
-  readonly image: AllowedImage | null;
-  readonly granting: Granting;
+  readonly image: SpecImage | null;
+  readonly granting: Granting<SandboxRequest>;
   /** Refuses a user whose home cannot be given to a sandbox itself. */
   readonly requireHome: () => void;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];

@@ -5,7 +5,7 @@ import type { Mount } from '../../../model/mount.ts';
 import { viewsOf } from '../../grant-table.ts';
 import { noNetwork } from '../../network/model/network.ts';
 import type { SandboxView } from '../api.ts';
-import { launchAdditions } from '../launch/compose.ts';
+import { launchAdditions } from '../launch/launch.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../model.ts';
 
 export interface ViewTroubles {

@@ -41,7 +41,7 @@ export function sandboxesOf(
   shared: SandboxWiring,
   { secrets, credentials, volumes, images, trusts, granting, requireShares }: UserGrants & Granted,
 ): Sandboxes {
-  const { home, config, store, engineOf, reconciler, loop, networks, users, data, now, steadyMs } = shared;
+  const { home, config, store, engineOf, reconciler, loop, networks, users, workspace, now, steadyMs } = shared;
   return new Sandboxes({
     ...{ store, engineOf, reconciler, now, steadyMs, config, images },
     places: home,
@@ -50,7 +50,7 @@ export function sandboxesOf(
       return users.accountOf(actor);
     },
     overlayRefusal: shared.refusesOverlay,
-    unapplied: data.unapplied,
+    unapplied: workspace.unapplied,
     ...{ granting, requireShares },
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
@@ -83,9 +83,9 @@ export function commandsOf({ watch, agentServers, engineOf, home, config }: Sand
 }
 
 export function workspaceParts(shared: SandboxWiring, sandboxes: Sandboxes) {
-  const { store, engineOf, reconciler, now, steadyMs, home, threads, locks, watch, data } = shared;
+  const { store, engineOf, reconciler, now, steadyMs, home, threads, locks, watch, workspace } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
-  const { openFolder } = data;
+  const { openFolder } = workspace;
   return { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases, openFolder };
 }
 

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path';
 import type { Places } from '../../../kernel/home/places.ts';
 import type { Mount } from '../../../model/mount.ts';
 import type { Sandbox } from '../model.ts';
-import type { Hook } from './launch.ts';
+import type { SandboxPart } from '../part/part.ts';
 
 /** The folders that are kept as long as the sandbox: its data, and its home, an overlay over the home of its user. */
-export const folders: Hook = {
+export const folders: SandboxPart = {
   additions: (sandbox, places) => ({
     mounts: [
       { kind: 'bind', source: join(places.state(sandbox.id), 'data'), target: '/.data', readonly: false, own: true },

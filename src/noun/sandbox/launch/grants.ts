@@ -5,10 +5,10 @@ import type { MountPlaces } from '../../../model/grant.ts';
 import type { Mount } from '../../../model/mount.ts';
 import { grantTable } from '../../grant-table.ts';
 import type { Sandbox } from '../model.ts';
-import type { Hook } from './launch.ts';
+import type { SandboxPart } from '../part/part.ts';
 
 /** Mounts and variables of all grants of a sandbox, as each kind of grant declares them. */
-export const grants: Hook = {
+export const grants: SandboxPart = {
   additions: (sandbox, places) => {
     const kinds = grantTable.filter(([field]) => sandbox.spec[field]?.length);
     return {

@@ -5,13 +5,13 @@ import { metadataOf } from '../../grant-table.ts';
 import { bankGrant } from '../../memory/model/bank.ts';
 import { sessionsFolder } from '../../session/model/session.ts';
 import type { Sandbox } from '../model.ts';
-import type { Hook } from './launch.ts';
-import { metadataPath } from './launch.ts';
+import type { SandboxPart } from '../part/part.ts';
+import { metadataPath } from '../part/part.ts';
 
 const gitFile = 'gitconfig';
 
 /** Id, name and author of the sandbox, as files and as the variables that agents look for. */
-export const identity: Hook = {
+export const identity: SandboxPart = {
   additions: ({ id, spec }, places) => ({
     mounts: [
       {

@@ -1,31 +1,16 @@
 /**
- * Launching turns the record of a sandbox into a `Launch`, the value that an engine starts.
+ * Launching turns the record of a sandbox into a `Launch`, the value that an engine starts. What is in it comes from the
+ * parts of the sandbox (`sandbox/part/part.ts`), in the order of their table.
  *
- * Each hook returns mounts, environment and a working directory for its own subject, and may prepare folders or files
- * on the host before the sandbox starts. Hooks know nothing of each other; `compose.ts` lists them and merges what they
- * return.
- *
- * Promises of a hook:
- * - `additions` changes nothing, so callers may ask at any time what a sandbox will see.
- * - `prepare` runs at every start. It is idempotent: after a crash it runs again for the same sandbox.
- * - A hook writes only below the folders that `Places` names.
+ * `launchAdditions` changes nothing and needs no daemon, so callers may ask at any time what a sandbox sees. `composeLaunch` runs
+ * at every start and prepares what parts without a daemon need; those of the daemon were prepared before.
  */
-
 import type { Launch } from '../../../kernel/engine/engine.ts';
 import type { Places } from '../../../kernel/home/places.ts';
-import type { Mount } from '../../../model/mount.ts';
-import type { Sandbox } from '../model.ts';
-
-export interface Hook {
-  additions(sandbox: Sandbox, places: Places): HookAdditions;
-  prepare?(sandbox: Sandbox, places: Places): void;
-}
-
-export interface HookAdditions {
-  readonly mounts?: readonly Mount[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-}
+import { parts } from '../../parts.ts';
+import type { Sandbox, SandboxSpec } from '../model.ts';
+import type { PartAdditions } from '../part/part.ts';
+import { prepareRoot } from './root.ts';
 
 /** Facts about a start that are not in the record. */
 export interface LaunchOptions {
@@ -35,6 +20,47 @@ export interface LaunchOptions {
   readonly held: Launch['held'];
 }
 
-export const metadataPath = '/run/carrel/metadata';
+type Variables = Readonly<Record<string, string>>;
 
-export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+/** Mounts, environment and working directory of a sandbox, without preparing anything. */
+export function launchAdditions(sandbox: Sandbox, places: Places): Required<PartAdditions> {
+  const { spec } = sandbox;
+  const added = parts.map((part) => part.additions?.(sandbox, places) ?? {});
+  return {
+    mounts: added.flatMap((one) => one.mounts ?? []),
+    env: Object.assign({}, ...added.map((one) => one.env ?? {}), spec.env, commandEnv(spec)),
+    cwd: spec.cwd ?? added.map((one) => one.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
+  };
+}
+
+/** The variables of a command inside; `given`: those that only this command has. */
+export function commandEnv(spec: SandboxSpec, given: Variables = {}): Variables {
+  return parts.reduce((env, part) => part.commandEnv?.(spec, env) ?? env, given);
+}
+
+/** Whether the account `agent` inside has the id of the owner of mounted host folders. */
+export function actsAsOwner(sandbox: Sandbox, places: Places): boolean {
+  const { mounts } = launchAdditions(sandbox, places);
+  return sandbox.spec.asOwner || mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner === true);
+}
+
+export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, places: Places): Promise<Launch> {
+  for (const part of parts) await part.prepare?.(sandbox, places, () => {});
+  const { spec } = sandbox;
+  return {
+    ...launchAdditions(sandbox, places),
+    id: sandbox.id,
+    hostname: sandbox.name,
+    ...options,
+    asOwner: spec.asOwner ?? false,
+    runtime: spec.runtime,
+    root: spec.image
+      ? { kind: 'image', reference: spec.imageId ?? spec.image }
+      : await prepareRoot(spec.rootfs, places),
+    command: parts.reduce((command, part) => part.command?.(sandbox, places, command) ?? command, spec.command),
+    limits: spec.limits,
+    demanded: spec.strict ? spec.demanded : [],
+    stdin: spec.stdin,
+    terminal: spec.terminal ?? null,
+  };
+}

@@ -1,15 +1,14 @@
 import { dirname, join } from 'node:path';
 import { adapterPath } from '../../agent/model/agent.ts';
 import { idlePath } from '../../hub/model/spoke.ts';
-import { languageServers } from './language-servers.ts';
-import type { Hook } from './launch.ts';
-import { prepareTools, toolsName } from './tools.ts';
+import type { SandboxPart } from '../part/part.ts';
+import { languageServers, prepareTools, toolsName } from '../tools/tools.ts';
 
 /**
  * Mounts the programs of Carrel, so that every sandbox can have sessions, and the daemon's Node if it is not below
  * /usr.
  */
-export const programs: Hook = {
+export const programs: SandboxPart = {
   additions: ({ spec }, places) => {
     const usesHost = spec.rootfs === null && !spec.image;
     return {

@@ -1,5 +1,5 @@
-import type { Hook } from './launch.ts';
-import { systemFolders } from './launch.ts';
+import type { SandboxPart } from '../part/part.ts';
+import { systemFolders } from '../part/part.ts';
 
 /** The tmpfs at /tmp may take at most half of the memory of the sandbox. */
 const tmpShare = 0.5;
@@ -13,7 +13,7 @@ function searchPath(image: string): string {
 }
 
 /** Mounts and variables that programs expect on every system. */
-export const system: Hook = {
+export const system: SandboxPart = {
   additions: ({ spec }) => ({
     cwd: '/home/agent',
     mounts: [

@@ -33,15 +33,13 @@ export interface ReconcileParts {
   readonly now: () => string;
 }
 
-/** The data of sandboxes on the host, which other parts manage. Each call is idempotent. */
+/** What the parts of sandboxes do (`sandbox/part/part.ts`). Each call is idempotent. */
 export interface SandboxData {
-  /**
-   * Called before each start: prepares the disk, the base and the working copy. Returns the limits that these enforce.
-   */
-  provide(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
-  /** Called when the namespaces exist, before the command begins: connects the network. */
+  /** Called before each start. Returns the limits that parts of the sandbox enforce. */
+  prepare(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
+  /** Called when the namespaces exist, before the command begins. */
   connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void>;
-  /** Called when the processes have ended. True: the sandbox has changes that were not applied. */
+  /** Called when the processes have ended. True: the sandbox is kept in spite of `autoRemove`. */
   conclude(sandbox: Sandbox): Promise<boolean>;
   /** Called before a start: saves the output of the last start, which the engine is about to drop. */
   keepOutput(sandbox: Sandbox, lines: AsyncIterable<LogLine>): Promise<void>;

@@ -3,7 +3,7 @@ import type { Exit, Launch, Started, Trouble } from '../../../kernel/engine/engi
 import type { WriteOptions } from '../../../kernel/store/store.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { asFault, type Fault, isFault } from '../../../model/fault.ts';
-import { composeLaunch } from '../launch/compose.ts';
+import { composeLaunch } from '../launch/launch.ts';
 import { initialStatus, type Sandbox, type SandboxStatus, withStatus } from '../model.ts';
 import type { Action, SandboxStep } from './plan.ts';
 import type { ReconcileParts, SandboxRow } from './reconcile.ts';
@@ -70,7 +70,7 @@ async function launched(parts: StepParts, { value }: SandboxRow): Promise<Starte
 
 export async function launchOf(parts: StepParts, sandbox: Sandbox): Promise<Launch> {
   const { store, places, data } = parts;
-  const held = await data.provide(sandbox);
+  const held = await data.prepare(sandbox);
   const slot = store.find('user', '', sandbox.spec.user)?.value.slot ?? 0;
   return composeLaunch(sandbox, { slot, console: parts.wantsConsole(sandbox.id), held }, places);
 }

@@ -23,7 +23,7 @@ const files = [`${basename(agentApiPath)}.js`, 'agent/session/main.js'].map(
   (file) => `${dirname(agentApiPath)}/lib/${file}`,
 );
 
-/** Whether the listener is the program that `noun/sandbox/launch/tools.ts` starts. */
+/** Whether the listener is the program that `noun/sandbox/tools/tools.ts` starts. */
 function isAgentApi({ arguments: [, program = '', command] }: ListeningProcess): boolean {
   return files.includes(program) && command === 'serve';
 }

@@ -4,7 +4,7 @@ import type { Resources } from '../../../kernel/daemon/resources.ts';
 import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
 import type { EngineOf } from '../../../kernel/engine/engine.ts';
 import type { Actor } from '../../../model/user.ts';
-import { actsAsOwner } from '../../sandbox/launch/compose.ts';
+import { actsAsOwner } from '../../sandbox/launch/launch.ts';
 import { boundFolders, type Sandbox } from '../../sandbox/model.ts';
 import type { Reconciler } from '../../sandbox/reconcile/reconcile.ts';
 import type { ShareScope } from './app.ts';

@@ -2,7 +2,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { systemFolders } from '../../sandbox/launch/launch.ts';
+import { systemFolders } from '../../sandbox/part/part.ts';
 
 export function hasHostProgram(program: string, home: string): boolean {
   if (program.startsWith('/')) return !isOfSystem(program) || runs(program);

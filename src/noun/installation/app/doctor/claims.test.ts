@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { homeVolume } from '../../../../../test/fixtures/places.ts';
 import { createFakeEngine } from '../../../../kernel/engine/fake/fake.ts';
 import { claimIds } from '../../../../kernel/engine/local/probe/claims.ts';
 import { type Home, openHome } from '../../../../kernel/home/home.ts';
@@ -18,7 +19,7 @@ describe('if no sandbox can be started,', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-    home = openHome(join(folder, 'home'), false);
+    home = openHome(join(folder, 'home'), false, homeVolume);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -72,7 +73,7 @@ it('the removal succeeds if the remains of the sandbox end a moment after it', a
   const lists = [[id], [id], []];
   const engine = { ...createFakeEngine(), probe: async () => [], list: async () => lists.shift() ?? [] };
   const sandboxes = { create: async () => ({ id, name: 'trial' }), remove: async () => {} } as unknown as Sandboxes;
-  const home = openHome(join(folder, 'home'), false);
+  const home = openHome(join(folder, 'home'), false, homeVolume);
   const parts = {
     store: createMemoryStore(),
     sandboxes,

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import type { Resources } from '../../../../kernel/daemon/resources.ts';
 import type { Actor } from '../../../../model/user.ts';
-import type { NounData } from '../../../sandbox/app/data.ts';
 import { userHash, volumeName } from '../../../volume/model.ts';
 import type { Volumes } from '../../../volume/volumes.ts';
 import { damagedHistories } from '../../bank/bank-database.ts';
@@ -33,14 +32,6 @@ export function openLiveBanks(
     report,
     nowMs: () => performance.now(),
   });
-}
-
-/** Scans the files of the bank when a sandbox starts and ends, to notice its plain writes. */
-export function bankData(liveBanks: LiveBanks): NounData {
-  return {
-    provide: (sandbox) => liveBanks.provide(sandbox),
-    conclude: (sandbox) => liveBanks.conclude(sandbox),
-  };
 }
 
 function historyFolder(home: string, user: string): string {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import { createMemoryStore } from '../../../../kernel/store/memory.ts';
-import { launchAdditions } from '../../../sandbox/launch/compose.ts';
+import { launchAdditions } from '../../../sandbox/launch/launch.ts';
 import { initialStatus, type Sandbox } from '../../../sandbox/model.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
 import { UserCredentials } from './credentials.ts';

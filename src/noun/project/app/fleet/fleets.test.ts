@@ -68,6 +68,7 @@ function fleets(
     volumePrefix: 'carrel',
     installation: 'i1',
     unapplied: async () => lost,
+    compose: () => '',
   } as never);
 }
 

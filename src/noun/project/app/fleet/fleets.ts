@@ -3,7 +3,6 @@
  * routes.
  */
 import { dirname } from 'node:path';
-import { compose } from '../../../../extra/compose/compose.ts';
 import { isInside } from '../../../../lib/file/host-path.ts';
 import { Fault, isFault } from '../../../../model/fault.ts';
 import type { Limits } from '../../../../model/limits.ts';
@@ -12,14 +11,22 @@ import type { Actor } from '../../../../model/user.ts';
 import type { UserImages } from '../../../image/app/images.ts';
 import type { Sandboxes } from '../../../sandbox/app/sandboxes.ts';
 import { boundFolders, type Sandbox } from '../../../sandbox/model.ts';
+import type { Unapplied } from '../../../sandbox/part/part.ts';
 import type { UserSecrets } from '../../../user/app/secret/secrets.ts';
 import type { UserVolumes } from '../../../volume/app/volumes.ts';
-import type { Unapplied } from '../../../workspace/app/unapplied.ts';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { declare } from '../../fleet/declare.ts';
-import type { Declaration, DeclaredSandbox, Existing, PlanStep, Problem } from '../../fleet/fleet.ts';
+import {
+  type Declaration,
+  type DeclaredSandbox,
+  type Existing,
+  type PlanStep,
+  type Problem,
+  problem,
+  type RenderContext,
+  refusal,
+} from '../../fleet/fleet.ts';
 import { plan } from '../../fleet/plan.ts';
-import { problem, refusal } from '../../fleet/problem.ts';
 import type { Trusts } from './trusts.ts';
 
 export interface FleetParts {
@@ -36,6 +43,8 @@ export interface FleetParts {
   readonly installation: string;
   /** Changes and commits of the sandbox that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
+  /** Writes a declaration as a docker-compose.yml. */
+  readonly compose: (fleet: Declaration, context: RenderContext) => string;
 }
 
 /** The content of a carrel.yaml, and its path. */
@@ -76,7 +85,7 @@ export class Fleets {
   /** Depends on the declaration alone, not on what exists on this machine. */
   compose(fleet: FleetFile): { fleet: string; text: string } {
     const declared = this.#declared(fleet);
-    const { limits, volumePrefix, installation } = this.#parts;
+    const { compose, limits, volumePrefix, installation } = this.#parts;
     return {
       fleet: declared.name,
       text: compose(declared, { user: this.#actor.name, volumePrefix, installation, limits }),

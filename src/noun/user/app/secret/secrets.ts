@@ -3,7 +3,7 @@
 import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { type Credential, headerValue } from '../../../network/model/credential.ts';
-import { hasEnded, type SandboxSpec } from '../../../sandbox/model.ts';
+import { hasEnded, type SpecTexts } from '../../../sandbox/model.ts';
 import type { SecretView } from '../../api/secret.ts';
 import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 
@@ -15,11 +15,6 @@ export interface SecretParts {
   readonly refresh: (id: string) => Promise<void>;
   readonly now: () => string;
 }
-
-/** The texts of a spec, which must not contain secrets. */
-export type SpecTexts = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
-  readonly name?: string | undefined;
-};
 
 export class UserSecrets {
   readonly #parts: SecretParts;

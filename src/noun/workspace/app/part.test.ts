@@ -2,15 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { homeVolume } from '../../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import { openHome } from '../../../kernel/home/home.ts';
 import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { Fault } from '../../../model/fault.ts';
-import { unappliedIn } from '../../workspace/app/unapplied.ts';
-import { initialStatus, type Sandbox, type SandboxSpec } from '../model.ts';
-import { type DataParts, sandboxData } from './data.ts';
+import { sandboxData } from '../../sandbox/app/parts.ts';
+import { initialStatus, type Sandbox, type SandboxSpec } from '../../sandbox/model.ts';
+import { workspacePart } from './part.ts';
+import { unappliedIn } from './unapplied.ts';
 
 const id = '0123456789abcdef';
 let folder: string;
@@ -23,27 +25,25 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Sandbox data with threads whose jobs all fail. */
+/** The part of workspaces, with threads whose jobs all fail, and a sandbox that has only this part. */
 function data() {
-  const parts: DataParts = {
-    home: openHome(join(folder, 'home'), false),
-    store: createMemoryStore(),
-    threads: {
-      cancel: () => {},
-      run: async (_owner: unknown, name: string) => {
-        looked.push(name);
-        throw new Fault('exhausted', 'there are too many changes');
-      },
+  const home = openHome(join(folder, 'home'), false, homeVolume);
+  const store = createMemoryStore();
+  const threads = {
+    cancel: () => {},
+    run: async (...[, name]: readonly unknown[]): Promise<never> => {
+      looked.push(String(name));
+      throw new Fault('exhausted', 'there are too many changes');
     },
-    watch: { keep: async () => {} },
-    locks: new Exclusive(),
-    unappliedIn: (sandbox: Sandbox) => unappliedIn(parts, sandbox),
-    networks: { connect: async () => {}, disconnect: async () => {} },
-    agentServers: { provide: () => {} },
-    nouns: [],
-    report: (_, fault) => reported.push(fault.message),
-  } as Partial<DataParts> as DataParts;
-  return { ...sandboxData(parts), home: parts.home, store: parts.store };
+  };
+  const part = workspacePart({
+    ...{ home, store, threads, locks: new Exclusive(), watch: { keep: async () => {} } },
+    unappliedIn: (sandbox: Sandbox) => unappliedIn({ home, threads }, sandbox),
+    forgetApplies: async () => {},
+  });
+  const log = { maxBytes: 1, files: 1 };
+  const { conclude } = sandboxData({ home, log, parts: [part], report: (_, fault) => reported.push(fault.message) });
+  return { ...part, conclude, home, store };
 }
 
 function sandbox(change: Partial<SandboxSpec>): Sandbox {

@@ -1,6 +1,11 @@
-/** What nouns add to a sandbox before its start: mounts, environment, files. Later hooks override earlier ones; the spec overrides all. */
+/**
+ * The parts of a sandbox that need nothing of the daemon, in the order in which they are asked. What a later one adds counts
+ * before what an earlier one adds, and the spec before all.
+ */
 
+import { chroma } from '../extra/chroma/launch.ts';
 import { agentProgram } from './agent/launch.ts';
+import { configured } from './agent/mcp/configure.ts';
 import { memory } from './memory/launch.ts';
 import { credentials } from './network/credential/launch.ts';
 import { network } from './network/launch.ts';
@@ -8,22 +13,24 @@ import { services } from './network/launch-services.ts';
 import { folders } from './sandbox/launch/folders.ts';
 import { grants } from './sandbox/launch/grants.ts';
 import { identity } from './sandbox/launch/identity.ts';
-import type { Hook } from './sandbox/launch/launch.ts';
 import { programs } from './sandbox/launch/programs.ts';
 import { system } from './sandbox/launch/system.ts';
+import type { SandboxPart } from './sandbox/part/part.ts';
 import { secrets } from './user/secret/launch.ts';
 import { workspace } from './workspace/launch.ts';
 
-export const hooks: readonly Hook[] = [
+export const parts: readonly SandboxPart[] = [
   system,
   folders,
   identity,
+  configured,
   network,
   secrets,
   credentials,
   services,
   grants,
   memory,
+  chroma,
   workspace,
   programs,
   agentProgram,

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import type { ChromaSettings } from '../../../noun/memory/app/config.ts';
-import { chromaServices, memoryServices, requiresMemory } from '../../../noun/memory/app/services.ts';
+import { memoryServices, requiresMemory } from '../../../noun/memory/app/services.ts';
 import type { MemoryGrant } from '../../../noun/memory/model/memory.ts';
 import { initialStatus, type Sandbox } from '../../../noun/sandbox/model.ts';
-import { type PlaceParts, placeOf, releasePlace, tenantOf } from './place.ts';
+import { type ChromaPartParts, chromaPart, type PlaceParts, placeOf, releasePlace, tenantOf } from './part.ts';
 
 const local: ChromaSettings = { kind: 'local' };
 const remote: ChromaSettings = { kind: 'remote', url: 'https://chroma.example.org', credential: null };
@@ -31,9 +31,17 @@ test('a removed sandbox takes only the database along that no other sandbox uses
   expect(release).toHaveBeenCalledWith('b1', { tenant: 'carrel-ann', database: 'sandbox-b1', readonly: false });
 });
 
+const partWith = (chroma: ChromaSettings | null) =>
+  chromaPart({
+    config: { memory: { ...parts(local).config.memory, chroma } } as ChromaPartParts['config'],
+    home: { installation: 'i1', home: '/home' },
+    chroma: { release: async () => {} },
+    report: () => {},
+  });
+
 test('a sandbox without a scope of the memory reaches neither the memory nor Chroma', () => {
   const portsOf = (sandbox: Sandbox, chroma: ChromaSettings | null) =>
-    [...memoryServices('/home', sandbox), ...chromaServices('/home', { chroma }, sandbox)].map(({ name }) => name);
+    [...memoryServices('/home', sandbox), ...partWith(chroma).services!(sandbox)].map(({ name }) => name);
   expect(portsOf(box(), local)).toEqual([]);
   expect(portsOf(box('user'), null)).toEqual(['memory']);
   expect(portsOf(box('user'), local)).toEqual(['memory', 'chroma']);

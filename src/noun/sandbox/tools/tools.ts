@@ -18,10 +18,12 @@ import {
 import { basename, join } from 'node:path';
 import { syncFolder, syncTree } from '../../../lib/file/file.ts';
 import { programFile } from '../../../lib/file/package.ts';
+import { packageFolders } from '../../../lib/file/package-folders.ts';
+import type { Mount } from '../../../model/mount.ts';
 import { adapterPath, preparedSettings, terminalAgentPath } from '../../agent/model/agent.ts';
 import { configurePath, mcpAppliedName, mcpListPath } from '../../agent/model/mcp.ts';
 import { grantTable } from '../../grant-table.ts';
-import { idlePath, spokePath } from '../../hub/model/spoke.ts';
+import { idlePath, languageServersPath, spokePath } from '../../hub/model/spoke.ts';
 import { agentApiPath } from '../../session/model/session.ts';
 
 /** Programs with a script of their name that starts them with Node. */
@@ -123,4 +125,21 @@ function digest(): string {
   for (const name of launched) hash.update(launcher(name));
   for (const name of programs) hash.update(readFileSync(programFile(name)));
   return hash.digest('hex').slice(0, 16);
+}
+
+const serverPackages = [
+  `@typescript/typescript-linux-${process.arch}`,
+  'pyright',
+  'bash-language-server',
+  'yaml-language-server',
+];
+
+let serverMounts: readonly Mount[] | undefined;
+
+/** Mounts the language servers that come with Carrel: the folders of their packages and dependencies. */
+export function languageServers(): readonly Mount[] {
+  serverMounts ??= [...packageFolders(serverPackages)].map(([name, source]) => {
+    return { kind: 'bind', source, target: `${languageServersPath}/node_modules/${name}`, readonly: true };
+  });
+  return serverMounts;
 }
