@@ -8,7 +8,7 @@
  *  3. `client` imports model, lib, client, the table of commands and the types of routes; `inside` imports model, lib, inside.
  *  4. A noun's model imports models of all nouns and the tables of grants. An api imports these, and all apis.
  *  5. A mechanism imports models, its own mechanism, contracts of the kernel (other files of it by type), and contracts of
- *     lower nouns.
+ *     lower nouns. A contract may name the types of its own api: they are what other nouns get.
  *  6. An app imports all of its noun but cli and inside, the kernel without the daemon, all models and apis, and of lower
  *     nouns contracts and the types of their app.
  *  7. A cli imports its own model, api and mechanism, the client, all models and apis, and the cli of lower nouns. `inside`
@@ -133,7 +133,9 @@ function ruleOfNoun(from: Place, to: Place, typeOnly: boolean): string | null {
         ? 'a mechanism imports contracts of the kernel'
         : `${from.floor} imports no kernel`;
     default:
-      return from.unit === to.unit && from.area === to.area ? ruleOfOwn(from, to) : ruleOfOther(from, to, typeOnly);
+      return from.unit === to.unit && from.area === to.area
+        ? ruleOfOwn(from, to, typeOnly)
+        : ruleOfOther(from, to, typeOnly);
   }
 }
 
@@ -143,8 +145,9 @@ const ownFloors: Readonly<Record<string, readonly string[]>> = {
   ...{ app: ['api', 'mechanism'], cli: ['api', 'mechanism'] },
 };
 
-function ruleOfOwn(from: Place, to: Place): string | null {
+function ruleOfOwn(from: Place, to: Place, typeOnly: boolean): string | null {
   if (from.floor === to.floor || to.floor === 'model') return null;
+  if (from.isContract && to.floor === 'api' && typeOnly) return null;
   return ownFloors[from.floor]!.includes(to.floor) ? null : `${from.floor} imports no ${to.floor}`;
 }
 

@@ -18,7 +18,6 @@ import { EngineViews } from '../../noun/installation/app/engine/engines.ts';
 import { UserCredentials } from '../../noun/network/app/credential/credentials.ts';
 import { Fleets } from '../../noun/project/app/fleet/fleets.ts';
 import { Trusts } from '../../noun/project/app/fleet/trusts.ts';
-import type { Sandboxes } from '../../noun/sandbox/app/sandboxes.ts';
 import {
   commandsOf,
   networkOf,
@@ -29,6 +28,7 @@ import {
   workspaceParts,
   workspacesOf,
 } from '../../noun/sandbox/app/wiring.ts';
+import type { Sandboxes } from '../../noun/sandbox/sandbox.ts';
 import type { LiveSessions } from '../../noun/session/app/live-sessions.ts';
 import { openSessions, sessionsOf } from '../../noun/session/app/wiring.ts';
 import { hasHostProgram } from '../../noun/swarm/app/host-program.ts';

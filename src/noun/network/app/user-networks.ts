@@ -5,8 +5,8 @@ import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { type Endpoint, endpointText, hostText, parseEndpoint } from '../../../model/host.ts';
 import type { Actor } from '../../../model/user.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
 import { type Sandbox, withSpec } from '../../sandbox/model.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import {
   type ExplainView,
   maxPorts,

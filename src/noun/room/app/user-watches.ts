@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Row, Store } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type Actor, requireOwner } from '../../../model/user.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { UserSecrets } from '../../user/app/secret/secrets.ts';
 import type { WatchRequest, WatchView } from '../api.ts';
 import { checkParticipantName, type RoomRecord } from '../model/room.ts';

@@ -4,7 +4,7 @@ import type { Resources } from '../../../kernel/daemon/resources.ts';
 import { makeScratch } from '../../../kernel/home/home.ts';
 import type { Actor } from '../../../model/user.ts';
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { UserSecrets } from '../../user/app/secret/secrets.ts';
 import type { Secrets } from '../../user/secret/secret.ts';
 import { userHash } from '../../volume/model.ts';

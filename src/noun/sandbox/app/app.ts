@@ -25,13 +25,13 @@ import type { Actor } from '../../../model/user.ts';
 import { requireOwner } from '../../../model/user.ts';
 import * as shape from '../api.ts';
 import type { Sandbox } from '../model.ts';
+import type { Sandboxes } from '../sandbox.ts';
 import { type AttachScope, attach } from './attach.ts';
 import { sandboxConfig } from './config.ts';
 import { type ExecScope, exec } from './exec.ts';
 import { type LeftoverScope, leftoversRow } from './leftovers.ts';
 import { gathered } from './output.ts';
 import { recoverSandboxes, type SandboxRecovery } from './recover.ts';
-import type { Sandboxes } from './sandboxes.ts';
 
 export interface SandboxScope extends AttachScope, ExecScope, SandboxRecovery, LeftoverScope {
   readonly sandboxes: Sandboxes;

@@ -5,10 +5,10 @@ import type { UpgradeRequest } from '../../../kernel/server/route.ts';
 import type { FramedConnection } from '../../../lib/wire/framed-connection.ts';
 import { asFault, isFault } from '../../../model/fault.ts';
 import type { Sandbox } from '../model.ts';
+import type { Sandboxes } from '../sandbox.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
 import { outputMissing, resumeOutput, SentOutput } from './resume-output.ts';
-import type { Sandboxes } from './sandboxes.ts';
 
 export interface AttachScope {
   readonly sandboxes: Sandboxes;

@@ -11,23 +11,16 @@ import { asFault } from '../../../model/fault.ts';
 import { type ExecRequest, execRequest } from '../api.ts';
 import { commandEnv } from '../launch/launch.ts';
 import { hasEnded, type Sandbox } from '../model.ts';
+import type { SandboxCommands, Sandboxes } from '../sandbox.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
-import type { OpenCommands } from './open-commands.ts';
 import { noteMemoryKill } from './record.ts';
-import type { Sandboxes } from './sandboxes.ts';
 
 export interface ExecScope {
   readonly sandboxes: Sandboxes;
   readonly engineOf: EngineOf;
   readonly store: Store;
-  readonly commands: {
-    /** Records what the project has before a command can change it; never waits long. */
-    starts(sandbox: Sandbox): Promise<void>;
-    /** Records what a command may have changed. */
-    ended(sandbox: Sandbox): Promise<void>;
-    readonly open: OpenCommands;
-  };
+  readonly commands: SandboxCommands;
 }
 
 export async function exec({ name, scope, accept, openAct }: UpgradeRequest<ExecScope>): Promise<void> {

@@ -5,19 +5,8 @@ import type { NewEvent } from '../../../model/event.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model.ts';
 import type { Unapplied } from '../part/part.ts';
+import type { SandboxNames } from '../sandbox.ts';
 import { suggestName } from './suggest-name.ts';
-
-export interface Removal {
-  /** Removes the sandbox even if it runs or has changes that are not applied. */
-  readonly force?: boolean | undefined;
-  /** Removes the sandbox even if it runs, but not if it has changes that are not applied. */
-  readonly running?: boolean | undefined;
-  /** Removes the sandbox only if it ended at least so long ago, forced or not. */
-  readonly staleMs?: number | undefined;
-  readonly dryRun?: boolean | undefined;
-  /** Removes only the sandbox with this id, even if another one has the name by now. */
-  readonly id?: string | undefined;
-}
 
 const maxSandboxes = 10_000;
 
@@ -29,7 +18,7 @@ export function requireRoom(store: Store): void {
 }
 
 /** The records of a user. */
-export class SandboxRecords {
+export class SandboxRecords implements SandboxNames {
   readonly #store: Store;
   readonly #owner: string;
 

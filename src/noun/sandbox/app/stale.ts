@@ -1,7 +1,7 @@
 /** Which sandboxes may be removed without force. */
 import { Fault } from '../../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model.ts';
-import type { Removal } from './record.ts';
+import type { Removal } from '../sandbox.ts';
 
 /** Refuses a sandbox that runs, that ended less than `staleMs` ago, or whose end is not known. */
 export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {

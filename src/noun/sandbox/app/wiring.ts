@@ -23,10 +23,11 @@ import { Reviews } from '../../workspace/app/reviews.ts';
 import { Snapshots } from '../../workspace/app/snapshots.ts';
 import type { WorkspaceParts } from '../../workspace/app/workspaces.ts';
 import type { Sandbox } from '../model.ts';
+import type { Sandboxes } from '../sandbox.ts';
 import { EarlierOutput } from './earlier-output.ts';
 import { OpenCommands } from './open-commands.ts';
 import { outputOf } from './output.ts';
-import { Sandboxes } from './sandboxes.ts';
+import { UserSandboxes } from './user-sandboxes.ts';
 
 export interface SandboxWiring extends Resources, Parts {
   readonly steadyMs: () => number;
@@ -42,7 +43,7 @@ export function sandboxesOf(
   { secrets, credentials, volumes, images, trusts, granting, requireShares }: UserGrants & Granted,
 ): Sandboxes {
   const { home, config, store, engineOf, reconciler, loop, networks, users, workspace, now, steadyMs } = shared;
-  return new Sandboxes({
+  return new UserSandboxes({
     ...{ store, engineOf, reconciler, now, steadyMs, config, images },
     places: home,
     owner: actor.name,

@@ -8,8 +8,8 @@ import type { z } from 'zod';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Fault } from '../../../model/fault.ts';
 import { sessionAgentLabel } from '../../agent/model/agent.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { sandboxSessionRequest } from '../api.ts';
 import { type AgentParts, agentNamed, requestFor } from './agents.ts';
 

@@ -3,8 +3,8 @@
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
 import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { NewSessionToken } from '../api.ts';
 import { agentApiPort } from '../model/session.ts';
 import type { SessionToken, SessionTokens } from '../tokens.ts';

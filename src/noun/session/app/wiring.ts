@@ -7,7 +7,7 @@ import type { AgentNeeds } from '../../agent/agent.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
 import { NamespaceSockets } from '../../network/proxy/namespace-sockets.ts';
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import { countChangesIn } from '../../workspace/app/unapplied.ts';
 import { SessionTokens } from '../tokens.ts';
 import { AgentPrograms } from './agent-programs.ts';

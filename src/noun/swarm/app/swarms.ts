@@ -2,7 +2,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
-import type { Sandboxes } from '../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { BegunSwarmView, SwarmContainerView, SwarmEntryView, SwarmExportView, SwarmView } from '../api.ts';
 import { hintOf } from '../model/reason.ts';
 import {

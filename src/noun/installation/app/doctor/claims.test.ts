@@ -9,7 +9,7 @@ import { type Home, openHome } from '../../../../kernel/home/home.ts';
 import { createMemoryStore } from '../../../../kernel/store/memory.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { leftBehindRow } from '../../../sandbox/app/leftovers.ts';
-import type { Sandboxes } from '../../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
 import { copyVerdict, privacyRow, proveClaims } from './claims.ts';
 
 describe('if no sandbox can be started,', () => {

@@ -26,8 +26,8 @@ import { run } from '../../../../lib/process/run.ts';
 import { asFault, type Fault, isFault } from '../../../../model/fault.ts';
 import type { Limits } from '../../../../model/limits.ts';
 import type { SandboxView } from '../../../sandbox/api.ts';
-import type { Sandboxes } from '../../../sandbox/app/sandboxes.ts';
 import { launchAdditions } from '../../../sandbox/launch/launch.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
 
 const cliMs = 60_000;
 /** How long the remains of the trial sandbox may take to disappear on a busy machine. */

@@ -1,7 +1,7 @@
 /** The task files of one user's projects, for the API. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { asFault, Fault } from '../../../../model/fault.ts';
-import type { Sandboxes } from '../../../sandbox/app/sandboxes.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
 import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import type { StoryStatus } from '../../model/message.ts';
 import {

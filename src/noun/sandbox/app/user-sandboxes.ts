@@ -23,9 +23,10 @@ import {
 } from '../model.ts';
 import type { Unapplied } from '../part/part.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
+import type { Removal, Sandboxes } from '../sandbox.ts';
 import { ExpectedClients } from './expected-clients.ts';
 import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';
-import { isLeaving, type Removal, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
+import { isLeaving, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
 import {
   composeSpec,
   defaultGraceMs,
@@ -77,7 +78,7 @@ export interface SandboxParts {
 
 type SandboxRow = Row<'sandbox'>;
 
-export class Sandboxes {
+export class UserSandboxes implements Sandboxes {
   readonly #parts: SandboxParts;
   readonly records: SandboxRecords;
   readonly #clients: ExpectedClients;
