@@ -13,7 +13,7 @@ import { Work } from '../../lib/flow/work.ts';
 import { asFault } from '../../model/fault.ts';
 import { recoverAll, routes, type Scope, startAll } from '../../noun/app.ts';
 import { mcpPath } from '../../noun/hub/app/hub-port.ts';
-import type { Installation } from '../../noun/installation/app/app.ts';
+import type { Installation } from '../../noun/installation/installation.ts';
 import type { SandboxView } from '../../noun/sandbox/api.ts';
 import type { LiveSessions } from '../../noun/session/app/live-sessions.ts';
 import type { LiveSwarms } from '../../noun/swarm/app/live-swarms.ts';

@@ -5,7 +5,8 @@ import type { Store } from '../../../kernel/store/store.ts';
 import { packageVersion } from '../../../lib/file/package.ts';
 import type { Actor } from '../../../model/user.ts';
 import type { Config } from '../../app.ts';
-import { Projects } from '../../project/app/projects.ts';
+import { UserProjects } from '../../project/app/user-projects.ts';
+import type { Projects } from '../../project/project.ts';
 import { execSpec } from '../../sandbox/app/exec.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import type { HubCaller } from '../hub.ts';
@@ -30,7 +31,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
     const spec = execSpec({ command: [...command], stdin: true }, sandbox, sandboxes.cwd(sandbox));
     return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
   };
-  const projects: Projects = new Projects({
+  const projects: Projects = new UserProjects({
     ...{ store, user, now, sandboxes },
     serverNames: () => config.hub.languageServers.map(({ name }) => name),
     settle: (id) => edits.settle(id),

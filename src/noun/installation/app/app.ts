@@ -4,24 +4,9 @@ import { declare } from '../../../kernel/server/route.ts';
 import type { Actor } from '../../../model/user.ts';
 import { requireOwner } from '../../../model/user.ts';
 import * as shape from '../api.ts';
+import type { Installation } from '../installation.ts';
 import { installationConfig } from './config.ts';
-import { type PortRowParts, portRow } from './port-row.ts';
-
-export interface Installation {
-  readonly version: string;
-  readonly home: string;
-  readonly rootless: boolean;
-  readonly startedAtMs: number;
-  readonly settings: { refusal(): string | null; readonly waiting: readonly string[] };
-  lastSeq(): number;
-  /** The address of MCP at the port; null: none is open. */
-  mcp(): string | null;
-  readonly port: PortRowParts;
-  /** The OpenAPI document of all routes. */
-  document(): object;
-  /** Returns the names of the sandboxes that it stopped. */
-  shutdown(all: boolean): Promise<string[]>;
-}
+import { portRow } from './port-row.ts';
 
 export interface InstallationScope {
   readonly installation: Installation;

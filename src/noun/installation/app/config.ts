@@ -3,15 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { path, section } from '../../../kernel/settings/section.ts';
 import { Fault } from '../../../model/fault.ts';
-
-export interface HttpSettings {
-  readonly port: number;
-  readonly address: string;
-  /** Files in PEM. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Requests a second that one token may send. */
-  readonly rate: number;
-}
+import type { HttpSettings } from '../installation.ts';
 
 export const defaultHttp: HttpSettings = { port: 3000, address: '127.0.0.1', tls: null, rate: 1000 };
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Fault } from '../../../model/fault.ts';
-import { defaultHttp, type HttpSettings } from './config.ts';
+import type { HttpSettings } from '../installation.ts';
+import { defaultHttp } from './config.ts';
 import { portRow } from './port-row.ts';
 
 const mcp = 'http://127.0.0.1:3000/mcp';

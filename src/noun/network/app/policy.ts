@@ -1,7 +1,7 @@
 /** Turns the rules that a request asks for into the rules that are recorded. */
 
 import { Fault } from '../../../model/fault.ts';
-import type { ProjectFile } from '../../project/app/project-file.ts';
+import type { ProjectFile } from '../../project/project.ts';
 import { networkGrants } from '../model/grant-line.ts';
 import { maxRules, ruleClass, usableRule } from '../model/network.ts';
 import { expandPresets, type NetworkPresets } from '../model/preset.ts';

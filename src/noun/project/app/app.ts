@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { declare, definedDetail, named } from '../../../kernel/server/route.ts';
 import * as shape from '../api.ts';
-import type { Projects } from './projects.ts';
+import type { Projects } from '../project.ts';
 
 export interface ProjectScope {
   readonly projects: Projects;

@@ -4,13 +4,8 @@ import { checkYaml } from '../../../kernel/settings/yaml-file.ts';
 import { isRefusal, ReadRefusal, readBoundedReal } from '../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../lib/file/file.ts';
 import { Fault } from '../../../model/fault.ts';
-import type { GrantingContent } from '../fleet/grants.ts';
 import { fleetSchema } from '../fleet/schema.ts';
-
-export interface ProjectFile {
-  readonly path: string;
-  readonly content: GrantingContent;
-}
+import type { ProjectFile } from '../project.ts';
 
 const fileName = 'carrel.yaml';
 const maxFileBytes = 64 * 1024;

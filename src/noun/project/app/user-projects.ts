@@ -7,6 +7,7 @@ import { printable } from '../../../model/name.ts';
 import type { ProjectRequest, ProjectView } from '../api.ts';
 import { languageWords } from '../model/language.ts';
 import { checkProjectId, type Project, projectIdOf, type SpokeState, spokeName } from '../model/project.ts';
+import type { Projects } from '../project.ts';
 
 export interface ProjectParts {
   readonly store: Store;
@@ -30,7 +31,7 @@ export interface ProjectParts {
 
 const maxPerUser = 200;
 
-export class Projects {
+export class UserProjects implements Projects {
   readonly #parts: ProjectParts;
 
   constructor(parts: ProjectParts) {
