@@ -20,9 +20,10 @@ import { openDockerEngine } from '../engine/docker/docker.ts';
 import { findSocket } from '../engine/docker/socket.ts';
 import { type EngineSource, Engines } from '../engine/engines.ts';
 import { shieldCrun } from '../engine/local/crun.ts';
-import { openLocalEngine } from '../engine/local/local.ts';
+import { type LocalEngineView, openLocalEngine } from '../engine/local/local.ts';
 import { type Home, lockHome, openHome } from '../home/home.ts';
 import { Threads } from '../job/threads.ts';
+import type { Kernel } from '../kernel.ts';
 import { Settings } from '../settings/settings.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { dropGroups } from './groups.ts';
@@ -30,10 +31,17 @@ import { dropGroups } from './groups.ts';
 /** Space for files that are mapped into memory: writing to one on a full disk would end the process. */
 const startBytes = 256 * 1024;
 
-export type Resources = ReturnType<typeof openResources>;
+/** The kernel, and what only the daemon uses of what it opens first. */
+export interface Resources extends Kernel {
+  readonly holdsHome: () => boolean;
+  readonly reserve: Reserve;
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly local: LocalEngineView;
+}
 
 /** `makesSandboxes`: false in a process that has no mount namespace of its own. */
-export function openResources(homeFolder: string, rootless: boolean, makesSandboxes: boolean) {
+export function openResources(homeFolder: string, rootless: boolean, makesSandboxes: boolean): Resources {
   // Only the owner can enter the home, so files below it can be open to others, which sandboxes need.
   process.umask(0o022);
   setCloseOnExec();
@@ -66,7 +74,7 @@ export function openResources(homeFolder: string, rootless: boolean, makesSandbo
   setScratch(home.scratch, home.installation);
   return {
     ...{ home, holdsHome, reserve, rootless, settings, config, log, store, local, engines, owner, audit, threads, now },
-    /** Locks by sandbox: only one task at a time changes the state of a sandbox. */
+    engineOf: engines.of,
     locks: new Exclusive(),
     report: (id: string, fault: Fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
   };

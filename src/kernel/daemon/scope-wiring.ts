@@ -50,7 +50,7 @@ export interface DaemonProcess {
 
 type ScopedParts = ScopedNouns['parts'];
 
-interface Shared extends SandboxWiring, DaemonProcess, ScopedParts {
+interface Shared extends Resources, SandboxWiring, DaemonProcess, ScopedParts {
   readonly tasks: Tasks;
   readonly liveSwarms: LiveSwarms;
   readonly liveSessions: LiveSessions;

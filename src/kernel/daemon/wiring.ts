@@ -48,8 +48,7 @@ import type { Resources } from './resources.ts';
 export type Parts = ReturnType<typeof openParts>;
 
 export function openParts(resources: Resources) {
-  const { home, store, engines, threads, locks, report, now } = resources;
-  const engineOf = engines.of;
+  const { home, store, engines, engineOf, threads, locks, report, now } = resources;
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const kept = openSecrets(resources);
   const volumes = openVolumes(resources, () => nouns.parts.chroma);
@@ -64,7 +63,7 @@ export function openParts(resources: Resources) {
   const loop = new Loop({ store, engines, reconciler, report });
   const users = openUsers(resources, nouns.parts.liveBanks);
   return {
-    ...{ engineOf, watch, volumes, agentServers, workspace, reconciler, loop, users, nouns },
+    ...{ watch, volumes, agentServers, workspace, reconciler, loop, users, nouns },
     ...kept,
     ...network,
     ...nouns.parts,

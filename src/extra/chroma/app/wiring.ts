@@ -1,6 +1,6 @@
 /** Constructs the broker of Chroma. */
 import { join } from 'node:path';
-import type { Resources } from '../../../kernel/daemon/resources.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { installedAt } from '../../../noun/memory/app/packages.ts';
 import { volumeName } from '../../../noun/volume/model.ts';
 import { BrokerProcess } from '../broker-process.ts';
@@ -8,8 +8,7 @@ import type { Chroma } from '../chroma.ts';
 import { chromaSocket, placeOf } from './part.ts';
 import { type PlanParts, planOf } from './plan.ts';
 
-type ChromaParts = Pick<Resources, 'home' | 'config' | 'store' | 'owner' | 'now'> &
-  Pick<PlanParts, 'volumes' | 'headers'>;
+type ChromaParts = Kernel & Pick<PlanParts, 'volumes' | 'headers'>;
 
 export function openChroma(parts: ChromaParts): Chroma {
   const { config, store } = parts;
@@ -32,6 +31,6 @@ export function openChroma(parts: ChromaParts): Chroma {
   });
 }
 
-export function chromaVolume({ config, owner }: Pick<Resources, 'config' | 'owner'>): string {
+export function chromaVolume({ config, owner }: Kernel): string {
   return volumeName(config.volumePrefix, 'chromadb', owner);
 }

@@ -1,6 +1,6 @@
 /** Constructs what the memory needs. */
 import { join } from 'node:path';
-import type { Resources } from '../../../kernel/daemon/resources.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { activeSession } from '../../session/app/active-session.ts';
 import type { LiveSessions } from '../../session/app/live-sessions.ts';
@@ -14,7 +14,7 @@ import { SandboxMemory } from './sandbox-memory.ts';
 import { sandboxMemoryTools } from './tools.ts';
 
 export function openLiveMemories(
-  { home, config, store, report }: Pick<Resources, 'home' | 'config' | 'store' | 'report'>,
+  { home, config, store, report }: Kernel,
   outside: Pick<LiveMemoriesParts, 'headers'>,
 ): LiveMemories {
   return new LiveMemories({
@@ -28,7 +28,7 @@ export function openLiveMemories(
   });
 }
 
-interface SandboxParts extends Pick<Resources, 'store' | 'report'> {
+interface SandboxParts extends Kernel {
   readonly liveMemories: LiveMemories;
   readonly liveSessions: LiveSessions;
   readonly liveBanks: LiveBanks;

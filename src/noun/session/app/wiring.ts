@@ -1,7 +1,6 @@
 /** Constructs what sessions need. */
 import { join } from 'node:path';
-import type { Resources } from '../../../kernel/daemon/resources.ts';
-import type { EngineOf } from '../../../kernel/engine/engine.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { TokenKeys } from '../../../kernel/server/token-key.ts';
 import type { AgentNeeds } from '../../agent/agent.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
@@ -15,8 +14,7 @@ import { LiveSessions } from './live-sessions.ts';
 import { ProgramSettings } from './program-settings.ts';
 import { UserSessions } from './user-sessions.ts';
 
-interface LiveWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'report'> {
-  readonly engineOf: EngineOf;
+interface LiveWiring extends Kernel {
   readonly agentServers: AgentServers;
 }
 
@@ -39,11 +37,11 @@ export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions
   });
 }
 
-function tokensIn(home: Pick<Resources['home'], 'sandbox'>): (id: string) => SessionTokens {
+function tokensIn(home: Pick<Kernel['home'], 'sandbox'>): (id: string) => SessionTokens {
   return (id) => new SessionTokens(join(home.sandbox(id), 'session-tokens.json'));
 }
 
-interface UserWiring extends Pick<Resources, 'store' | 'home' | 'config' | 'threads' | 'report'> {
+interface UserWiring extends Kernel {
   readonly liveSessions: LiveSessions;
   readonly sandboxes: Sandboxes;
   readonly commands: ExecScope['commands'];

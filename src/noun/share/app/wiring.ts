@@ -1,8 +1,7 @@
 /** Constructs the shares of a user. */
 
-import type { Resources } from '../../../kernel/daemon/resources.ts';
 import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
-import type { EngineOf } from '../../../kernel/engine/engine.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';
 import { boundFolders, type Sandbox } from '../../sandbox/model.ts';
@@ -15,8 +14,7 @@ import { SandboxShares } from './sandbox-shares.ts';
 import { Shares } from './shares.ts';
 import { verify } from './verify.ts';
 
-export interface ShareWiring extends Resources {
-  readonly engineOf: EngineOf;
+export interface ShareWiring extends Kernel {
   readonly reconciler: Reconciler;
 }
 
