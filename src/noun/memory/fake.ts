@@ -14,7 +14,7 @@ import type {
   Vector,
 } from './memory.ts';
 import { defaultMemoryLimits, type MemoryLimits, type MemoryScope, type Note, type Writer } from './model/memory.ts';
-import { fuse } from './rank.ts';
+import { fuse } from './search/rank.ts';
 
 interface Kept {
   readonly note: Note;

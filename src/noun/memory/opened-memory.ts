@@ -20,9 +20,9 @@ import { damagedMemories, type OpenOptions, openDatabase } from './memory-databa
 import { memoryFault } from './memory-fault.ts';
 import type { MemoryLimits, MemoryScope, Note, Writer } from './model/memory.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
-import { fuse } from './rank.ts';
-import { TextOrder, VectorOrder } from './search.ts';
-import { valuesOf } from './vector.ts';
+import { fuse } from './search/rank.ts';
+import { TextOrder, VectorOrder } from './search/search.ts';
+import { valuesOf } from './search/vector.ts';
 
 const dayMs = 86_400_000;
 /** The most notes that are removed in one transaction. */

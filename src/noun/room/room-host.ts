@@ -2,7 +2,7 @@
 import { Hosted } from '../../lib/wire/hosted.ts';
 import { answerCall } from '../../lib/wire/thread-calls.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import { InboxWatch } from './inbox-watch.ts';
+import { InboxWatch } from './inbox/inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';
 import { roomFault } from './room-fault.ts';
 import type { FromRoomThread, RoomLink, RoomReceiver, ToRoomThread } from './room-link.ts';

@@ -5,7 +5,7 @@ import { Fault } from '../../../model/fault.ts';
 import type { HubCaller } from '../../hub/hub.ts';
 import { socketCaller } from '../../hub/hub.ts';
 import type { Project } from '../../project/model/project.ts';
-import type { Embedder } from '../embedder.ts';
+import type { Embedder } from '../embedding/embedding.ts';
 import { FakeMemory } from '../fake.ts';
 import { type HubMemoryParts, hubMemory } from './hub-caller.ts';
 

@@ -15,8 +15,8 @@ import {
 } from '../model/bank.ts';
 import type { Bank, BankChange, LogQuery } from './bank.ts';
 import { checkExpected, isSame, noFile, noVersion, requireUnlocked, tooLarge, tooMany } from './bank-check.ts';
-import { hashOf } from './bank-files.ts';
-import type { FileState } from './history.ts';
+import { hashOf } from './files/files.ts';
+import type { FileState } from './history/history.ts';
 
 interface Stored {
   readonly version: BankVersion;

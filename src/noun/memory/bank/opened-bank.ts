@@ -37,11 +37,11 @@ import {
   tooLarge,
   tooMany,
 } from './bank-check.ts';
-import { damagedHistories, openDatabase } from './bank-database.ts';
 import { pathFault } from './bank-fault.ts';
-import { BankFiles, type FoundContent, hashOf } from './bank-files.ts';
-import { type FileState, History, historyFull, type NewVersion } from './history.ts';
-import { PendingVersions } from './pending-versions.ts';
+import { BankFiles, type FoundContent, hashOf } from './files/files.ts';
+import { damagedHistories, openDatabase } from './history/bank-database.ts';
+import { type FileState, History, historyFull, type NewVersion } from './history/history.ts';
+import { PendingVersions } from './history/pending-versions.ts';
 import { PlainChanges } from './plain-changes.ts';
 
 /** The number of attempts to write a file that agents keep changing. */

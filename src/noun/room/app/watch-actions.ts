@@ -10,9 +10,9 @@ import { spawnFault } from '../../../lib/process/run.ts';
 import { signalNumber } from '../../../lib/process/signal.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
-import { fileTextOf } from '../message-file.ts';
 import type { RoomMessage } from '../model/room.ts';
 import { promptFor } from '../model/watch.ts';
+import { fileTextOf } from '../view/message-file.ts';
 import { hmacOf } from '../webhook.ts';
 
 /** A message and the room it is in. */
