@@ -19,7 +19,15 @@ import type { InboxWatch } from './inbox/inbox-watch.ts';
 import type { Participant, Retention, RoomMessage } from './model/room.ts';
 import { RoomAttachments } from './post/attachments.ts';
 import { Posts } from './post/post.ts';
-import type { KeptRefusal, NewMessage, ParticipantStatus, RoomAbout, RoomReadOptions, RoomStatus } from './room.ts';
+import type {
+  KeptRefusal,
+  NewMessage,
+  ParticipantStatus,
+  Room,
+  RoomAbout,
+  RoomReadOptions,
+  RoomStatus,
+} from './room.ts';
 import { roomFault } from './room-fault.ts';
 import { lockRoom } from './room-lock.ts';
 import { roomYaml } from './view/room-yaml.ts';
@@ -42,7 +50,7 @@ export interface RoomDependencies {
   report(error: unknown): void;
 }
 
-export class OpenedRoom {
+export class OpenedRoom implements Omit<Room, 'follow'> {
   readonly folder: string;
   readonly #about: RoomAbout;
   readonly #dependencies: RoomDependencies;

@@ -1,4 +1,11 @@
-/** Vectors of texts: the contract, and an endpoint that speaks the embeddings API of OpenAI. */
+/**
+ * Vectors of texts, from one of two embedders: an endpoint that speaks the embeddings API of OpenAI, here, or the npm
+ * package of `package-embedder.ts`, whose model runs in a thread.
+ *
+ *   embed* → close
+ *
+ * An embedder that fails makes no vector, and the note is saved without one.
+ */
 import { Fault } from '../../../model/fault.ts';
 
 export interface Embedder {

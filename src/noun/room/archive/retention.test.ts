@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from '../room.ts';
-import { startRoomsHere } from '../room-host.ts';
 import { openRooms } from '../rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };
@@ -30,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(as: RoomAbout): Promise<void> {
-  rooms = openRooms((receiver) => startRoomsHere(receiver, () => now));
+  rooms = openRooms(hostedHere(() => hostedRooms(() => now)));
   room = await rooms.open(folder, as);
 }
 

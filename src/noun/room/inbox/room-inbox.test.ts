@@ -12,9 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from '../room.ts';
-import { startRoomsHere } from '../room-host.ts';
 import { openRooms } from '../rooms.ts';
 
 let folder: string;
@@ -26,7 +27,7 @@ const builder = { kind: 'sandbox', name: 'builder' } as const;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-room-inbox-'));
-  rooms = openRooms((receiver) => startRoomsHere(receiver));
+  rooms = openRooms(hostedHere(hostedRooms));
   room = await rooms.open(folder, { ...about, limits: { ...defaultRoomLimits, burst: 30, messagesPerSecond: 1 } });
 });
 afterEach(async () => {
