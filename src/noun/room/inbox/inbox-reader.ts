@@ -2,7 +2,8 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { Anchor } from '../../../lib/file/anchor.ts';
 import { ulidPattern } from '../../../model/ulid.ts';
-import type { Inbox, Room } from '../room.ts';
+import type { Participant } from '../model/room.ts';
+import type { Room } from '../room.ts';
 import { stateOf, withEntry } from './inbox-entry.ts';
 import { NameQueue } from './name-queue.ts';
 import { readRegular } from './taken.ts';
@@ -14,6 +15,12 @@ export const positionName = '.read';
 const dot = 0x2e;
 const namesPerTurn = 64;
 const maxUnfinished = 1000;
+
+/** The folder that a participant writes files to. */
+export interface Inbox {
+  readonly participant: Participant;
+  readonly folder: string;
+}
 
 export class InboxReader {
   readonly #inbox: Inbox;

@@ -7,8 +7,8 @@
  * together. Inboxes take turns, so one with a million files does not block the others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Inbox, Room } from '../room.ts';
-import { InboxReader } from './inbox-reader.ts';
+import type { Room } from '../room.ts';
+import { type Inbox, InboxReader } from './inbox-reader.ts';
 import type { InboxWatch, WatchKind } from './inbox-watch.ts';
 import type { TakenLimits } from './taken.ts';
 import { TakingFolder } from './taking-folder.ts';
