@@ -6,7 +6,7 @@
  *
  * No other noun gets a `Room`. `app/live-rooms.ts` opens them for what the app does: requests of users (`app/user-rooms.ts`), tools of
  * the hub, which know rooms by an interface of the hub (`app/caller-rooms.ts`), the inboxes of sandboxes (`app/sandbox-rooms.ts`),
- * watchers (`app/watcher.ts`) and webhooks (`app/webhooks.ts`). Other nouns know messages and grants by the model.
+ * watchers (`app/watch/watch.ts`) and webhooks (`app/webhooks.ts`). Other nouns know messages and grants by the model.
  *
  * `.carrel/room.db`, a SQLite database, has every message in its order. A post is acknowledged when its transaction is on
  * disk; posts that arrive together share one. The files that people and sandboxes read are views, written after the commit, in

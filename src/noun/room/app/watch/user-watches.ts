@@ -1,14 +1,14 @@
 /** The watchers of one user's rooms. */
 import { randomBytes } from 'node:crypto';
-import type { Row, Store } from '../../../kernel/store/store.ts';
-import { Fault } from '../../../model/fault.ts';
-import { type Actor, requireOwner } from '../../../model/user.ts';
-import type { Sandboxes } from '../../sandbox/sandbox.ts';
-import type { UserSecrets } from '../../user/app/secret/secrets.ts';
-import type { WatchRequest, WatchView } from '../api.ts';
-import { checkParticipantName, type RoomRecord } from '../model/room.ts';
-import { type RoomWatch, type WatchAction, wakeCommands } from '../model/watch.ts';
-import type { Room } from '../room.ts';
+import type { Row, Store } from '../../../../kernel/store/store.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { type Actor, requireOwner } from '../../../../model/user.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
+import type { UserSecrets } from '../../../user/app/secret/secrets.ts';
+import type { WatchRequest, WatchView } from '../../api.ts';
+import { checkParticipantName, type RoomRecord } from '../../model/room.ts';
+import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/watch.ts';
+import type { Room } from '../../room.ts';
 import type { RoomWatchers } from './watchers.ts';
 
 export interface UserWatchesParts {

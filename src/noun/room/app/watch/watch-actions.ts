@@ -3,17 +3,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Process } from '../../../kernel/engine/engine.ts';
-import { withTimeout } from '../../../lib/flow/with-timeout.ts';
-import { collect } from '../../../lib/process/collect.ts';
-import { spawnFault } from '../../../lib/process/run.ts';
-import { signalNumber } from '../../../lib/process/signal.ts';
-import { asFault, Fault } from '../../../model/fault.ts';
-import { printable } from '../../../model/name.ts';
-import type { RoomMessage } from '../model/room.ts';
-import { promptFor } from '../model/watch.ts';
-import { fileTextOf } from '../view/message-file.ts';
-import { hmacOf } from '../webhook.ts';
+import type { Process } from '../../../../kernel/engine/engine.ts';
+import { withTimeout } from '../../../../lib/flow/with-timeout.ts';
+import { collect } from '../../../../lib/process/collect.ts';
+import { spawnFault } from '../../../../lib/process/run.ts';
+import { signalNumber } from '../../../../lib/process/signal.ts';
+import { asFault, Fault } from '../../../../model/fault.ts';
+import { printable } from '../../../../model/name.ts';
+import type { RoomMessage } from '../../model/room.ts';
+import { promptFor } from '../../model/watch.ts';
+import { fileTextOf } from '../../view/message-file.ts';
+import { hmacOf } from '../../webhook.ts';
 
 /** A message and the room it is in. */
 export interface Delivered {

@@ -1,16 +1,16 @@
 /** The watchers of all rooms and users that are active in this daemon. */
 
-import type { Process } from '../../../kernel/engine/engine.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import { removeTree } from '../../../lib/file/file.ts';
-import { Fault, type Fault as FaultType } from '../../../model/fault.ts';
-import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
-import type { Sandboxes } from '../../sandbox/sandbox.ts';
-import type { RoomMessage, RoomRecord } from '../model/room.ts';
-import type { RoomWatch } from '../model/watch.ts';
-import type { Room } from '../room.ts';
+import type { Process } from '../../../../kernel/engine/engine.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import { removeTree } from '../../../../lib/file/file.ts';
+import { Fault, type Fault as FaultType } from '../../../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../../sandbox/model.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
+import type { RoomMessage, RoomRecord } from '../../model/room.ts';
+import type { RoomWatch } from '../../model/watch.ts';
+import type { Room } from '../../room.ts';
+import { Watcher } from './watch.ts';
 import { type Delivered, postWebhook, runProgram, wakeAgent } from './watch-actions.ts';
-import { Watcher } from './watcher.ts';
 
 /** What the watchers of one user need to wake an agent. */
 export interface WakeScope {

@@ -1,13 +1,13 @@
 /** How a message wakes the agent in a sandbox. */
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
-import type { Process } from '../../../kernel/engine/engine.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
-import type { Row } from '../../../kernel/store/store.ts';
-import { initialStatus, type SandboxState } from '../../sandbox/model.ts';
-import { FakeRoom } from '../fake.ts';
-import type { RoomWatch } from '../model/watch.ts';
+import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
+import type { Process } from '../../../../kernel/engine/engine.ts';
+import { createMemoryStore } from '../../../../kernel/store/memory.ts';
+import type { Row } from '../../../../kernel/store/store.ts';
+import { initialStatus, type SandboxState } from '../../../sandbox/model.ts';
+import { FakeRoom } from '../../fake.ts';
+import type { RoomWatch } from '../../model/watch.ts';
 import { RoomWatchers } from './watchers.ts';
 
 const at = '2026-11-16T12:00:00.000Z';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
-import { Fault } from '../../../model/fault.ts';
-import { FakeRoom } from '../fake.ts';
-import { maxAttempts, maxChain, type RoomWatch } from '../model/watch.ts';
-import type { Room } from '../room.ts';
-import { Watcher, type WatcherParts } from './watcher.ts';
+import { createMemoryStore } from '../../../../kernel/store/memory.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { FakeRoom } from '../../fake.ts';
+import { maxAttempts, maxChain, type RoomWatch } from '../../model/watch.ts';
+import type { Room } from '../../room.ts';
+import { Watcher, type WatcherParts } from './watch.ts';
 
 const at = '2026-11-16T12:00:00.000Z';
 

@@ -8,13 +8,13 @@
  * its record acts again with the same message id; the answer of a sandbox is posted once all the same, because it has a key.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Store } from '../../../kernel/store/store.ts';
-import { Backoff } from '../../../lib/flow/backoff.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { asFault, type Fault } from '../../../model/fault.ts';
-import type { Participant, RoomMessage } from '../model/room.ts';
-import { isFor, maxAttempts, maxChain, maxWakesPerHour, type RoomWatch, recentWakes } from '../model/watch.ts';
-import type { Room } from '../room.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import { Backoff } from '../../../../lib/flow/backoff.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { asFault, type Fault } from '../../../../model/fault.ts';
+import type { Participant, RoomMessage } from '../../model/room.ts';
+import { isFor, maxAttempts, maxChain, maxWakesPerHour, type RoomWatch, recentWakes } from '../../model/watch.ts';
+import type { Room } from '../../room.ts';
 
 export interface WatcherParts {
   readonly store: Pick<Store, 'get' | 'update' | 'remove'>;
