@@ -10,7 +10,7 @@ export const programs = [
   { name: 'job-thread', source: 'kernel/job/job-thread.ts', cached: true },
   { name: 'room-thread', source: 'noun/room/room-thread.ts', cached: true },
   { name: 'memory-thread', source: 'noun/memory/memory-thread.ts', cached: true },
-  { name: 'embedding-thread', source: 'noun/memory/embedding-thread.ts' },
+  { name: 'embedding-thread', source: 'noun/memory/embedding/embedding-thread.ts' },
   { name: 'bank-thread', source: 'noun/memory/bank/bank-thread.ts' },
   { name: 'proxy', source: 'noun/network/proxy/main.ts', cached: true },
   { name: 'namespace-thread', source: 'noun/network/proxy/namespace-thread.ts', cached: true },

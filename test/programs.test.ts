@@ -47,8 +47,8 @@ test('the build has the programs of the table and no others', () => {
   expect(readdirSync('dist/program').sort()).toEqual([...programs.map(programFile), ...scripts].sort());
 });
 
-/** Names of programs in the code, as `programFile` and `startThread` get them. */
-const named = /\b(?:programFile|startThread)\(\s*'([^']+)'/g;
+/** Names of programs in the code, as `programFile` and `programThread` get them. */
+const named = /\b(?:programFile|programThread)\(\s*'([^']+)'/g;
 
 test('the code names only programs of the table, and none by the path of its source', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })

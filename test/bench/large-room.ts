@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentBootId } from '../../src/lib/process/process.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
-import { Messages } from '../../src/noun/room/messages.ts';
+import { Meta, openDatabase } from '../../src/noun/room/database/database.ts';
+import { Messages } from '../../src/noun/room/database/messages.ts';
 import type { RoomAbout } from '../../src/noun/room/room.ts';
-import { Meta, openDatabase } from '../../src/noun/room/room-database.ts';
 import { openRooms } from '../../src/noun/room/rooms.ts';
 
 const batch = 10_000;

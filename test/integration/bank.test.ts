@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
+import { hostedHere } from '../../src/lib/wire/hosted.ts';
 import { isFault } from '../../src/model/fault.ts';
 import type { Bank, BankPlace, Banks } from '../../src/noun/memory/bank/bank.ts';
-import { startBankHere } from '../../src/noun/memory/bank/bank-host.ts';
 import { openBanks } from '../../src/noun/memory/bank/banks.ts';
+import { hostedBanks } from '../../src/noun/memory/bank/opened-bank.ts';
 import { defaultBankLimits } from '../../src/noun/memory/model/bank.ts';
 import { box, unknown } from '../conformance/bank.ts';
 
@@ -149,7 +150,7 @@ function leaveFree(bytes: number): void {
 
 it('B9: files, plain changes, versions and locks can be read on a full disk', async () => {
   let now = new Date();
-  banks = openBanks((receiver) => startBankHere(receiver, { now: () => now }));
+  banks = openBanks(hostedHere(() => hostedBanks(() => now)));
   const bank = await open();
   await write(bank, 'shop/a.md', 'before');
   await write(bank, 'shop/b.md', 'before');
@@ -169,7 +170,7 @@ it('B9: files, plain changes, versions and locks can be read on a full disk', as
 });
 
 it('B9: a write that runs out of space at any step is done and recorded, or refused without an effect', async () => {
-  banks = openBanks((receiver) => startBankHere(receiver));
+  banks = openBanks(hostedHere(hostedBanks));
   for (let pages = 0; pages < 25; pages += 1) {
     const path = `shop/${pages}.md`;
     let bank = await open();

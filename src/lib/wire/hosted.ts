@@ -1,40 +1,101 @@
-/** What is open by folder in a thread, which gets calls as the name of a method and its arguments. */
-import type { Fault } from '../../model/fault.ts';
+/** The objects of a thread, by key, on the side of the thread: see `thread-link.ts`. */
+import { parentPort } from 'node:worker_threads';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { FromThread, StartThread, ThreadCall } from './thread-link.ts';
 
-interface MethodCall<T> {
-  readonly method: keyof T;
-  readonly args: readonly unknown[];
+interface Closable {
+  close(): Promise<void>;
 }
 
-export class Hosted<T extends { close(): Promise<void> }> {
-  readonly #byFolder = new Map<string, T>();
-  readonly #notOpen: (folder: string) => Fault;
+/** What a thread can open. */
+export interface HostedKind<T extends Closable> {
+  /** `push` sends something to the opener, at any time. */
+  open(key: string, args: readonly unknown[], push: (message: unknown) => void): T;
+  /** The answer to `open`; an object that is open already is asked again. */
+  opened?(object: T): unknown;
+  /** Removes what an object leaves when it is closed. */
+  erase?(key: string): void;
+  /** Left out: a call opens what is not open. */
+  notOpen?(key: string): Fault;
+  faultOf(key: string, error: unknown): Fault;
+  /** Called when all objects are closed. */
+  dispose?(): void;
+}
 
-  constructor(notOpen: (folder: string) => Fault) {
-    this.#notOpen = notOpen;
+export class Hosted<T extends Closable> {
+  readonly #byKey = new Map<string, T>();
+  readonly #kind: HostedKind<T>;
+  readonly #send: (message: FromThread) => void;
+
+  constructor(kind: HostedKind<T>, send: (message: FromThread) => void) {
+    this.#kind = kind;
+    this.#send = send;
   }
 
-  get(folder: string, open: () => T): T {
-    const one = this.#byFolder.get(folder) ?? open();
-    this.#byFolder.set(folder, one);
-    return one;
-  }
-
-  /** To close what is not open does nothing. */
-  async call(folder: string, { method, args }: MethodCall<T>): Promise<unknown> {
-    if (method === 'close') return this.close(folder);
-    const one = this.#byFolder.get(folder);
-    if (one === undefined) throw this.#notOpen(folder);
-    return (one[method] as (...args: readonly unknown[]) => unknown)(...args);
-  }
-
-  async close(folder: string): Promise<void> {
-    const one = this.#byFolder.get(folder);
-    this.#byFolder.delete(folder);
-    await one?.close();
+  /** Calls begin without waiting, so that they keep their order. */
+  receive(message: ThreadCall): void {
+    const { call } = message;
+    this.#do(message)
+      .then((value) => this.#send({ call, value }))
+      .catch((error: unknown) => this.#send({ call, fault: asFault(error).toJSON() }));
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#byFolder.keys()].map((folder) => this.close(folder)));
+    await Promise.all([...this.#byKey.keys()].map((key) => this.#close(key)));
+    this.#kind.dispose?.();
   }
+
+  async #do({ key, method, args }: ThreadCall): Promise<unknown> {
+    try {
+      if (method === 'open') return this.#answerOf(this.#open(key, args));
+      if (method === 'close') return await this.#close(key);
+      if (method === 'erase') return await this.#erase(key);
+      return await (this.#get(key)[method as keyof T] as (...args: readonly unknown[]) => unknown)(...args);
+    } catch (error) {
+      throw this.#kind.faultOf(key, error);
+    }
+  }
+
+  #get(key: string): T {
+    if (this.#kind.notOpen !== undefined && !this.#byKey.has(key)) throw this.#kind.notOpen(key);
+    return this.#open(key, []);
+  }
+
+  #open(key: string, args: readonly unknown[]): T {
+    const push = (pushed: unknown) => this.#send({ key, pushed });
+    const object = this.#byKey.get(key) ?? this.#kind.open(key, args, push);
+    this.#byKey.set(key, object);
+    return object;
+  }
+
+  #answerOf(object: T): unknown {
+    return this.#kind.opened?.(object);
+  }
+
+  /** To close what is not open does nothing. */
+  async #close(key: string): Promise<void> {
+    const object = this.#byKey.get(key);
+    this.#byKey.delete(key);
+    await object?.close();
+  }
+
+  /** Closes first, so that nothing that was acknowledged goes into a file without a name. */
+  async #erase(key: string): Promise<void> {
+    await this.#close(key);
+    this.#kind.erase?.(key);
+  }
+}
+
+/** The program of a thread. */
+export function serveThread<T extends Closable>(kind: HostedKind<T>): void {
+  const hosted = new Hosted(kind, (message) => parentPort?.postMessage(message));
+  parentPort?.on('message', (message: ThreadCall) => hosted.receive(message));
+}
+
+/** Has the objects without a thread, for tests. What passes is copied all the same. */
+export function hostedHere<T extends Closable>(kind: () => HostedKind<T>): StartThread {
+  return (receiver) => {
+    const hosted = new Hosted(kind(), (message) => receiver.received(structuredClone(message)));
+    return { send: (message) => hosted.receive(structuredClone(message)), end: () => hosted.closeAll() };
+  };
 }

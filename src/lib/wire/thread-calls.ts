@@ -1,17 +1,17 @@
-/** Calls to a thread, which the first call starts. Each answer has the number of its call. */
-import { asFault, Fault, type FaultBody } from '../../model/fault.ts';
-import type { ThreadLink, ThreadReceiver } from './thread-link.ts';
+/** Calls to objects in a thread, on the side of the daemon: see `thread-link.ts`. */
+import { Worker } from 'node:worker_threads';
+import { Fault } from '../../model/fault.ts';
+import { programFile } from '../file/package.ts';
+import type { FromThread, StartThread, ThreadLink, ThreadReceiver } from './thread-link.ts';
 
-export type ThreadAnswer =
-  | { readonly call: number; readonly value: unknown }
-  | { readonly call: number; readonly fault: FaultBody };
-
-/** Runs in the thread: sends the result of a call, or its fault. */
-export function answerCall(call: number, work: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
-  work.then(
-    (value) => send({ call, value }),
-    (error: unknown) => send({ call, fault: asFault(error).toJSON() }),
-  );
+export interface ThreadOptions {
+  /** For the error when it ends: `the thread of the rooms`. */
+  readonly name: string;
+  readonly start: StartThread;
+  /** The thread ended unexpectedly; the next call starts another. */
+  readonly broken?: () => void;
+  /** An object sent a message by itself. */
+  readonly pushed?: (key: string, message: unknown) => void;
 }
 
 interface Pending {
@@ -19,68 +19,105 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** A distributive `Omit`: each member of the union without its number. */
-type Unnumbered<T> = T extends unknown ? Omit<T, 'call'> : never;
+/** The methods of an object that can be called by messages. */
+type Methods<T> = { [K in keyof T]: T[K] extends (...args: never[]) => Promise<unknown> ? K : never }[keyof T];
 
-export interface ThreadEvents<Pushed> {
-  /** The thread ended unexpectedly; the next call starts another. */
-  readonly broken: () => void;
-  /** The thread sent a message that answers no call. */
-  readonly pushed?: (message: Pushed) => void;
-}
-
-export class ThreadCalls<To extends { readonly call: number }, Pushed extends object = never> {
-  readonly #start: (receiver: ThreadReceiver<ThreadAnswer | Pushed>) => ThreadLink<To>;
-  readonly #name: string;
-  readonly #events: ThreadEvents<Pushed>;
+export class ThreadCalls {
+  readonly #options: ThreadOptions;
   readonly #pending = new Map<number, Pending>();
-  #link: ThreadLink<To> | null = null;
+  #link: ThreadLink | null = null;
   #calls = 0;
 
-  constructor(
-    start: (receiver: ThreadReceiver<ThreadAnswer | Pushed>) => ThreadLink<To>,
-    name: string,
-    events: ThreadEvents<Pushed>,
-  ) {
-    this.#start = start;
-    this.#name = name;
-    this.#events = events;
+  constructor(options: ThreadOptions) {
+    this.#options = options;
   }
 
-  call<T>(message: Unnumbered<To>): Promise<T> {
-    this.#link ??= this.#start({ received: (answer) => this.#received(answer), broken: (error) => this.#fail(error) });
+  /** The number of calls that have no answer yet. */
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
+  call<T>(key: string, method: string, ...args: readonly unknown[]): Promise<T> {
+    this.#link ??= this.#start();
     const call = ++this.#calls;
     return new Promise<T>((resolve, reject) => {
+      this.#link!.send({ call, key, method, args });
       this.#pending.set(call, { resolve, reject });
-      this.#link!.send({ ...message, call } as unknown as To);
     });
   }
 
-  async end(): Promise<void> {
-    await this.#link?.end();
-    this.#link = null;
+  /** Methods of the object with the key. */
+  remote<T, K extends Methods<T> & string>(
+    key: string,
+    methods: readonly K[],
+    failed: (error: unknown) => Promise<never> = (error) => Promise.reject(error),
+  ): Pick<T, K> {
+    const calls = methods.map((method) => [
+      method,
+      (...args: readonly unknown[]) => this.call(key, method, ...args).catch(failed),
+    ]);
+    return Object.fromEntries(calls);
   }
 
-  #received(answer: ThreadAnswer | Pushed): void {
-    if (!isAnswer(answer)) {
-      this.#events.pushed?.(answer);
+  /** Calls that have no answer yet fail. */
+  async end(): Promise<void> {
+    if (this.#link === null) return;
+    await this.#link.end();
+    this.#link = null;
+    this.#failAll(new Fault('unavailable', `${this.#options.name} was ended`));
+  }
+
+  #start(): ThreadLink {
+    const link = this.#options.start({
+      // Messages of a thread that was replaced are ignored.
+      received: (message) => this.#link === link && this.#received(message),
+      broken: (cause) => this.#link === link && this.#broken(cause),
+    });
+    return link;
+  }
+
+  #received(message: FromThread): void {
+    if ('key' in message) {
+      this.#options.pushed?.(message.key, message.pushed);
       return;
     }
-    const pending = this.#pending.get(answer.call);
-    this.#pending.delete(answer.call);
-    if ('fault' in answer) pending?.reject(Fault.from(answer.fault));
-    else pending?.resolve(answer.value as never);
+    const pending = this.#pending.get(message.call);
+    this.#pending.delete(message.call);
+    if ('fault' in message) pending?.reject(Fault.from(message.fault));
+    else pending?.resolve(message.value as never);
   }
 
-  #fail(cause: unknown): void {
+  #broken(cause: unknown): void {
     this.#link = null;
-    this.#events.broken();
-    const fault = new Fault('unavailable', `${this.#name} ended unexpectedly`, { cause });
+    this.#options.broken?.();
+    this.#failAll(new Fault('unavailable', `${this.#options.name} ended unexpectedly`, { cause }));
+  }
+
+  #failAll(fault: Fault): void {
     for (const { reject } of this.#pending.values()) reject(fault);
     this.#pending.clear();
   }
 }
 
-function isAnswer<Pushed extends object>(message: ThreadAnswer | Pushed): message is ThreadAnswer {
-  return 'call' in message;
+/** Starts a program of the build in a thread that does not keep the process alive. */
+export function programThread(program: string): StartThread {
+  return (receiver: ThreadReceiver) => {
+    const worker = new Worker(programFile(program), { trackUnmanagedFds: false });
+    worker.unref();
+    let isAsked = false;
+    let cause: unknown = new Error(`the thread ${program} ended`);
+    worker.on('message', (message: FromThread) => receiver.received(message));
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    // Always the last event. A thread that follows an error must not start before this one has ended.
+    worker.on('exit', () => isAsked || receiver.broken(cause));
+    return {
+      send: (message) => worker.postMessage(message),
+      end: () => {
+        isAsked = true;
+        return worker.terminate();
+      },
+    };
+  };
 }

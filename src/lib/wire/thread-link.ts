@@ -1,37 +1,41 @@
-/** A thread of the daemon that gets messages and answers with messages. */
-import { Worker } from 'node:worker_threads';
-import { programFile } from '../file/package.ts';
+/**
+ * Objects in a thread of the daemon, such as open rooms, whose methods are called by messages.
+ *
+ *   open → (method)* → close
+ *
+ * Each object has a key, such as its folder. `thread-calls.ts` is the side of the daemon: it starts the thread with the
+ * first call, and matches answers with calls. `hosted.ts` is the side of the thread, which has the objects. Calls begin in
+ * the order in which they were made, and each is answered when it has finished. Arguments, results and what an object
+ * sends by itself are plain data: they are copied.
+ *
+ * If the thread breaks, its calls that have no answer fail with `unavailable`, its objects are gone, and the next call
+ * starts another thread, in which nothing is open yet. Messages of the thread that broke are ignored.
+ */
+import type { FaultBody } from '../../model/fault.ts';
 
-export interface ThreadLink<To> {
-  send(message: To): void;
-  end(): Promise<unknown>;
+export interface ThreadCall {
+  readonly call: number;
+  readonly key: string;
+  /** `open`, `close`, `erase`, or a method of the object. */
+  readonly method: string;
+  readonly args: readonly unknown[];
 }
 
-export interface ThreadReceiver<From> {
-  received(message: From): void;
-  /** The thread has ended although `end` was not called. Called once. */
+export type FromThread =
+  | { readonly call: number; readonly value: unknown }
+  | { readonly call: number; readonly fault: FaultBody }
+  /** An object sent this by itself. It arrives before the answers to later calls. */
+  | { readonly key: string; readonly pushed: unknown };
+
+export interface ThreadReceiver {
+  received(message: FromThread): void;
+  /** The thread has ended although `end` was not called. Called once, after everything that it sent. */
   broken(error: unknown): void;
 }
 
-/**
- * Starts a thread that does not keep the process alive. `program`: its name in the build; `name`: for the error when it ends.
- */
-export function startThread<To, From>(program: string, name: string, receiver: ThreadReceiver<From>): ThreadLink<To> {
-  const worker = new Worker(programFile(program), { trackUnmanagedFds: false });
-  worker.unref();
-  let isAsked = false;
-  let cause: unknown = new Error(`${name} ended`);
-  worker.on('message', (message: From) => receiver.received(message));
-  worker.on('error', (error) => {
-    cause = error;
-  });
-  // Always the last event. A thread that follows an error must not start before this one has ended.
-  worker.on('exit', () => isAsked || receiver.broken(cause));
-  return {
-    send: (message) => worker.postMessage(message),
-    end: () => {
-      isAsked = true;
-      return worker.terminate();
-    },
-  };
+export interface ThreadLink {
+  send(message: ThreadCall): void;
+  end(): Promise<unknown>;
 }
+
+export type StartThread = (receiver: ThreadReceiver) => ThreadLink;

@@ -3,17 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryConformance, newNote } from '../../../test/conformance/memory.ts';
+import { hostedHere } from '../../lib/wire/hosted.ts';
 import { openMemories } from './memories.ts';
 import type { Memories, Memory } from './memory.ts';
-import { startMemoryHere } from './memory-host.ts';
 import { defaultMemoryLimits as limits } from './model/memory.ts';
+import { hostedMemories } from './opened-memory.ts';
 
 let folder: string;
 let memories: Memories;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-memory-'));
-  memories = openMemories((receiver) => startMemoryHere(receiver));
+  memories = openMemories(hostedHere(hostedMemories));
 });
 afterEach(async () => {
   await memories.close();
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 let opened = 0;
 memoryConformance('the memory in SQLite', (allowed, clock) => {
-  memories = openMemories((receiver) => startMemoryHere(receiver, { now: () => clock.now }));
+  memories = openMemories(hostedHere(() => hostedMemories({ now: () => clock.now })));
   return memories.open(join(folder, String(opened++)), allowed);
 });
 
@@ -75,7 +76,7 @@ test('M11 a collection with many vectors finds the nearest by their bits first',
 });
 
 test('M13 without sqlite-vec text is searched and vectors are kept', async () => {
-  const bare = openMemories((receiver) => startMemoryHere(receiver, { extension: () => null }));
+  const bare = openMemories(hostedHere(() => hostedMemories({ extension: () => null })));
   const memory = await bare.open(folder, limits);
   const vector = { model: 'm', values: [1, 2] };
   await memory.save(newNote('apple', { vector }));

@@ -1,32 +1,30 @@
 /** The memories of all users, on the daemon's side of the threads: one writes, one reads, so that a save does not wait for a search. */
 import { Openings } from '../../lib/file/openings.ts';
-import { remote } from '../../lib/wire/remote.ts';
-import { ThreadCalls } from '../../lib/wire/thread-calls.ts';
+import { programThread, ThreadCalls } from '../../lib/wire/thread-calls.ts';
+import type { StartThread } from '../../lib/wire/thread-link.ts';
 import { isFault } from '../../model/fault.ts';
 import type { Memories, Memory } from './memory.ts';
-import { type MemoryLink, type MemoryReceiver, startMemoryThread, type ToMemoryThread } from './memory-link.ts';
 import type { MemoryLimits } from './model/memory.ts';
 
-type Start = (receiver: MemoryReceiver) => MemoryLink;
+const writingCalls = ['save', 'remove', 'removeAll', 'expire'] as const;
+const readingCalls = ['search', 'get', 'list', 'vectors', 'status'] as const;
 
-export function openMemories(start: Start = startMemoryThread): Memories {
+export function openMemories(start = programThread('memory-thread')): Memories {
   return new ThreadMemories(start);
 }
-
-type Calls = ThreadCalls<ToMemoryThread>;
 
 class ThreadMemories implements Memories {
   readonly #open = new Openings<Memory>();
   /** Folders in whose file a call found damage. */
   readonly #suspects = new Set<string>();
-  readonly #writes: Calls;
-  readonly #reads: Calls;
+  readonly #writes: ThreadCalls;
+  readonly #reads: ThreadCalls;
 
-  constructor(start: Start) {
+  constructor(start: StartThread) {
     // Memories are opened again when they are next needed.
-    const events = { broken: () => this.#open.forgetAll() };
-    this.#writes = new ThreadCalls(start, 'a thread of the memory', events);
-    this.#reads = new ThreadCalls(start, 'a thread of the memory', events);
+    const options = { name: 'a thread of the memory', start, broken: () => this.#open.forgetAll() };
+    this.#writes = new ThreadCalls(options);
+    this.#reads = new ThreadCalls(options);
   }
 
   open(folder: string, limits: MemoryLimits): Promise<Memory> {
@@ -41,13 +39,12 @@ class ThreadMemories implements Memories {
   /** The writing thread opens first: it creates the file, or sets a damaged one aside. */
   async #openNow(folder: string, limits: MemoryLimits): Promise<Memory> {
     const check = this.#suspects.delete(folder);
-    await this.#writes.call({ folder, open: limits, check });
-    await this.#reads.call({ folder, open: limits, check: false });
-    const ask = (calls: Calls) => (method: keyof Memory, args: readonly unknown[]) =>
-      calls.call<never>({ folder, method, args }).catch((error: unknown) => this.#failed(folder, error));
+    await this.#writes.call(folder, 'open', limits, check);
+    await this.#reads.call(folder, 'open', limits, false);
+    const failed = (error: unknown) => this.#failed(folder, error);
     return {
-      ...remote(['save', 'remove', 'removeAll', 'expire'], ask(this.#writes)),
-      ...remote(['search', 'get', 'list', 'vectors', 'status'], ask(this.#reads)),
+      ...this.#writes.remote<Memory, (typeof writingCalls)[number]>(folder, writingCalls, failed),
+      ...this.#reads.remote<Memory, (typeof readingCalls)[number]>(folder, readingCalls, failed),
       close: () => this.#closeNow(folder),
     };
   }
@@ -62,7 +59,7 @@ class ThreadMemories implements Memories {
 
   async #closeNow(folder: string): Promise<void> {
     this.#open.forget(folder);
-    await this.#reads.call({ folder, method: 'close', args: [] });
-    await this.#writes.call({ folder, method: 'close', args: [] });
+    await this.#reads.call(folder, 'close');
+    await this.#writes.call(folder, 'close');
   }
 }

@@ -3,6 +3,11 @@
  *
  *   open → (save, search, get, …)* → close
  *
+ * No other noun gets a `Memory`. In the app it is narrowed to what one caller may see (`app/caller-memory.ts`): a user at the routes
+ * (`app/user-memory.ts`), a sandbox at its endpoint (`app/sandbox-memory.ts`), a token of the hub (`app/hub-caller.ts`); the tools of
+ * the hub know that by an interface of the hub. A Chroma server stands beside the memory; it uses the settings below. The files of
+ * the memory bank have a contract of their own, `bank/bank.ts`.
+ *
  * Each user has a file, so no query can reach the notes of another one. Within it, every call names the scopes that the caller may
  * read: notes of other scopes do not exist for it. The memory checks sizes, models and quota; the caller of this contract decides
  * which scopes a request may name, and who the writer is.
@@ -15,6 +20,7 @@
  * Faults: `not_found`, `conflict` (another model), `invalid`, `denied` (a note of another writer), `exhausted` (quota, size, disk full), `corrupt`,
  * `unavailable`.
  */
+import type { BankLimits } from './model/bank.ts';
 import type {
   MemoryLimits,
   MemoryScope,
@@ -125,4 +131,27 @@ export interface Memories {
   /** `folder` is that of the user. A memory that is open already is returned unchanged. */
   open(folder: string, limits: MemoryLimits): Promise<Memory>;
   close(): Promise<void>;
+}
+
+/** A server, of the owner or of others, that gets requests. */
+export interface RemoteSettings {
+  readonly url: string;
+  /** The name of a credential of the owner; null: the server needs none. */
+  readonly credential: string | null;
+}
+
+export type EmbeddingSettings =
+  | (RemoteSettings & { readonly kind: 'endpoint'; readonly model: string })
+  | { readonly kind: 'package'; readonly model: string };
+
+export type ChromaSettings = ({ readonly kind: 'remote' } & RemoteSettings) | { readonly kind: 'local' };
+
+/** Section `memory` of config.yaml. */
+export interface MemorySettings {
+  readonly limits: MemoryLimits;
+  readonly keepDays: number | null;
+  readonly bank: BankLimits;
+  readonly embedding: EmbeddingSettings | null;
+  /** Null: sandboxes have no Chroma. */
+  readonly chroma: ChromaSettings | null;
 }

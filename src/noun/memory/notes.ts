@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { CollectionStatus, NewNote, Vector } from './memory.ts';
 import type { MemoryScope, Metadata, Note, NoteOrigin, NoteVia, Writer } from './model/memory.ts';
-import { bitsOf, bytesOf } from './vector.ts';
+import { bitsOf, bytesOf } from './search/vector.ts';
 
 interface RawNote {
   readonly seq: number;

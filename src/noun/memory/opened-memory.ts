@@ -1,7 +1,8 @@
-/** The memory of a user over one connection to its file. */
+/** The memory of a user over one connection to its file, in a thread. */
 import type { Database } from 'better-sqlite3';
 import { CommitQueue } from '../../lib/data/commit-queue.ts';
 import { translated } from '../../lib/data/database-fault.ts';
+import type { HostedKind } from '../../lib/wire/hosted.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidAfter } from '../../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
@@ -20,9 +21,9 @@ import { damagedMemories, type OpenOptions, openDatabase } from './memory-databa
 import { memoryFault } from './memory-fault.ts';
 import type { MemoryLimits, MemoryScope, Note, Writer } from './model/memory.ts';
 import { type Collection, Notes, type SelectedSql, type StoredNote, writerText } from './notes.ts';
-import { fuse } from './rank.ts';
-import { TextOrder, VectorOrder } from './search.ts';
-import { valuesOf } from './vector.ts';
+import { fuse } from './search/rank.ts';
+import { TextOrder, VectorOrder } from './search/search.ts';
+import { valuesOf } from './search/vector.ts';
 
 const dayMs = 86_400_000;
 /** The most notes that are removed in one transaction. */
@@ -31,6 +32,19 @@ const batch = 500;
 export interface OpenedMemoryOptions extends OpenOptions {
   readonly limits: MemoryLimits;
   readonly now: () => Date;
+}
+
+/** What a test may change. */
+type TestOptions = Partial<Pick<OpenedMemoryOptions, 'now' | 'extension'>>;
+
+export function hostedMemories(options: TestOptions = {}): HostedKind<OpenedMemory> {
+  const now = () => new Date();
+  return {
+    open: (folder, [limits, check]: readonly [MemoryLimits, boolean]) =>
+      new OpenedMemory(folder, { now, ...options, limits, check }),
+    notOpen: (folder) => new Fault('unavailable', `the memory in ${folder} is not open`),
+    faultOf: memoryFault,
+  };
 }
 
 export class OpenedMemory implements Memory {

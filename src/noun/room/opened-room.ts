@@ -8,22 +8,30 @@ import type { Database, Transaction } from 'better-sqlite3';
 import { CommitQueue, type Transactions } from '../../lib/data/commit-queue.ts';
 import { translated } from '../../lib/data/database-fault.ts';
 import { crashPoint } from '../../lib/flow/crash-point.ts';
-import { type BeforeMove, RoomArchive, wordMatcher } from './archive.ts';
-import { RoomAttachments } from './attachments.ts';
-import type { InboxWatch } from './inbox-watch.ts';
-import { Inboxes } from './inboxes.ts';
-import { Messages, type Numbered, withoutSeq } from './messages.ts';
+import { type BeforeMove, RoomArchive, wordMatcher } from './archive/archive.ts';
+import { expired } from './archive/retention.ts';
+import { Meta, openDatabase } from './database/database.ts';
+import { Messages, type Numbered, withoutSeq } from './database/messages.ts';
+import { Participants } from './database/participants.ts';
+import { type RefusedFile, RefusedFiles } from './database/refused.ts';
+import { Inboxes } from './inbox/inbox.ts';
+import type { InboxWatch } from './inbox/inbox-watch.ts';
 import type { Participant, Retention, RoomMessage } from './model/room.ts';
-import { Participants } from './participants.ts';
-import { Posts } from './posts.ts';
-import { type RefusedFile, RefusedFiles } from './refused.ts';
-import { expired } from './retention.ts';
-import type { KeptRefusal, NewMessage, ParticipantStatus, RoomAbout, RoomReadOptions, RoomStatus } from './room.ts';
-import { Meta, openDatabase } from './room-database.ts';
+import { RoomAttachments } from './post/attachments.ts';
+import { Posts } from './post/post.ts';
+import type {
+  KeptRefusal,
+  NewMessage,
+  ParticipantStatus,
+  Room,
+  RoomAbout,
+  RoomReadOptions,
+  RoomStatus,
+} from './room.ts';
 import { roomFault } from './room-fault.ts';
 import { lockRoom } from './room-lock.ts';
-import { roomYaml } from './room-yaml.ts';
-import { noViews, RoomViews, replaceFile, type ViewState } from './views.ts';
+import { roomYaml } from './view/room-yaml.ts';
+import { noViews, RoomViews, replaceFile, type ViewState } from './view/view.ts';
 
 const folders = ['inbox', 'processed', 'attachments', 'dead', 'archive', '.carrel', '.carrel/taking', '.carrel/inbox'];
 const maxPage = 1000;
@@ -42,7 +50,7 @@ export interface RoomDependencies {
   report(error: unknown): void;
 }
 
-export class OpenedRoom {
+export class OpenedRoom implements Omit<Room, 'follow'> {
   readonly folder: string;
   readonly #about: RoomAbout;
   readonly #dependencies: RoomDependencies;

@@ -2,9 +2,7 @@
  * The entry point of the thread of the rooms. Commits wait for the disk in this thread, so they do not block the
  * daemon.
  */
-import { parentPort } from 'node:worker_threads';
-import { RoomHost } from './room-host.ts';
-import type { ToRoomThread } from './room-link.ts';
+import { serveThread } from '../../lib/wire/hosted.ts';
+import { hostedRooms } from './hosted-rooms.ts';
 
-const host = new RoomHost((message) => parentPort?.postMessage(message));
-parentPort?.on('message', (message: ToRoomThread) => host.receive(message));
+serveThread(hostedRooms());

@@ -11,9 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hostedHere } from '../../lib/wire/hosted.ts';
+import { hostedRooms } from './hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomLimits, type RoomMessage } from './model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
-import { startRoomsHere } from './room-host.ts';
 import { openRooms } from './rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };
@@ -45,7 +46,7 @@ function about(limits: Partial<RoomLimits> = {}): RoomAbout {
 
 async function reopen(changed: Partial<RoomAbout> = {}): Promise<void> {
   await rooms?.close();
-  rooms = openRooms((receiver) => startRoomsHere(receiver, () => now));
+  rooms = openRooms(hostedHere(() => hostedRooms(() => now)));
   room = await rooms.open(folder, { ...about(), ...changed });
 }
 
@@ -121,7 +122,7 @@ describe('order', () => {
   });
 
   it('R6: a room that another process has open cannot be opened, and the error names that process', async () => {
-    const second = openRooms((receiver) => startRoomsHere(receiver));
+    const second = openRooms(hostedHere(hostedRooms));
     await expect(second.open(folder, about())).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(String(process.pid)),

@@ -4,6 +4,10 @@
  *
  *   open → (post, read, follow, …)* → close
  *
+ * No other noun gets a `Room`. `app/live-rooms.ts` opens them for what the app does: requests of users (`app/user-rooms.ts`), tools of
+ * the hub, which know rooms by an interface of the hub (`app/caller-rooms.ts`), the inboxes of sandboxes (`app/sandbox-rooms.ts`),
+ * watchers (`app/watch/watch.ts`) and webhooks (`app/webhooks.ts`). Other nouns know messages and grants by the model.
+ *
  * `.carrel/room.db`, a SQLite database, has every message in its order. A post is acknowledged when its transaction is on
  * disk; posts that arrive together share one. The files that people and sandboxes read are views, written after the commit, in
  * order, and repaired from the database when the room is opened.
@@ -12,7 +16,7 @@
  * then removed. After a kill at any point, the key tells whether the transaction was committed. Ids are assigned in the
  * transaction: an id that was fixed earlier could be smaller than one that was committed meanwhile.
  *
- * The databases of all rooms are in one thread (`room-thread.ts`), so that the daemon answers while a disk is slow.
+ * The databases of all rooms are in one thread (`hosted-rooms.ts`), so that the daemon answers while a disk is slow.
  *
  * A process that opens a room locks it until it closes it or ends.
  *
@@ -144,10 +148,4 @@ export interface RoomAbout {
   readonly createdAt: string;
   readonly retention: Retention | null;
   readonly limits: RoomLimits;
-}
-
-/** The folder that a participant writes files to. */
-export interface Inbox {
-  readonly participant: Participant;
-  readonly folder: string;
 }

@@ -1,20 +1,11 @@
 /** All rooms of a daemon, on the daemon's side of the thread. */
 import { Openings } from '../../lib/file/openings.ts';
-import { remote } from '../../lib/wire/remote.ts';
-import { ThreadCalls } from '../../lib/wire/thread-calls.ts';
-import { Fault } from '../../model/fault.ts';
+import { programThread, ThreadCalls } from '../../lib/wire/thread-calls.ts';
+import type { StartThread } from '../../lib/wire/thread-link.ts';
+import { Fault, type FaultBody } from '../../model/fault.ts';
 import type { RoomMessage } from './model/room.ts';
 import { Recent } from './recent.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
-import {
-  type Pushed,
-  type RoomCall,
-  type RoomLink,
-  type RoomReceiver,
-  startRoomThread,
-  type ToRoomThread,
-  threadName,
-} from './room-link.ts';
 import { unlockRoom } from './room-lock.ts';
 
 const pageSize = 500;
@@ -25,10 +16,15 @@ const roomCalls = [
   ...(['setRetention', 'archive', 'status', 'check', 'repair'] as const),
 ];
 
-type Start = (receiver: RoomReceiver) => RoomLink;
+/** What a room sends by itself. */
+export type RoomPush =
+  /** Sent before the answers to the posts. */
+  | { readonly committed: readonly RoomMessage[] }
+  /** Files of an inbox cannot be taken now. */
+  | { readonly trouble: FaultBody };
 
 /** `report` is called with faults of the intake of an inbox; the intake is retried. */
-export function openRooms(start: Start = startRoomThread, report: Report = () => {}): Rooms {
+export function openRooms(start = programThread('room-thread'), report: Report = () => {}): Rooms {
   return new ThreadRooms(start, report);
 }
 
@@ -38,13 +34,14 @@ class ThreadRooms implements Rooms {
   readonly #report: Report;
   readonly #open = new Openings<Room>();
   readonly #recents = new Map<string, Recent>();
-  readonly #calls: ThreadCalls<ToRoomThread, Pushed>;
+  readonly #calls: ThreadCalls;
 
-  constructor(start: Start, report: Report) {
+  constructor(start: StartThread, report: Report) {
     this.#report = report;
-    this.#calls = new ThreadCalls(start, threadName, {
+    this.#calls = new ThreadCalls({
+      ...{ name: 'the thread of the rooms', start },
       broken: () => this.#forgetAll(),
-      pushed: (message) => this.#pushed(message),
+      pushed: (folder, message) => this.#pushed(folder, message as RoomPush),
     });
   }
 
@@ -58,11 +55,10 @@ class ThreadRooms implements Rooms {
   }
 
   async #openNow(folder: string, about: RoomAbout): Promise<Room> {
-    const lastId = await this.#calls.call<string | null>({ folder, open: about });
+    const lastId = await this.#calls.call<string | null>(folder, 'open', about);
     const recent = new Recent(lastId);
     this.#recents.set(folder, recent);
-    const ask = (method: RoomCall, args: readonly unknown[]) => this.#calls.call<never>({ folder, method, args });
-    const calls = remote(roomCalls, ask);
+    const calls = this.#calls.remote<Room, (typeof roomCalls)[number]>(folder, roomCalls);
     return {
       ...{ ...calls, folder },
       follow: (after, signal) => follow(recent, calls.read, after, signal),
@@ -72,14 +68,14 @@ class ThreadRooms implements Rooms {
         if (this.#recents.get(folder) !== recent) return;
         this.#open.forget(folder);
         this.#recents.delete(folder);
-        await ask('close', []);
+        await this.#calls.call(folder, 'close');
       },
     };
   }
 
-  #pushed(message: Pushed): void {
-    if ('committed' in message) this.#recents.get(message.folder)?.push(message.committed);
-    else this.#report(message.folder, Fault.from(message.trouble));
+  #pushed(folder: string, message: RoomPush): void {
+    if ('committed' in message) this.#recents.get(folder)?.push(message.committed);
+    else this.#report(folder, Fault.from(message.trouble));
   }
 
   /** Rooms are opened again when they are next needed. */

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
-import type { ChromaSettings } from '../../../noun/memory/app/config.ts';
 import { memoryServices, requiresMemory } from '../../../noun/memory/app/services.ts';
+import type { ChromaSettings } from '../../../noun/memory/memory.ts';
 import type { MemoryGrant } from '../../../noun/memory/model/memory.ts';
 import { initialStatus, type Sandbox } from '../../../noun/sandbox/model.ts';
 import { type ChromaPartParts, chromaPart, type PlaceParts, placeOf, releasePlace, tenantOf } from './part.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Home } from '../../../kernel/home/home.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Config } from '../../../noun/app.ts';
-import type { MemorySettings } from '../../../noun/memory/app/config.ts';
+import type { MemorySettings } from '../../../noun/memory/memory.ts';
 import type { Sandbox } from '../../../noun/sandbox/model.ts';
 import type { SandboxPart } from '../../../noun/sandbox/part/part.ts';
 import type { Chroma } from '../chroma.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFault } from '../../../model/fault.ts';
-import type { ChromaSettings, RemoteSettings } from '../../../noun/memory/app/config.ts';
+import type { ChromaSettings, RemoteSettings } from '../../../noun/memory/memory.ts';
 import { chromaProgram } from '../../../noun/memory/model/package.ts';
 import type { ServerPlan } from '../chroma.ts';
 

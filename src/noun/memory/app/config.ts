@@ -2,33 +2,12 @@
 import { z } from 'zod';
 import { type At, bytes, section, sizeKey } from '../../../kernel/settings/section.ts';
 import { Fault } from '../../../model/fault.ts';
-import { type BankLimits, defaultBankLimits } from '../model/bank.ts';
-import { defaultMemoryLimits as defaults, type MemoryLimits, modelPattern } from '../model/memory.ts';
+import type { ChromaSettings, EmbeddingSettings, MemorySettings } from '../memory.ts';
+import { defaultBankLimits } from '../model/bank.ts';
+import { defaultMemoryLimits as defaults, modelPattern } from '../model/memory.ts';
 import { packageModel } from '../model/package.ts';
 
 const local = 'local';
-
-/** A server, of the owner or of others, that gets requests. */
-export interface RemoteSettings {
-  readonly url: string;
-  /** The name of a credential of the owner; null: the server needs none. */
-  readonly credential: string | null;
-}
-
-export type EmbeddingSettings =
-  | (RemoteSettings & { readonly kind: 'endpoint'; readonly model: string })
-  | { readonly kind: 'package'; readonly model: string };
-
-export type ChromaSettings = ({ readonly kind: 'remote' } & RemoteSettings) | { readonly kind: 'local' };
-
-export interface MemorySettings {
-  readonly limits: MemoryLimits;
-  readonly keepDays: number | null;
-  readonly bank: BankLimits;
-  readonly embedding: EmbeddingSettings | null;
-  /** Null: sandboxes have no Chroma. */
-  readonly chroma: ChromaSettings | null;
-}
 
 const credential = z
   .string()

@@ -1,22 +1,26 @@
 /** Tests which notes callers of the hub can reach. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newNote, sandbox } from '../../../../test/conformance/memory.ts';
+import { openTestMemory, type TestMemory } from '../../../../test/fixtures/memory.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { HubCaller } from '../../hub/hub.ts';
 import { socketCaller } from '../../hub/hub.ts';
 import type { Project } from '../../project/model/project.ts';
-import type { Embedder } from '../embedder.ts';
-import { FakeMemory } from '../fake.ts';
+import type { Embedder } from '../embedding/embedding.ts';
+import type { Memory } from '../memory.ts';
 import { type HubMemoryParts, hubMemory } from './hub-caller.ts';
 
-let memory: FakeMemory;
+let opened: TestMemory;
+let memory: Memory;
 let embedder: Embedder | null;
 let reported: unknown[];
 beforeEach(() => {
-  memory = new FakeMemory();
+  opened = openTestMemory();
+  memory = opened.memory;
   embedder = null;
   reported = [];
 });
+afterEach(() => opened.remove());
 
 const projects = ['shop', 'bank'].map((id) => ({ id, folder: `/${id}` }) as Project);
 const parts = {
@@ -81,7 +85,7 @@ describe('a token for one project', () => {
 test('M10, M11 notes and queries get vectors from the endpoint, and the search uses words while it fails', async () => {
   embedder = { model: 'm', close: async () => {}, embed: async (text) => (text.includes('fruit') ? [1, 0] : [0, 1]) };
   await as(socketCaller).save({ text: 'a fruit' });
-  expect(await as(socketCaller).search({ text: 'fruits' })).toMatchObject([{ foundBy: ['vector'] }]);
+  expect(await as(socketCaller).search({ text: 'grapefruit' })).toMatchObject([{ foundBy: ['vector'] }]);
   embedder = {
     model: 'm',
     close: async () => {},

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { userHash } from '../../volume/model.ts';
-import { type Embedder, EndpointEmbedder } from '../embedder.ts';
-import type { Memories, Memory } from '../memory.ts';
-import { PackageEmbedder } from '../package-embedder.ts';
-import type { EmbeddingSettings, MemorySettings, RemoteSettings } from './config.ts';
+import { type Embedder, EndpointEmbedder } from '../embedding/embedding.ts';
+import { PackageEmbedder } from '../embedding/package-embedder.ts';
+import type { EmbeddingSettings, Memories, Memory, MemorySettings, RemoteSettings } from '../memory.ts';
 
 export interface LiveMemoriesParts {
   readonly memories: Memories;

@@ -1,16 +1,20 @@
 /** Tests which agent and session a note of a sandbox names. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openTestMemory, type TestMemory } from '../../../../test/fixtures/memory.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { activeSession } from '../../session/app/active-session.ts';
 import type { LiveSessions } from '../../session/app/live-sessions.ts';
-import { FakeMemory } from '../fake.ts';
+import type { Memory } from '../memory.ts';
 import { SandboxMemory } from './sandbox-memory.ts';
 import { sandboxMemoryTools } from './tools.ts';
 
-let memory: FakeMemory;
+let opened: TestMemory;
+let memory: Memory;
 beforeEach(() => {
-  memory = new FakeMemory();
+  opened = openTestMemory();
+  memory = opened.memory;
 });
+afterEach(() => opened.remove());
 
 describe('a note of a sandbox', () => {
   const holder = {

@@ -13,10 +13,9 @@ import type {
   NoteView,
   SearchRequest,
 } from '../api.ts';
-import type { Memory, Selection, StoredVector } from '../memory.ts';
+import type { Memory, MemorySettings, Selection, StoredVector } from '../memory.ts';
 import { type MemoryScope, scopeKind } from '../model/memory.ts';
 import { CallerMemory, type CallerParts, person, type Reach } from './caller-memory.ts';
-import type { MemorySettings } from './config.ts';
 
 export interface UserMemoryParts extends Pick<CallerParts, 'liveMemories' | 'user' | 'report'> {
   readonly store: Pick<Store, 'find'>;

@@ -5,7 +5,7 @@ import { printable } from '../../../model/name.ts';
 import { formatSize } from '../../../model/size.ts';
 import { type BankLimits, type BankLock, type BankWriter, writerText } from '../model/bank.ts';
 import type { Expected } from './bank.ts';
-import { type FileState, writerKey } from './history.ts';
+import { type FileState, writerKey } from './history/history.ts';
 
 export function isSame(one: BankWriter, other: BankWriter): boolean {
   return writerKey(one) === writerKey(other);

@@ -4,6 +4,9 @@
  *
  *   open → (read, write, lock, scan, …)* → close
  *
+ * No other noun gets a `Bank`. `app/bank/live-banks.ts` opens them, and scans them before and after a sandbox has the
+ * folder; users restore versions by `app/bank/user-bank.ts`, sandboxes have the tools of `app/bank/sandbox-bank.ts`.
+ *
  * The folder belongs to agents. They write there without this code, at any time and anything: links, FIFOs, names of
  * any bytes. So every name is resolved in an open folder and no link is followed, every read is bounded, and the
  * content of a file is never assumed to be the content that was written. The history is in a database that no sandbox

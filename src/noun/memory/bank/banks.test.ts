@@ -16,10 +16,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bankConformance, box, person, unknown } from '../../../../test/conformance/bank.ts';
+import { hostedHere } from '../../../lib/wire/hosted.ts';
 import { type BankLimits, defaultBankLimits } from '../model/bank.ts';
 import type { Bank, Banks } from './bank.ts';
-import { startBankHere } from './bank-host.ts';
 import { openBanks } from './banks.ts';
+import { hostedBanks } from './opened-bank.ts';
 
 let folder: string;
 let banks: Banks;
@@ -27,7 +28,7 @@ let opened = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-bank-'));
-  banks = openBanks((receiver) => startBankHere(receiver));
+  banks = openBanks(hostedHere(hostedBanks));
 });
 afterEach(async () => {
   await banks.close();
@@ -49,7 +50,7 @@ const plain = (path: string, content: string | Buffer) => {
 };
 
 bankConformance('the bank in a folder', async (limits, clock) => {
-  banks = openBanks((receiver) => startBankHere(receiver, { now: () => clock.now }));
+  banks = openBanks(hostedHere(() => hostedBanks(() => clock.now)));
   const place = placeOf(String(opened++));
   const path = (name: string) => join(place.files, name);
   return {

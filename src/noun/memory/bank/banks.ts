@@ -1,30 +1,28 @@
 /** The banks of all users, on the daemon's side of the thread. */
 import { Openings } from '../../../lib/file/openings.ts';
-import { remote } from '../../../lib/wire/remote.ts';
-import { ThreadCalls } from '../../../lib/wire/thread-calls.ts';
+import { programThread, ThreadCalls } from '../../../lib/wire/thread-calls.ts';
+import type { StartThread } from '../../../lib/wire/thread-link.ts';
 import { isFault } from '../../../model/fault.ts';
 import type { BankLimits } from '../model/bank.ts';
 import type { Bank, BankPlace, Banks } from './bank.ts';
-import { type BankLink, type BankReceiver, startBankThread, type ToBankThread, threadName } from './bank-link.ts';
 
 const bankCalls = [
   ...(['projects', 'files', 'read', 'write', 'lock', 'unlock', 'log', 'restore'] as const),
   ...(['scan', 'scannedAt', 'status'] as const),
 ];
 
-type BankCall = (typeof bankCalls)[number];
-
-export function openBanks(start: (receiver: BankReceiver) => BankLink = startBankThread): Banks {
+export function openBanks(start = programThread('bank-thread')): Banks {
   return new ThreadBanks(start);
 }
 
 class ThreadBanks implements Banks {
   readonly #open = new Openings<Bank>();
-  readonly #calls: ThreadCalls<ToBankThread>;
+  readonly #calls: ThreadCalls;
 
-  constructor(start: (receiver: BankReceiver) => BankLink) {
+  constructor(start: StartThread) {
     // Banks are opened again when they are next needed.
-    this.#calls = new ThreadCalls<ToBankThread>(start, threadName, { broken: () => this.#open.forgetAll() });
+    const broken = () => this.#open.forgetAll();
+    this.#calls = new ThreadCalls({ name: 'the thread of the memory bank', start, broken });
   }
 
   open(place: BankPlace, limits: BankLimits): Promise<Bank> {
@@ -33,7 +31,7 @@ class ThreadBanks implements Banks {
 
   async erase(place: BankPlace): Promise<void> {
     this.#open.forget(place.folder);
-    await this.#calls.call({ place, erase: true });
+    await this.#calls.call(place.folder, 'erase');
   }
 
   async release(place: BankPlace): Promise<void> {
@@ -47,10 +45,11 @@ class ThreadBanks implements Banks {
   }
 
   async #openNow(place: BankPlace, limits: BankLimits): Promise<Bank> {
-    await this.#calls.call({ place, open: limits });
-    const ask = (method: BankCall, args: readonly unknown[]) =>
-      this.#calls.call<never>({ place, method, args }).catch((error: unknown) => this.#failed(place, error));
-    return { ...remote(bankCalls, ask), close: () => this.#closeNow(place) };
+    await this.#calls.call(place.folder, 'open', place, limits);
+    const calls = this.#calls.remote<Bank, (typeof bankCalls)[number]>(place.folder, bankCalls, (error) =>
+      this.#failed(place, error),
+    );
+    return { ...calls, close: () => this.#closeNow(place) };
   }
 
   /** Closes a bank with a damaged history: opening it again sets the history aside. */
@@ -61,6 +60,6 @@ class ThreadBanks implements Banks {
 
   async #closeNow(place: BankPlace): Promise<void> {
     this.#open.forget(place.folder);
-    await this.#calls.call({ place, method: 'close', args: [] });
+    await this.#calls.call(place.folder, 'close');
   }
 }

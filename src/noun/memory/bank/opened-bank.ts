@@ -1,9 +1,11 @@
-/** A bank over its folder and its history. All work is synchronous, so that calls do not interleave. */
+/** A bank over its folder and its history, in a thread. All work is synchronous, so that calls do not interleave. */
+import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { isErrno } from '../../../lib/file/file.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { unifiedDiff } from '../../../lib/text/diff.ts';
 import { textOf } from '../../../lib/text/text.ts';
+import type { HostedKind } from '../../../lib/wire/hosted.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import {
@@ -37,11 +39,11 @@ import {
   tooLarge,
   tooMany,
 } from './bank-check.ts';
-import { damagedHistories, openDatabase } from './bank-database.ts';
-import { pathFault } from './bank-fault.ts';
-import { BankFiles, type FoundContent, hashOf } from './bank-files.ts';
-import { type FileState, History, historyFull, type NewVersion } from './history.ts';
-import { PendingVersions } from './pending-versions.ts';
+import { bankFault, pathFault } from './bank-fault.ts';
+import { BankFiles, type FoundContent, hashOf } from './files/files.ts';
+import { damagedHistories, openDatabase } from './history/bank-database.ts';
+import { type FileState, History, historyFull, type NewVersion } from './history/history.ts';
+import { PendingVersions } from './history/pending-versions.ts';
 import { PlainChanges } from './plain-changes.ts';
 
 /** The number of attempts to write a file that agents keep changing. */
@@ -52,6 +54,15 @@ const scannedKey = 'scannedAt';
 export interface OpenedBankOptions {
   readonly limits: BankLimits;
   readonly now: () => Date;
+}
+
+export function hostedBanks(now = () => new Date()): HostedKind<OpenedBank> {
+  return {
+    open: (_, [place, limits]: readonly [BankPlace, BankLimits]) => new OpenedBank(place, { limits, now }),
+    erase: (folder) => rmSync(folder, { recursive: true, force: true }),
+    notOpen: () => new Fault('unavailable', 'the memory bank is not open'),
+    faultOf: (_, error) => bankFault(error),
+  };
 }
 
 export class OpenedBank implements Bank {

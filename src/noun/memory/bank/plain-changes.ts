@@ -4,10 +4,10 @@ import { isFault } from '../../../model/fault.ts';
 import type { BankLimits, BankWriter } from '../model/bank.ts';
 import type { Scanned } from './bank.ts';
 import { isDiskFull, pathFault } from './bank-fault.ts';
-import type { BankFiles, FoundContent } from './bank-files.ts';
-import type { FoundFile } from './bank-walk.ts';
-import type { FileState, History } from './history.ts';
-import type { PendingVersions } from './pending-versions.ts';
+import type { FoundFile } from './files/bank-walk.ts';
+import type { BankFiles, FoundContent } from './files/files.ts';
+import type { FileState, History } from './history/history.ts';
+import type { PendingVersions } from './history/pending-versions.ts';
 
 /** Limits of one scan; the next scan continues. */
 const maxScanned = { files: 500, bytes: 32 * 1024 ** 2 };

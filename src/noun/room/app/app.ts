@@ -9,7 +9,7 @@
  * - A post is on disk when it is answered. Its sender is the caller: a user, a sandbox, a token or a webhook, never what a
  *   message claims.
  * - A watcher handles the messages for it in their order, one at a time, and the next daemon continues where it was. What
- *   fails too often goes to `dead/` of the room (`watcher.ts`).
+ *   fails too often goes to `dead/` of the room (`watch/watch.ts`).
  * - A sandbox gets the rooms of its spec, each with an inbox of its own (`sandbox-rooms.ts`).
  * - A room of a sandbox is removed only with `force`. Watchers that run a program of the host or call a webhook are for
  *   the owner.
@@ -23,7 +23,7 @@ import * as shape from '../api.ts';
 import type { RoomMessage } from '../model/room.ts';
 import { roomConfig } from './config.ts';
 import type { UserRooms } from './user-rooms.ts';
-import type { UserWatches } from './user-watches.ts';
+import type { UserWatches } from './watch/user-watches.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export interface RoomScope {

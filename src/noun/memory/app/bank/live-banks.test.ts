@@ -1,21 +1,26 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openTestBank, type TestBank } from '../../../../../test/fixtures/memory.ts';
 import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import { initialStatus, type Sandbox } from '../../../sandbox/model.ts';
 import type { VolumeMount } from '../../../volume/model.ts';
-import { FakeBank } from '../../bank/fake.ts';
+import type { Bank } from '../../bank/bank.ts';
 import { defaultBankLimits } from '../../model/bank.ts';
 import { LiveBanks } from './live-banks.ts';
 
 const now = '2026-01-01T00:00:00.000Z';
 const atItsPlace: VolumeMount = { name: 'bank-ann', target: '/data/memory-bank', readonly: false, isBank: true };
 
-let bank: FakeBank;
+let opened: TestBank;
+let bank: Bank;
 let sandboxes: Sandbox[];
 let banks: LiveBanks;
 let calls: string[];
 
 beforeEach(() => {
-  bank = new FakeBank(defaultBankLimits, () => new Date(now));
+  opened = openTestBank(now);
+  bank = opened.bank;
   sandboxes = [];
   calls = [];
   const noted = <T>(call: string, result: T) => {
@@ -39,9 +44,10 @@ beforeEach(() => {
     nowMs: () => 0,
   });
 });
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers();
-  return banks.dispose();
+  await banks.dispose();
+  await opened.remove();
 });
 
 function running(name: string, mount: Partial<VolumeMount>): Sandbox {
@@ -63,7 +69,8 @@ test('a sandbox with the volume at another path, without the tools, counts as a 
 test('a plain write of a sandbox without the tools is recorded as its own when it ends', async () => {
   const other = running('other', { target: '/notes' });
   sandboxes = [other];
-  bank.plain.set('shop/a.md', 'misleading');
+  mkdirSync(join(opened.files, 'shop'));
+  writeFileSync(join(opened.files, 'shop/a.md'), 'misleading');
   await banks.conclude(other);
   sandboxes = [running('builder', atItsPlace)];
   const [version] = await bank.log({ path: null, limit: 1, diffs: false });

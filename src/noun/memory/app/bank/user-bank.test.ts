@@ -1,12 +1,17 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { box, unknown } from '../../../../../test/conformance/bank.ts';
+import { openTestBank, type TestBank } from '../../../../../test/fixtures/memory.ts';
 import { Fault } from '../../../../model/fault.ts';
-import { FakeBank } from '../../bank/fake.ts';
-import { defaultBankLimits } from '../../model/bank.ts';
 import { UserBank } from './user-bank.ts';
 
+let opened: TestBank;
+beforeEach(() => {
+  opened = openTestBank('2026-11-16T12:00:00.000Z');
+});
+afterEach(() => opened.remove());
+
 async function userBank(scan: () => Promise<void>): Promise<UserBank> {
-  const bank = new FakeBank(defaultBankLimits, () => new Date('2026-11-16T12:00:00.000Z'));
+  const { bank } = opened;
   await bank.write({ path: 'shop/a.md', content: 'one', expected: 'any', by: box('1') }, unknown);
   const banks = { scan, open: async () => bank, plainWriter: async () => unknown };
   return new UserBank('ada', { banks, prepare: () => {}, damaged: () => [] });
