@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeMethods } from '../../src/noun/hub/inside/code.ts';
-import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import { codeMethods } from '../../src/noun/hub/inside/code/code.ts';
+import { readDocument } from '../../src/noun/hub/inside/file/document.ts';
 import { knownServers } from '../../src/noun/hub/inside/lsp/known.ts';
 import { WrittenLocations } from '../../src/noun/hub/inside/lsp/location-list.ts';
 import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';
