@@ -19,8 +19,8 @@
  */
 
 import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+import type { ServerChange } from './lsp/answer/workspace-edit.ts';
 import type { LanguageServers, LspAnswer } from './lsp/lsp.ts';
-import type { ServerChange } from './lsp/workspace-edit.ts';
 
 /** What a method about code gets besides its parameters. */
 export interface CodeCall {

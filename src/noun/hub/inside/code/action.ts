@@ -7,9 +7,9 @@ import type { CodeActions, CodeEdit, CodeLines, ListActions } from '../../model/
 import { lineStarts } from '../edit/range-edit.ts';
 import { readDocument } from '../file/document.ts';
 import type { CodeCall, Computed } from '../inside.ts';
+import { listOf, type Range, resultOf } from '../lsp/answer/answer.ts';
+import { workspaceEdit } from '../lsp/answer/workspace-edit.ts';
 import type { LanguageServers, LspAnswer, LspCallOptions } from '../lsp/lsp.ts';
-import { listOf, type Range, resultOf } from '../lsp/shape.ts';
-import { workspaceEdit } from '../lsp/workspace-edit.ts';
 import { answerOf } from './position.ts';
 
 /** An action, with the object that its server wants back. */

@@ -3,10 +3,10 @@
 import { open, type Shape, type Shaped, text, whole } from '../../../../model/shape.ts';
 import type { CallDirection, Calls, CodeCaller, CodePage } from '../../model/code.ts';
 import type { CodeCall } from '../inside.ts';
+import { listOf, type Range, range, resultOf, uri } from '../lsp/answer/answer.ts';
+import { symbolKind } from '../lsp/answer/symbol.ts';
+import { pathOf } from '../lsp/answer/uri.ts';
 import type { LspAnswer } from '../lsp/lsp.ts';
-import { listOf, type Range, range, resultOf, uri } from '../lsp/shape.ts';
-import { symbolKind } from '../lsp/symbol.ts';
-import { pathOf } from '../lsp/uri.ts';
 import { linesOf, textAt } from './place.ts';
 import { answerOf, optionsOf, pageOf, positionOf, rangeOf } from './position.ts';
 

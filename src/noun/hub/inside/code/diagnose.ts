@@ -3,8 +3,8 @@
 import { Fault } from '../../../../model/fault.ts';
 import { type CodePage, type CodeProblem, type OfFile, severities } from '../../model/code.ts';
 import type { CodeCall } from '../inside.ts';
-import { diagnostic } from '../lsp/diagnostic.ts';
-import { listOf, resultOf } from '../lsp/shape.ts';
+import { listOf, resultOf } from '../lsp/answer/answer.ts';
+import { diagnostic } from '../lsp/answer/diagnostic.ts';
 import { answerOf, optionsOf, pageOf, rangeOf } from './position.ts';
 
 const maxMessageLength = 4000;

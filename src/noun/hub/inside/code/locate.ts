@@ -2,7 +2,7 @@
 
 import type { CodePage, FilePlaces, Locate } from '../../model/code.ts';
 import type { CodeCall } from '../inside.ts';
-import { locations, resultOf } from '../lsp/shape.ts';
+import { locations, resultOf } from '../lsp/answer/answer.ts';
 import { linesOf, placesOn } from './place.ts';
 import { answerOf, optionsOf, positionOf } from './position.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ParsedLocations } from '../lsp/location-list.ts';
+import { ParsedLocations } from '../lsp/answer/location-list.ts';
 import { placesOn } from './place.ts';
 
 const at = (uri: string, line: number, character = 0) => ({

@@ -1,10 +1,10 @@
 /** Places of an answer, each with its line. An answer may have tens of thousands, of which a page is shown. */
 
 import type { FilePlaces } from '../../model/code.ts';
-import type { LocationList } from '../lsp/location-list.ts';
+import type { Range } from '../lsp/answer/answer.ts';
+import type { LocationList } from '../lsp/answer/location-list.ts';
+import { pathOf } from '../lsp/answer/uri.ts';
 import type { LanguageServers } from '../lsp/lsp.ts';
-import type { Range } from '../lsp/shape.ts';
-import { pathOf } from '../lsp/uri.ts';
 import type { Paging } from './position.ts';
 
 const maxTextLength = 200;

@@ -5,9 +5,9 @@ import { printable } from '../../../../model/name.ts';
 import type { CodeAnswer, CodePosition, CodeRange } from '../../model/code.ts';
 import { readDocument } from '../file/document.ts';
 import type { CodeCall } from '../inside.ts';
+import { type Position, type Range, resultOf } from '../lsp/answer/answer.ts';
+import { documentSymbols, namePosition, symbolsAt } from '../lsp/answer/symbol.ts';
 import type { LanguageServers, LspAnswer, LspCallOptions } from '../lsp/lsp.ts';
-import { type Position, type Range, resultOf } from '../lsp/shape.ts';
-import { documentSymbols, namePosition, symbolsAt } from '../lsp/symbol.ts';
 
 export async function positionOf(
   root: string,

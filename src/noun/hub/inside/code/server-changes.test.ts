@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { hashOf } from '../file/content.ts';
-import { resultOf } from '../lsp/shape.ts';
-import { workspaceEdit } from '../lsp/workspace-edit.ts';
+import { resultOf } from '../lsp/answer/answer.ts';
+import { workspaceEdit } from '../lsp/answer/workspace-edit.ts';
 import { changesOf } from './server-changes.ts';
 
 let root: string;

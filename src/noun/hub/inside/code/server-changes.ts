@@ -6,9 +6,9 @@ import type { FileChange, RangeEdit } from '../../model/edit.ts';
 import { lineStarts } from '../edit/range-edit.ts';
 import { readDocument } from '../file/document.ts';
 import { namesOf } from '../file/path.ts';
-import type { Position } from '../lsp/shape.ts';
-import { pathOf } from '../lsp/uri.ts';
-import type { FileOptions, ServerChange, ServerTextEdit } from '../lsp/workspace-edit.ts';
+import type { Position } from '../lsp/answer/answer.ts';
+import { pathOf } from '../lsp/answer/uri.ts';
+import type { FileOptions, ServerChange, ServerTextEdit } from '../lsp/answer/workspace-edit.ts';
 
 /** For each path, the path that has its text before the edit; null: the edit creates the file. */
 type Sources = Map<string, string | null>;

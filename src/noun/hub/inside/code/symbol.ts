@@ -11,10 +11,10 @@ import type {
   SearchSymbols,
 } from '../../model/code.ts';
 import type { CodeCall } from '../inside.ts';
+import { listOf, type Range, resultOf } from '../lsp/answer/answer.ts';
+import { type DocumentSymbol, documentSymbols, plainName, symbolKind, workspaceSymbol } from '../lsp/answer/symbol.ts';
+import { pathOf } from '../lsp/answer/uri.ts';
 import type { LanguageServers } from '../lsp/lsp.ts';
-import { listOf, type Range, resultOf } from '../lsp/shape.ts';
-import { type DocumentSymbol, documentSymbols, plainName, symbolKind, workspaceSymbol } from '../lsp/symbol.ts';
-import { pathOf } from '../lsp/uri.ts';
 import { answerOf, pageOf, rangeOf } from './position.ts';
 
 export async function symbolsOf(_root: string, asked: OfFile, call: CodeCall): Promise<CodePage<CodeSymbol>> {

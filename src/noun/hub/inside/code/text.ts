@@ -3,7 +3,7 @@
 import { list, open, orNull, plainObject, type Shape, text, whole } from '../../../../model/shape.ts';
 import type { AtPosition, CodeCompletion, CodePage, Complete, Hover, Signature } from '../../model/code.ts';
 import type { CodeCall } from '../inside.ts';
-import { listOf, markup, resultOf, textOrNone } from '../lsp/shape.ts';
+import { listOf, markup, resultOf, textOrNone } from '../lsp/answer/answer.ts';
 import { answerOf, optionsOf, pageOf, positionOf } from './position.ts';
 
 const maxHoverLength = 20_000;

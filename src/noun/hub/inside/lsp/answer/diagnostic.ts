@@ -3,9 +3,9 @@
  * that pushes gets the document again under a new version, because not every server checks again when another file has
  * changed. Only diagnostics for that version count, so an empty list is never about an older state.
  */
-import { open, type Shape, text, whole } from '../../../../model/shape.ts';
-import { type Range, range } from './shape.ts';
-import { within } from './within.ts';
+import { open, type Shape, text, whole } from '../../../../../model/shape.ts';
+import { within } from '../within.ts';
+import { type Range, range } from './answer.ts';
 
 export interface Diagnostic {
   readonly range: Range;

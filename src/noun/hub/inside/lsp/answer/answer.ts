@@ -1,9 +1,13 @@
-/** Shapes of what servers answer. Everything else in their answers is dropped. */
-import { Fault } from '../../../../model/fault.ts';
-import { list, open, type Shape, ShapeError, text, whole } from '../../../../model/shape.ts';
+/**
+ * Shapes of what servers answer. Answers are not trusted: each shape checks what is read and drops everything else. Here are
+ * positions, ranges and lists; symbols, diagnostics and edits have files of their own. `location-list.ts` parses only the page
+ * of a long list that is shown.
+ */
+import { Fault } from '../../../../../model/fault.ts';
+import { list, open, type Shape, ShapeError, text, whole } from '../../../../../model/shape.ts';
+import type { LspAnswer } from '../lsp.ts';
 import type { Location, Position, Range } from './location.ts';
 import { type LocationList, ParsedLocations, WrittenLocations } from './location-list.ts';
-import type { LspAnswer } from './lsp.ts';
 
 const maxItems = 200_000;
 const maxUriLength = 5000;

@@ -9,7 +9,7 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as polled } from 'node:timers/promises';
-import { namesIn } from '../../../../lib/file/names-in.ts';
+import { namesIn } from '../../../../../lib/file/names-in.ts';
 import { isFolder, sendsEvents, stampOf } from './tree-stamp.ts';
 
 export type ChangeKind = 'created' | 'changed' | 'deleted';

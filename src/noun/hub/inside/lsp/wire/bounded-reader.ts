@@ -1,7 +1,7 @@
 /** Reads messages of a language server, each after a header with its length. A malformed or long one is an error. */
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
-import { parseMessage } from './location-list.ts';
+import { parseMessage } from '../answer/location-list.ts';
 
 const maxHeaderBytes = 4096;
 export const maxMessageBytes = 32 * 1024 * 1024;

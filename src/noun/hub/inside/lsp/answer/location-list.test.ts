@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { locations } from './answer.ts';
 import { parseMessage, WrittenLocations } from './location-list.ts';
-import { locations } from './shape.ts';
 
 const range = (line: number) => ({ start: { line, character: 2 }, end: { line, character: 7 } });
 const at = (uri: string, line: number) => ({ uri, range: range(line) });

@@ -1,6 +1,6 @@
 /** Symbols of a document, as a tree, from either of the two forms that servers use. */
-import { open, type Shape, ShapeError, text, whole } from '../../../../model/shape.ts';
-import { listOf, type Position, type Range, range, textOrNone, uri } from './shape.ts';
+import { open, type Shape, ShapeError, text, whole } from '../../../../../model/shape.ts';
+import { listOf, type Position, type Range, range, textOrNone, uri } from './answer.ts';
 
 export interface DocumentSymbol {
   readonly name: string;

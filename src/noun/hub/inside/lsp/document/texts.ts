@@ -1,5 +1,5 @@
 /** A cache of lines, valid until files change: an answer may name hundreds of files, and reading them all is slow. */
-import type { ReadDocument } from './lsp.ts';
+import type { ReadDocument } from '../lsp.ts';
 
 const maxCharacters = 16 * 1024 * 1024;
 const maxOfOne = maxCharacters / 16;

@@ -1,6 +1,6 @@
 /** The edits that a server asks for, in either of the two forms that servers use. */
-import { list, oneOf, open, record, type Shape, ShapeError, text } from '../../../../model/shape.ts';
-import { listOf, type Range, range, uri } from './shape.ts';
+import { list, oneOf, open, record, type Shape, ShapeError, text } from '../../../../../model/shape.ts';
+import { listOf, type Range, range, uri } from './answer.ts';
 
 export interface ServerTextEdit {
   readonly range: Range;

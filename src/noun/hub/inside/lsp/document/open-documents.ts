@@ -1,5 +1,5 @@
 /** The documents that a server has open, with the text it has of each. */
-import type { Document } from './lsp.ts';
+import type { Document } from '../lsp.ts';
 
 interface Open {
   readonly version: number;

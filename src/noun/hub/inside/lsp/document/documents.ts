@@ -1,7 +1,7 @@
 /** A cache of documents, valid until their files change: reading and hashing takes longer than comparing stamps. */
 import { join } from 'node:path';
-import type { Document, ReadDocument } from './lsp.ts';
-import { stampOf } from './tree-stamp.ts';
+import type { Document, ReadDocument } from '../lsp.ts';
+import { stampOf } from '../watch/tree-stamp.ts';
 
 interface Kept {
   readonly document: Document;
