@@ -12,7 +12,7 @@ import type { Sandbox } from '../../sandbox/model.ts';
 import type { HubCaller } from '../hub.ts';
 import { Edits } from './edits.ts';
 import { type ActParts, actsOf } from './environment-wiring.ts';
-import { Spokes } from './spokes.ts';
+import { Spokes } from './spoke/spokes.ts';
 import { UserHub } from './user-hub.ts';
 
 export interface HubParts extends Omit<ActParts, 'projects' | 'exec'> {

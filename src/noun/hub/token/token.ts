@@ -7,9 +7,9 @@
  */
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { Fault } from '../../model/fault.ts';
-import { projectIdPattern } from '../project/model/project.ts';
-import { hubTokenIdPattern, type ProjectGrant, type ToolGroup, toolGroups } from './model/token.ts';
+import { Fault } from '../../../model/fault.ts';
+import { projectIdPattern } from '../../project/model/project.ts';
+import { hubTokenIdPattern, type ProjectGrant, type ToolGroup, toolGroups } from '../model/token.ts';
 
 export interface TokenGrant {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** What a spoke may answer about code. */
 import { z } from 'zod';
-import { type CodeMethods, codeStatuses, type FilePlaces, severities } from './model/code.ts';
+import { type CodeMethods, codeStatuses, type FilePlaces, severities } from '../model/code.ts';
 
 const text = z.string();
 const count = z.int().min(0);

@@ -7,8 +7,8 @@
  * - A token in a URL is refused, also a valid one: URLs end up in logs.
  * - `check` is called before each message of a connection that is already open, so a revoked token ends open sessions too.
  */
-import type { Fault } from '../../model/fault.ts';
-import type { HubCaller } from './hub.ts';
+import type { Fault } from '../../../model/fault.ts';
+import type { HubCaller } from '../hub.ts';
 
 /** The parts of an HTTP request that authentication looks at. */
 export interface AuthenticationRequest {

@@ -3,12 +3,12 @@
  * to a session. The caller of this file has authenticated the request and read its body.
  */
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { Fault } from '../../model/fault.ts';
-import type { ClientIdentity } from './authentication.ts';
+import type { Fault } from '../../../model/fault.ts';
+import { createServer, loadSdk, type McpParts } from '../mcp/mcp.ts';
+import { revocable } from '../mcp/revocation.ts';
+import type { ClientIdentity } from '../token/authentication.ts';
 import type { ClientTable, Revocable } from './client-table.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
-import { createServer, loadSdk, type McpParts } from './mcp.ts';
-import { revocable } from './revocation.ts';
 import { McpSessions } from './sessions.ts';
 
 const methods = ['GET', 'POST', 'DELETE'];

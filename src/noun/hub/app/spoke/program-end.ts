@@ -1,7 +1,7 @@
 /** Says for error messages how the program of the hub in a sandbox ended. */
-import type { Exit, Process } from '../../../kernel/engine/engine.ts';
-import { withTimeout } from '../../../lib/flow/with-timeout.ts';
-import { printable } from '../../../model/name.ts';
+import type { Exit, Process } from '../../../../kernel/engine/engine.ts';
+import { withTimeout } from '../../../../lib/flow/with-timeout.ts';
+import { printable } from '../../../../model/name.ts';
 
 const endMs = 2000;
 const maxErrorLength = 300;

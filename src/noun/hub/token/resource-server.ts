@@ -2,9 +2,9 @@
  * The hub as a resource server of OAuth 2 (RFC 6750, RFC 9728): where it takes a token, and how it refuses. Tokens are made over the socket of
  * the daemon, so the metadata name no authorization server.
  */
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
+import { defaultGroups, type ToolGroup, toolGroups } from '../model/token.ts';
 import type { AuthenticationRequest } from './authentication.ts';
-import { defaultGroups, type ToolGroup, toolGroups } from './model/token.ts';
 
 /** The path of the endpoint that the metadata describe. */
 const endpoint = '/mcp';

@@ -1,5 +1,5 @@
 /** One HTTP request for MCP and its answer. */
-import type { ClientIdentity } from './authentication.ts';
+import type { ClientIdentity } from '../token/authentication.ts';
 
 export interface Exchange {
   /** Its signal is aborted when the client goes away. */

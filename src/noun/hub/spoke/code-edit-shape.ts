@@ -1,6 +1,6 @@
 /** What a spoke may answer about edits that language servers computed. */
 import { z } from 'zod';
-import type { CodeEditMethods } from './model/code-edit.ts';
+import type { CodeEditMethods } from '../model/code-edit.ts';
 
 const text = z.string();
 const place = z.int().min(1);

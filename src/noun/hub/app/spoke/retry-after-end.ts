@@ -1,5 +1,5 @@
 /** A sandbox whose processes were just killed looks alive until the kernel has ended all of them. */
-import { isFault } from '../../../model/fault.ts';
+import { isFault } from '../../../../model/fault.ts';
 
 const endMs = 10_000;
 

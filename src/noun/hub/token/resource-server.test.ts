@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Fault } from '../../model/fault.ts';
-import { toolGroups } from './model/token.ts';
+import { Fault } from '../../../model/fault.ts';
+import { toolGroups } from '../model/token.ts';
 import { challengeOf, metadata, missingScope, presentedToken } from './resource-server.ts';
 import { refused } from './token.ts';
 

@@ -1,6 +1,6 @@
 /** The newest messages of one session, for clients that resume a stream by `Last-Event-ID`. */
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
 
 export interface EventLimits {
   readonly count: number;

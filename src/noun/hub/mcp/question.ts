@@ -10,7 +10,7 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { ClientQuestion, Consent, ToolCall } from './hub.ts';
+import type { ClientQuestion, Consent, ToolCall } from '../hub.ts';
 
 /** Thrown by `ask` if the person has not answered yet. */
 export class AnswerPending extends Error {

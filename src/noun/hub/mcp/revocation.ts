@@ -1,5 +1,5 @@
 /** Calls that end with an error when their token is not valid any more. */
-import type { ToolCall } from './hub.ts';
+import type { ToolCall } from '../hub.ts';
 import type { McpParts } from './mcp.ts';
 
 /** `revoked` is aborted with the Fault that the calls are answered with. */

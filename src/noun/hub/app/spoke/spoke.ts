@@ -6,15 +6,15 @@
  * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else
  * `registered`.
  */
-import type { Process } from '../../../kernel/engine/engine.ts';
-import { Backoff } from '../../../lib/flow/backoff.ts';
-import { withTimeout } from '../../../lib/flow/with-timeout.ts';
-import { asFault, Fault, isFault } from '../../../model/fault.ts';
-import type { CodeSetup } from '../../project/model/language.ts';
-import { type Project, type SpokeState, spokeName } from '../../project/model/project.ts';
-import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
-import { idlePath, type SpokeMethod, type SpokeMethods, spokePath } from '../model/spoke.ts';
-import { type SpokeCallOptions, SpokeConnection, type SpokeStreams } from '../spoke-connection.ts';
+import type { Process } from '../../../../kernel/engine/engine.ts';
+import { Backoff } from '../../../../lib/flow/backoff.ts';
+import { withTimeout } from '../../../../lib/flow/with-timeout.ts';
+import { asFault, Fault, isFault } from '../../../../model/fault.ts';
+import type { CodeSetup } from '../../../project/model/language.ts';
+import { type Project, type SpokeState, spokeName } from '../../../project/model/project.ts';
+import { hasEnded, type Sandbox } from '../../../sandbox/model.ts';
+import { idlePath, type SpokeMethod, type SpokeMethods, spokePath } from '../../model/spoke.ts';
+import { type SpokeCallOptions, SpokeConnection, type SpokeStreams } from '../../spoke/spoke.ts';
 import { endOf } from './program-end.ts';
 import { retryAfterEnd } from './retry-after-end.ts';
 

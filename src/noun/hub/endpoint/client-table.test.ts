@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
 import { ClientTable, type HubClient } from './client-table.ts';
 
 let table: ClientTable;

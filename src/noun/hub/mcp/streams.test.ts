@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Tool, ToolCall } from './hub.ts';
+import type { Tool, ToolCall } from '../hub.ts';
 import { serveStreams } from './streams.ts';
 
 const nothing = z.object({});

@@ -3,8 +3,8 @@
  * requests without a session. Sessions and WebSockets are limited for each caller and in total. At a limit, the client
  * that was idle longest is closed; if all are busy, the new client is refused.
  */
-import { Fault } from '../../model/fault.ts';
-import type { ClientIdentity } from './authentication.ts';
+import { Fault } from '../../../model/fault.ts';
+import type { ClientIdentity } from '../token/authentication.ts';
 
 /** A client or request that is closed when its token is no longer valid. */
 export interface Revocable {

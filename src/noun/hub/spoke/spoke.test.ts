@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { maxAnswerBytes } from './model/spoke.ts';
-import { SpokeConnection } from './spoke-connection.ts';
+import { maxAnswerBytes } from '../model/spoke.ts';
+import { SpokeConnection } from './spoke.ts';
 
 function connected(endOf?: () => Promise<string>) {
   const stdin = new PassThrough();

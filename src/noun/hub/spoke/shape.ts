@@ -1,10 +1,10 @@
 /** What a spoke may answer. Any process in its sandbox could write in its place, so every answer is validated. */
 import { z } from 'zod';
-import type { FaultBody } from '../../model/fault.ts';
+import type { FaultBody } from '../../../model/fault.ts';
+import { maxListedFiles } from '../model/edit.ts';
+import type { Nothing, SpokeMethod, SpokeMethods } from '../model/spoke.ts';
 import { codeEditResults } from './code-edit-shape.ts';
 import { codeResults } from './code-shape.ts';
-import { maxListedFiles } from './model/edit.ts';
-import type { Nothing, SpokeMethod, SpokeMethods } from './model/spoke.ts';
 
 const text = z.string();
 const count = z.int().min(0);

@@ -1,8 +1,8 @@
 /** Spokes: the sandboxes of a user's projects, as the hub reaches them. */
 
-import type { Project } from '../../project/model/project.ts';
-import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
-import type { SpokeCallOptions, SpokeStreams } from '../spoke-connection.ts';
+import type { Project } from '../../../project/model/project.ts';
+import type { SpokeMethod, SpokeMethods } from '../../model/spoke.ts';
+import type { SpokeCallOptions, SpokeStreams } from '../../spoke/spoke.ts';
 import { Spoke, type SpokeParts } from './spoke.ts';
 
 export class Spokes {

@@ -4,14 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { withTimeout } from '../../lib/flow/with-timeout.ts';
-import type { Fault } from '../../model/fault.ts';
-import type { ClientIdentity } from './authentication.ts';
+import { withTimeout } from '../../../lib/flow/with-timeout.ts';
+import type { Fault } from '../../../model/fault.ts';
+import { createServer, loadSdk, type McpParts } from '../mcp/mcp.ts';
+import { revocable } from '../mcp/revocation.ts';
+import type { ClientIdentity } from '../token/authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { EventLog } from './event-log.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
-import { createServer, loadSdk, type McpParts } from './mcp.ts';
-import { revocable } from './revocation.ts';
 
 const sessionHeader = 'mcp-session-id';
 const answerMs = 1000;

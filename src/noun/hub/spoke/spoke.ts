@@ -5,11 +5,11 @@
  * program.
  */
 import type { Readable, Writable } from 'node:stream';
-import { TokenCount } from '../../lib/wire/bounded-json.ts';
-import { Lines } from '../../lib/wire/lines.ts';
-import { Fault } from '../../model/fault.ts';
-import { maxAnswerBytes, type SpokeMethod, type SpokeMethods } from './model/spoke.ts';
-import { parseMessage, parseResult, type SpokeMessage } from './spoke-shape.ts';
+import { TokenCount } from '../../../lib/wire/bounded-json.ts';
+import { Lines } from '../../../lib/wire/lines.ts';
+import { Fault } from '../../../model/fault.ts';
+import { maxAnswerBytes, type SpokeMethod, type SpokeMethods } from '../model/spoke.ts';
+import { parseMessage, parseResult, type SpokeMessage } from './shape.ts';
 
 export interface SpokeCallOptions {
   readonly signal?: AbortSignal | undefined;

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Exit, Process } from '../../../kernel/engine/engine.ts';
-import { sandboxNotRunning } from '../../../kernel/engine/exit.ts';
-import type { Project } from '../../project/model/project.ts';
-import type { Sandbox } from '../../sandbox/model.ts';
-import { serve } from '../inside/serve.ts';
-import { idlePath } from '../model/spoke.ts';
+import type { Exit, Process } from '../../../../kernel/engine/engine.ts';
+import { sandboxNotRunning } from '../../../../kernel/engine/exit.ts';
+import type { Project } from '../../../project/model/project.ts';
+import type { Sandbox } from '../../../sandbox/model.ts';
+import { serve } from '../../inside/serve.ts';
+import { idlePath } from '../../model/spoke.ts';
 import { Spoke } from './spoke.ts';
 
 const project: Project = { id: 'shop', folder: '/shop', mode: 'bind', test: null, createdAt: 'now' };

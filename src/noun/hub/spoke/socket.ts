@@ -6,12 +6,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type StreamSocket, streamsOf } from '../../lib/wire/socket-streams.ts';
-import { asFault, Fault } from '../../model/fault.ts';
-import type { ClientIdentity } from './authentication.ts';
-import { maxAnswerBytes, spokeSubprotocol } from './model/spoke.ts';
-import type { SpokeStreams } from './spoke-connection.ts';
-import { closeReason, keepPinging, Upgrade } from './upgrade.ts';
+import { type StreamSocket, streamsOf } from '../../../lib/wire/socket-streams.ts';
+import { asFault, Fault } from '../../../model/fault.ts';
+import { closeReason, keepPinging, Upgrade } from '../endpoint/upgrade.ts';
+import { maxAnswerBytes, spokeSubprotocol } from '../model/spoke.ts';
+import type { ClientIdentity } from '../token/authentication.ts';
+import type { SpokeStreams } from './spoke.ts';
 
 const policyViolation = 1008;
 

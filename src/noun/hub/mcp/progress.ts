@@ -5,7 +5,7 @@
  * the other; neither do clients of 2026, which accept no requests.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
-import { OutputLimit } from '../../lib/process/output-limit.ts';
+import { OutputLimit } from '../../../lib/process/output-limit.ts';
 
 const pingMs = 1000;
 

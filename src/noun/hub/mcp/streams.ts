@@ -1,7 +1,7 @@
 /** MCP in lines of JSON on two streams. */
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { TokenCount } from '../../lib/wire/bounded-json.ts';
+import { TokenCount } from '../../../lib/wire/bounded-json.ts';
 import { createServer, loadStdio, type McpParts } from './mcp.ts';
 import { PendingRequestTransport } from './pending-request-transport.ts';
 
