@@ -1,13 +1,15 @@
 /** Constructs the shares of a user. */
 
 import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
+import { mountInto } from '../../../kernel/engine/local/live-mount.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';
 import { boundFolders, type Sandbox } from '../../sandbox/model.ts';
 import type { Reconciler } from '../../sandbox/reconcile/reconcile.ts';
+import { type ShareMount, shareBind } from '../model.ts';
+import { mountedAt } from '../mounted.ts';
 import type { ShareScope } from './app.ts';
-import { mountNow } from './mount-now.ts';
 import { Observer } from './observe.ts';
 import { Revocations } from './revocations.ts';
 import { SandboxShares } from './sandbox-shares.ts';
@@ -39,4 +41,10 @@ export function sharesOf(
   const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
   const revocations = new Revocations({ store, now, report, observer, sandboxShares, reconciler, user: actor.name });
   return { shares, sandboxShares, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
+}
+
+/** Mounts the share in the sandbox if it runs and lacks it. */
+async function mountNow(observer: Observer, sandbox: Sandbox, mount: ShareMount): Promise<void> {
+  const pid = await observer.runningPid(sandbox);
+  if (pid !== null && mountedAt(pid, mount.target) === null) await mountInto(pid, shareBind(mount));
 }
