@@ -4,9 +4,9 @@
  * person at the client (`question.ts`); while it runs it reports progress (`progress.ts`).
  */
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Tool, ToolCall } from '../hub.ts';
-import { cachedJsonSchema } from './cached-json-schema.ts';
 import { CallProgress } from './progress.ts';
 import { AnswerPending, askOf, requiredFor, verifyState } from './question.ts';
 import { resultOf } from './result-text.ts';
@@ -28,10 +28,13 @@ const instructions =
 export const loadSdk = once(() => import('@modelcontextprotocol/server'));
 export const loadStdio = once(() => import('@modelcontextprotocol/server/stdio'));
 
-/** Keeps the promise: importing a loaded module again costs every request a look-up in the module table. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined;
-  return () => (loading ??= load());
+/** Keeps the first result; importing a loaded module again costs every request a look-up in the module table. */
+function once<A extends readonly unknown[], R>(make: (...given: A) => R): (...given: A) => R {
+  let made: { readonly result: R } | undefined;
+  return (...given) => {
+    made ??= { result: make(...given) };
+    return made.result;
+  };
 }
 
 export async function createServer(parts: McpParts): Promise<McpServer> {
@@ -88,4 +91,19 @@ async function answered(
 function refusal({ code, message, hint, data }: Fault): CallToolResult {
   const text = `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}`;
   return { isError: true, content: [{ type: 'text', text }], _meta: { fault: { code, message, hint, data } } };
+}
+
+type Standard = z.ZodObject['~standard'];
+const schemas = new WeakMap<z.ZodObject, { readonly '~standard': Standard }>();
+
+/** The MCP package converts a schema to JSON Schema in every server that it makes, which over HTTP is every request. Here it is converted once. */
+function cachedJsonSchema(schema: z.ZodObject): { readonly '~standard': Standard } {
+  const known = schemas.get(schema);
+  if (known) return known;
+  const standard = schema['~standard'];
+  const { input, output } = standard.jsonSchema;
+  // The package always asks for the same target.
+  const made = { '~standard': { ...standard, jsonSchema: { input: once(input), output: once(output) } } };
+  schemas.set(schema, made);
+  return made;
 }

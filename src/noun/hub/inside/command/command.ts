@@ -12,9 +12,8 @@ import { printable } from '../../../../model/name.ts';
 import type { RunCommand, RunResult } from '../../model/spoke.ts';
 import { realNames } from '../file/path.ts';
 import { type ExitOf, exitOf } from './exit.ts';
-import { failedInReports } from './junit-files.ts';
 import { killTree, markName, signalTree } from './process-tree.ts';
-import { TestReport } from './test-report.ts';
+import { failedInReports, TestReport } from './test-report.ts';
 
 const maxTailBytes = 64 * 1024;
 const graceMs = 2000;

@@ -1,4 +1,11 @@
-/** The names of failed tests in the output of common test programs. Every pattern is anchored and linear: the output is not trusted. */
+/**
+ * The names of failed tests, in the output of common test programs and in their reports in JUnit XML. Neither is trusted: every
+ * pattern is anchored and linear.
+ */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readBounded } from '../../../../lib/file/bounded-read.ts';
+
 const maxNames = 200;
 const maxNameLength = 300;
 const maxLineLength = 4000;
@@ -42,6 +49,36 @@ function goEvent(line: string): string | null {
     return typeof Test === 'string' ? `${String(Package)}.${Test}`.slice(0, maxNameLength) : null;
   } catch {
     return null;
+  }
+}
+
+/** The usual places of reports. */
+const folders = ['', 'reports', 'test-results', 'test-reports', 'target/surefire-reports', 'build/test-results/test'];
+const reportName = /^(?:junit|test-results|TEST-.+|.*junit.*)\.xml$/;
+const maxReports = 200;
+const maxReportBytes = 4 * 1024 * 1024;
+
+/** Failed tests in reports that were written since `sinceMs`. */
+export function failedInReports(folder: string, sinceMs: number): string[] {
+  const paths = folders.flatMap((name) => reportsIn(join(folder, name))).slice(0, maxReports);
+  return paths.flatMap((path) => failuresIn(path, sinceMs));
+}
+
+function reportsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).flatMap((name) => (reportName.test(name) ? join(folder, name) : []));
+  } catch {
+    return [];
+  }
+}
+
+/** A report that cannot be read has no failed tests, ignoring. */
+function failuresIn(path: string, sinceMs: number): string[] {
+  try {
+    if (lstatSync(path).mtimeMs < sinceMs) return [];
+    return failedInJunit(readBounded(path, maxReportBytes)?.bytes.toString('utf8') ?? '');
+  } catch {
+    return [];
   }
 }
 
