@@ -11,12 +11,12 @@ import { printable } from '../../../model/name.ts';
 import type { Actor } from '../../../model/user.ts';
 import { requireOwner } from '../../../model/user.ts';
 import { prepareTools, toolsName } from '../../sandbox/tools/tools.ts';
-import { type AllowedImage, AllowList, type ListedImage } from '../allow.ts';
+import { AllowList, type ListedImage } from '../allow.ts';
 import type { BuildRequest, BuiltView, ImageView } from '../api.ts';
 import { defaultParent } from '../base.ts';
 import type { Extra } from '../context/context.ts';
 import { hostParent } from '../host/host.ts';
-import type { BuildEvent, FoundImage, ImageEngine, ImageRecords } from '../image.ts';
+import type { AllowedImage, BuildEvent, FoundImage, ImageEngine, ImageRecords, UsableImages } from '../image.ts';
 import { Images } from '../images.ts';
 import { type Image, withTag } from '../model.ts';
 import type { Detect } from '../source.ts';
@@ -37,7 +37,7 @@ export interface UserImageParts {
 
 export type Say = (event: BuildEvent) => Promise<void>;
 
-export class UserImages {
+export class UserImages implements UsableImages {
   readonly #parts: UserImageParts;
   readonly #actor: Actor;
 
@@ -89,7 +89,6 @@ export class UserImages {
     return { ...view, state: 'missing' };
   }
 
-  /** Refuses an image that no sandbox can be made of; asks the engine. */
   prove(reference: string): Promise<void> {
     return this.#parts.allowed.prove(reference, this.#actor.isOwner);
   }
