@@ -5,14 +5,21 @@
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../../../../client/client.ts';
 import { readIfThere, writeWhole } from '../../../../lib/file/file.ts';
 import { asFault, type Fault } from '../../../../model/fault.ts';
+import type { AnswerOf, Input } from '../../../routes.ts';
 import { spokeTokenName, spokeTokensPath } from '../../model/container.ts';
 import { maxTokenSeconds } from '../../model/token.ts';
 
 /** How long before its expiry a token is replaced. */
 const earlyMs = 60 * 24 * 60 * 60 * 1000;
+
+type Route = `${'GET' | 'POST'} /v1/${'projects' | 'hub/tokens'}` | `DELETE /v1/${'projects' | 'hub/tokens'}/{name}`;
+
+/** The daemon of the hub, as a client sees it. */
+interface HubRoutes {
+  call<K extends Route>(route: K, input?: Input<K>): Promise<AnswerOf<K>>;
+}
 
 interface TokenClaims {
   readonly jti?: string;
@@ -20,18 +27,18 @@ interface TokenClaims {
 }
 
 export class SpokeTokens {
-  readonly #client: Pick<Client, 'call'>;
+  readonly #hub: HubRoutes;
   readonly #projects: readonly string[];
   readonly #complain: (about: string, fault: Fault) => void;
   readonly #folder: string;
 
   constructor(
-    client: Pick<Client, 'call'>,
+    hub: HubRoutes,
     projects: readonly string[],
     complain: (about: string, fault: Fault) => void,
     folder = spokeTokensPath,
   ) {
-    this.#client = client;
+    this.#hub = hub;
     this.#projects = projects;
     this.#complain = complain;
     this.#folder = folder;
@@ -39,9 +46,9 @@ export class SpokeTokens {
 
   /** The failure of one project does not affect the others. */
   async provide(): Promise<void> {
-    const known = (await this.#client.call('GET /v1/projects')).map(({ id }) => id);
+    const known = (await this.#hub.call('GET /v1/projects')).map(({ id }) => id);
     const gone = known.filter((id) => !this.#projects.includes(id));
-    for (const name of gone) await this.#client.call('DELETE /v1/projects/{name}', { path: { name } });
+    for (const name of gone) await this.#hub.call('DELETE /v1/projects/{name}', { path: { name } });
     for (const id of this.#projects) {
       await this.#one(id, known.includes(id)).catch((error: unknown) => this.#complain(id, asFault(error)));
     }
@@ -51,18 +58,17 @@ export class SpokeTokens {
     const file = join(this.#folder, id, spokeTokenName);
     const old = claimsIn(readIfThere(file));
     if (isKnown && old !== null && (old.exp ?? 0) * 1000 > Date.now() + earlyMs) return;
-    if (!isKnown) await this.#client.call('POST /v1/projects', { body: { id, mode: 'elsewhere' } });
+    if (!isKnown) await this.#hub.call('POST /v1/projects', { body: { id, mode: 'elsewhere' } });
     const body = { projects: [id], groups: ['spoke' as const], expiresSeconds: maxTokenSeconds };
-    const { token } = await this.#client.call('POST /v1/hub/tokens', { body });
+    const { token } = await this.#hub.call('POST /v1/hub/tokens', { body });
     writeWhole(file, `${token}\n`);
     chmodSync(file, 0o400);
     if (isKnown && old?.jti !== undefined) await this.#revoke(old.jti);
   }
 
   async #revoke(name: string): Promise<void> {
-    const tokens = await this.#client.call('GET /v1/hub/tokens');
-    if (tokens.some(({ id }) => id === name))
-      await this.#client.call('DELETE /v1/hub/tokens/{name}', { path: { name } });
+    const tokens = await this.#hub.call('GET /v1/hub/tokens');
+    if (tokens.some(({ id }) => id === name)) await this.#hub.call('DELETE /v1/hub/tokens/{name}', { path: { name } });
   }
 }
 
