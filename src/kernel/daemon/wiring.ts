@@ -13,6 +13,7 @@ import { AgentServers } from '../../noun/agent/app/mcp/agent-servers.ts';
 import { mcpPart } from '../../noun/agent/app/mcp/part.ts';
 import { HubTokens } from '../../noun/hub/app/tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
+import { hubRoot } from '../../noun/image/app/hub-root.ts';
 import { openImages } from '../../noun/image/app/images.ts';
 import type { Detect } from '../../noun/image/source.ts';
 import { measureRunning, stopForDisk } from '../../noun/installation/app/disk/measure.ts';
@@ -158,7 +159,7 @@ function openUsers({ store, owner, config, rootless, now }: Resources, banks: No
 
 function openUserImages({ home, config, store, threads, owner, now }: Resources) {
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
-  return openImages(home, config, store, detect, now);
+  return openImages(home, config, store, detect, hubRoot, now);
 }
 
 /** Replaces the place of the hub by its socket: the daemon itself answers this service. */

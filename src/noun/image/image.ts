@@ -1,9 +1,10 @@
 /**
  * Images are the root filesystems of sandboxes on an engine that has images.
  *
- * Three kinds are built here: the base, the images of projects, and that of the hub, which is not for sandboxes
- * (`noun/hub/hub.ts`). The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
- * image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers need.
+ * Three kinds are built here: the base, the images of projects, and that of the hub of a compose file, which is not for
+ * sandboxes: the daemon passes its root filesystem. The base has Carrel's tools, git, Node and Python, on a parent that the
+ * owner chooses. The image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package
+ * managers need.
  *
  * Life cycle of an image: the input is collected and checked → built by the engine → recorded → used by sandboxes, by
  * its id → removed, when a newer version exists and no sandbox needs it.

@@ -1,14 +1,17 @@
-/** The files of the hub's image: the Node that runs this daemon, Carrel's programs, and the tools for the containers of projects. */
+/**
+ * The image of the hub that `carrel compose` renders: the Node that runs this daemon, Carrel's programs, and the tools for the containers of
+ * projects. There is no shell in it.
+ */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findProgram } from '../../../kernel/engine/local/runtime.ts';
 import { dist, packageFolder, programFile } from '../../../lib/file/package.ts';
 import { packageFolders } from '../../../lib/file/package-folders.ts';
 import { Fault } from '../../../model/fault.ts';
-import { hubToolsPath } from '../../hub/model/container.ts';
+import { hubImageName, hubToolsPath } from '../../hub/model/container.ts';
 import { languageServers } from '../../sandbox/tools/tools.ts';
 import { linkedOf, requireLibraries } from '../hub/linked.ts';
-import type { RootMember } from '../hub/root.ts';
+import type { RootImage, RootMember } from '../hub/root.ts';
 
 const carrel = 'usr/lib/carrel';
 const tools = hubToolsPath.slice(1);
@@ -29,11 +32,22 @@ const packages = ['better-sqlite3', 'koffi', `@koromix/koffi-linux-${process.arc
 const unneeded = /\.(map|md|[cm]?ts|cc?|hh?|S|asm|inc|def|o|a|gypi?|d)$|^(deps|build\/Release\/(obj|test_))/;
 const installers = ['prebuild-install'];
 
-export async function hubRoot(): Promise<RootMember[]> {
+const emptyFolders = ['home/agent', 'tmp', 'run/carrel'];
+
+const settings = [
+  'USER 1000:1000',
+  'WORKDIR /home/agent',
+  'EXPOSE 3000',
+  `ENV PATH=/usr/bin HOME=/home/agent CARREL_HOME=/home/agent/.carrel LD_LIBRARY_PATH=${hubToolsPath}/node/lib`,
+  'ENTRYPOINT ["/usr/bin/node", "/usr/lib/carrel/dist/program/hub-container.js"]',
+];
+
+export async function hubRoot(): Promise<RootImage> {
   if (!existsSync(programFile('hub-container')))
     throw new Fault('unsupported', 'this checkout is not built', { hint: 'Run ./setup.' });
   const modules = modulesOf();
-  return [...accounts, ...carrelFiles(), ...modules, ...(await runtime(modules)), ...toolFiles()];
+  const members = [...accounts, ...carrelFiles(), ...modules, ...(await runtime(modules)), ...toolFiles()];
+  return { name: hubImageName, members, emptyFolders, settings };
 }
 
 const accounts: readonly RootMember[] = [

@@ -16,11 +16,11 @@ import type { BuildRequest, BuiltView, ImageView } from '../api.ts';
 import { defaultParent } from '../base.ts';
 import type { Extra } from '../context/context.ts';
 import { hostParent } from '../host/host.ts';
+import type { RootImage } from '../hub/root.ts';
 import type { AllowedImage, BuildEvent, FoundImage, ImageEngine, ImageRecords, UsableImages } from '../image.ts';
 import { Images } from '../images.ts';
 import { type Image, withTag } from '../model.ts';
 import type { Detect } from '../source.ts';
-import { hubRoot } from './hub-root.ts';
 
 export interface UserImageParts {
   readonly images: Images;
@@ -191,6 +191,7 @@ export function openImages(
   config: ImageConfig,
   store: Store,
   detect: Detect,
+  hub: () => Promise<RootImage>,
   now: () => string,
 ): Omit<UserImageParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
@@ -201,7 +202,7 @@ export function openImages(
     records,
     parent: () => config.parentImage ?? defaultParent,
     host: () => hostParent(),
-    hub: hubRoot,
+    hub,
     tools: () => toolsOf(home),
     detect,
     installation: home.installation,

@@ -11,6 +11,15 @@ export type RootMember =
   | { readonly path: string; readonly mode: number; readonly text: string }
   | { readonly path: string; readonly target: string };
 
+export interface RootImage {
+  readonly name: string;
+  readonly members: readonly RootMember[];
+  /** Folders besides those of the members. */
+  readonly emptyFolders: readonly string[];
+  /** Instructions of a Dockerfile that say how the image is started. */
+  readonly settings: readonly string[];
+}
+
 /** Smaller files are read at once: there are thousands of them, and opening a stream costs more than reading one. */
 const smallBytes = 256 * 1024;
 
