@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { chromaVolume } from '../../extra/chroma/app/wiring.ts';
 import type { Chroma } from '../../extra/chroma/chroma.ts';
+import { hubRoot } from '../../extra/compose/app/hub-root.ts';
 import { packageVersion } from '../../lib/file/package.ts';
 import { freeAt } from '../../lib/file/reserve.ts';
 import { isFault } from '../../model/fault.ts';
@@ -13,7 +14,6 @@ import { AgentServers } from '../../noun/agent/app/mcp/agent-servers.ts';
 import { mcpPart } from '../../noun/agent/app/mcp/part.ts';
 import { HubTokens } from '../../noun/hub/app/tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
-import { hubRoot } from '../../noun/image/app/hub-root.ts';
 import { openImages } from '../../noun/image/app/images.ts';
 import type { Detect } from '../../noun/image/source.ts';
 import { measureRunning, stopForDisk } from '../../noun/installation/app/disk/measure.ts';

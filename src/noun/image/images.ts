@@ -12,11 +12,11 @@ import { checksumOf, pack } from './context/pack.ts';
 import type { BuildStep } from './dockerfile/dockerfile.ts';
 import { recipeFrom } from './dockerfile/recipe.ts';
 import type { HostParent } from './host/host.ts';
-import { importRoot } from './hub/hub.ts';
-import type { RootImage } from './hub/root.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { baseImageName, type Image, imagePrefix, ownImageTag, projectImageName, withTag } from './model.ts';
 import { type BuildOf, BuildProgress } from './progress.ts';
+import { importRoot } from './root/import-root.ts';
+import type { RootImage } from './root/root.ts';
 import { slugOf, withHash } from './slug.ts';
 import { type Detect, sourceOf } from './source.ts';
 

@@ -16,10 +16,10 @@ import type { BuildRequest, BuiltView, ImageView } from '../api.ts';
 import { defaultParent } from '../base.ts';
 import type { Extra } from '../context/context.ts';
 import { hostParent } from '../host/host.ts';
-import type { RootImage } from '../hub/root.ts';
 import type { AllowedImage, BuildEvent, FoundImage, ImageEngine, ImageRecords, UsableImages } from '../image.ts';
 import { Images } from '../images.ts';
 import { type Image, withTag } from '../model.ts';
+import type { RootImage } from '../root/root.ts';
 import type { Detect } from '../source.ts';
 
 export interface UserImageParts {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Fault } from '../../../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
 import { SpokeTokens } from './spoke-tokens.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 /** The shared libraries of programs of this machine. */
-import { run } from '../../../lib/process/run.ts';
-import { Fault } from '../../../model/fault.ts';
+import { run } from '../../lib/process/run.ts';
+import { Fault } from '../../model/fault.ts';
 
 export interface Linked {
   /** The program that loads them; null: the program is static. */

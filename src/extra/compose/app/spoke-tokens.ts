@@ -5,11 +5,11 @@
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere, writeWhole } from '../../../../lib/file/file.ts';
-import { asFault, type Fault } from '../../../../model/fault.ts';
-import type { AnswerOf, Input } from '../../../routes.ts';
-import { spokeTokenName, spokeTokensPath } from '../../model/container.ts';
-import { maxTokenSeconds } from '../../model/token.ts';
+import { readIfThere, writeWhole } from '../../../lib/file/file.ts';
+import { asFault, type Fault } from '../../../model/fault.ts';
+import { maxTokenSeconds } from '../../../noun/hub/model/token.ts';
+import type { AnswerOf, Input } from '../../../noun/routes.ts';
+import { spokeTokenName, spokeTokensPath } from '../model.ts';
 
 /** How long before its expiry a token is replaced. */
 const earlyMs = 60 * 24 * 60 * 60 * 1000;

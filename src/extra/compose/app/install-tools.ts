@@ -1,8 +1,8 @@
 /** The program that containers of projects start, copied from the image into the volume that they mount. */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownBuild } from '../../../../lib/file/package.ts';
-import { hubToolsPath, hubToolsVolume } from '../../model/container.ts';
+import { ownBuild } from '../../../lib/file/package.ts';
+import { hubToolsPath, hubToolsVolume } from '../model.ts';
 
 /** Written last, so an interrupted copy has no note and is made again. */
 const noteName = '.build';

@@ -8,10 +8,10 @@ import { findProgram } from '../../../kernel/engine/local/runtime.ts';
 import { dist, packageFolder, programFile } from '../../../lib/file/package.ts';
 import { packageFolders } from '../../../lib/file/package-folders.ts';
 import { Fault } from '../../../model/fault.ts';
-import { hubImageName, hubToolsPath } from '../../hub/model/container.ts';
-import { languageServers } from '../../sandbox/tools/tools.ts';
-import { linkedOf, requireLibraries } from '../hub/linked.ts';
-import type { RootImage, RootMember } from '../hub/root.ts';
+import type { RootImage, RootMember } from '../../../noun/image/root/root.ts';
+import { languageServers } from '../../../noun/sandbox/tools/tools.ts';
+import { linkedOf, requireLibraries } from '../linked.ts';
+import { hubImageName, hubToolsPath } from '../model.ts';
 
 const carrel = 'usr/lib/carrel';
 const tools = hubToolsPath.slice(1);
