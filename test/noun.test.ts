@@ -35,7 +35,7 @@ describe('nouns with grants for sandboxes:', () => {
         'noun/tools.ts',
         ...['noun/project/api/fleet.ts', 'noun/project/fleet/fleet.ts', 'noun/project/fleet/room-schema.ts'],
         ...['noun/project/fleet/watch.ts', 'noun/installation/app/disk/measure.ts'],
-        ...['noun/hub/app/hub-rooms.ts', 'noun/hub/app/environment-wiring.ts'],
+        ...['noun/hub/app/hub-rooms.ts', 'noun/hub/app/wiring.ts'],
       ].sort(),
     );
   });

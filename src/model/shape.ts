@@ -58,6 +58,11 @@ export function whole(min: number, max: number): Shape<number> {
   };
 }
 
+export const flag: Shape<boolean> = (value, path) => {
+  if (typeof value === 'boolean') return value;
+  throw new ShapeError(path, `must be true or false, not ${kindOf(value)}`);
+};
+
 export function oneOf<const T extends string>(...allowed: readonly T[]): Shape<T> {
   return (value, path) => {
     if (allowed.includes(value as T)) return value as T;

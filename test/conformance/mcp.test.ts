@@ -11,9 +11,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Port } from '../../src/kernel/server/port.ts';
 import { Fault } from '../../src/model/fault.ts';
-import type { Authentication } from '../../src/noun/hub/authentication.ts';
 import type { Tool, ToolCall } from '../../src/noun/hub/hub.ts';
 import { defaultGroups } from '../../src/noun/hub/model/token.ts';
+import type { Authentication } from '../../src/noun/hub/token/authentication.ts';
 import { openTestPort } from '../fixtures/mcp-port.ts';
 
 const packages = resolve('test/clients/node_modules');

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { prepareEdit } from '../../src/noun/hub/inside/edit.ts';
-import { abortEdit } from '../../src/noun/hub/inside/edit-abort.ts';
-import { applyEdit } from '../../src/noun/hub/inside/edit-apply.ts';
+import { abortEdit } from '../../src/noun/hub/inside/edit/abort.ts';
+import { applyEdit } from '../../src/noun/hub/inside/edit/apply.ts';
+import { prepareEdit } from '../../src/noun/hub/inside/edit/edit.ts';
 import type { FileChange } from '../../src/noun/hub/model/edit.ts';
 import { file, folder, harvest, link, plant } from '../fixtures/tree.ts';
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { symbolsOf } from '../../src/noun/hub/inside/code-symbol.ts';
-import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import { symbolsOf } from '../../src/noun/hub/inside/code/symbol.ts';
+import { readDocument } from '../../src/noun/hub/inside/file/document.ts';
 import type { ServerSpec } from '../../src/noun/hub/inside/lsp/lsp.ts';
 import { poolLimits } from '../../src/noun/hub/inside/lsp/pool.ts';
 import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeMethods } from '../../src/noun/hub/inside/code.ts';
-import { readDocument } from '../../src/noun/hub/inside/document.ts';
+import { codeMethods } from '../../src/noun/hub/inside/code/code.ts';
+import { readDocument } from '../../src/noun/hub/inside/file/document.ts';
+import { WrittenLocations } from '../../src/noun/hub/inside/lsp/answer/location-list.ts';
 import { knownServers } from '../../src/noun/hub/inside/lsp/known.ts';
-import { WrittenLocations } from '../../src/noun/hub/inside/lsp/location-list.ts';
 import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';
 import type { CodeMethods, CodePosition } from '../../src/noun/hub/model/code.ts';
 import { BareServer } from '../fixtures/bare-server.ts';

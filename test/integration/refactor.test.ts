@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { codeEditMethods } from '../../src/noun/hub/inside/code-edit.ts';
-import { readDocument } from '../../src/noun/hub/inside/document.ts';
-import { finishEdit, prepareEdit } from '../../src/noun/hub/inside/edit.ts';
-import { applyEdit } from '../../src/noun/hub/inside/edit-apply.ts';
+import { codeEditMethods } from '../../src/noun/hub/inside/code/edit.ts';
+import { applyEdit } from '../../src/noun/hub/inside/edit/apply.ts';
+import { finishEdit, prepareEdit } from '../../src/noun/hub/inside/edit/edit.ts';
+import { readDocument } from '../../src/noun/hub/inside/file/document.ts';
 import { knownServers } from '../../src/noun/hub/inside/lsp/known.ts';
 import type { LanguageServers } from '../../src/noun/hub/inside/lsp/lsp.ts';
 import { Servers } from '../../src/noun/hub/inside/lsp/servers.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type SearchLimits, searchText } from '../../src/noun/hub/inside/search.ts';
+import { type SearchLimits, searchText } from '../../src/noun/hub/inside/file/search.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-search-'));
 const { signal } = new AbortController();

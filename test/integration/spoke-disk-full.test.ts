@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { writeFile } from '../../src/noun/hub/inside/file.ts';
+import { writeFile } from '../../src/noun/hub/inside/file/file.ts';
 
 let root: string;
 

@@ -1,6 +1,11 @@
 /** The services of a compose file: a hub, spokes, and `prepare`, which sets the owner of their volumes. */
 
 import { type Limits, resolveLimits } from '../../model/limits.ts';
+import { spokePath } from '../../noun/hub/model/spoke.ts';
+import { baseImageName, isOwnImageName, ownImageTag } from '../../noun/image/model.ts';
+import type { Declaration, DeclaredSandbox, RenderContext } from '../../noun/project/fleet/fleet.ts';
+import { isShared, isVolumeType, labelKey, nameOfKey, typeKey, userHash } from '../../noun/volume/model.ts';
+import type { Mapping } from './compose-text.ts';
 import {
   hubHost,
   hubImageName,
@@ -10,12 +15,7 @@ import {
   spokeTokenName,
   spokeTokenPath,
   spokeTokensPath,
-} from '../../noun/hub/model/container.ts';
-import { spokePath } from '../../noun/hub/model/spoke.ts';
-import { baseImageName, isOwnImageName, ownImageTag } from '../../noun/image/model.ts';
-import type { Declaration, DeclaredSandbox, RenderContext } from '../../noun/project/fleet/fleet.ts';
-import { isShared, isVolumeType, labelKey, nameOfKey, typeKey, userHash } from '../../noun/volume/model.ts';
-import type { Mapping } from './compose-text.ts';
+} from './model.ts';
 
 export const hubPort = 3000;
 /** The network on which the hub is published; the only one with a route out. */

@@ -7,7 +7,6 @@
  * file cannot express.
  */
 import { declarable } from '../../noun/grant-table.ts';
-import { hubImageName } from '../../noun/hub/model/container.ts';
 import { baseImageName } from '../../noun/image/model.ts';
 import {
   type Declaration,
@@ -31,6 +30,7 @@ import {
   volumesOf,
 } from './compose-service.ts';
 import { type Mapping, yamlLines } from './compose-text.ts';
+import { hubImageName } from './model.ts';
 
 export function compose(fleet: Declaration, context: RenderContext): string {
   refuseUnfit(fleet);

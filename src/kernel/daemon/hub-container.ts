@@ -4,10 +4,10 @@
  * registers their projects and writes a token for each to a volume that only the hub and that container have.
  */
 import { Client } from '../../client/client.ts';
+import { installTools } from '../../extra/compose/app/install-tools.ts';
+import { SpokeTokens } from '../../extra/compose/app/spoke-tokens.ts';
+import { hubHost, hubProjectsVariable } from '../../extra/compose/model.ts';
 import { asFault, type Fault, faultTable } from '../../model/fault.ts';
-import { SpokeTokens } from '../../noun/hub/app/container/spoke-tokens.ts';
-import { installTools } from '../../noun/hub/app/container/tools.ts';
-import { hubHost, hubProjectsVariable } from '../../noun/hub/model/container.ts';
 import { startDaemon } from './daemon.ts';
 
 const checkMs = 24 * 60 * 60 * 1000;

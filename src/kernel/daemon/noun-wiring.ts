@@ -101,10 +101,10 @@ type Shared = Resources & Nouns['parts'] & ScopedNouns['parts'] & ShareWiring & 
 
 /** For one user: the parts that handlers use, and how a request becomes the grants in the spec of a sandbox. */
 export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandboxes, account }: UserParts) {
-  const { sandboxShares, ...sharing } = sharesOf(actor, shared, account);
+  const { grants: shareGrants, ...sharing } = sharesOf(actor, shared, account);
   const granting: Granting<SandboxRequest> = {
     volumes: (request) => volumes.mounts(request.volumes),
-    shares: (request, project) => sandboxShares.mounts(actor.name, request, project),
+    shares: (request, project) => shareGrants.mounts(actor.name, request, project),
     rooms: ({ rooms = [] }) => {
       if (rooms.length > 0) volumes.requireMountable();
       return shared.sandboxRooms.grants(actor.name, rooms);
@@ -121,7 +121,7 @@ export function nounsOf(actor: Actor, shared: Shared, { secrets, volumes, sandbo
       bank: bankOf(actor, shared),
     },
     granting,
-    requireShares: (spec: SandboxSpec) => sandboxShares.require(spec),
+    requireShares: (spec: SandboxSpec) => shareGrants.require(spec),
   };
 }
 

@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { chromaVolume } from '../../extra/chroma/app/wiring.ts';
 import type { Chroma } from '../../extra/chroma/chroma.ts';
+import { hubRoot } from '../../extra/compose/app/hub-root.ts';
 import { packageVersion } from '../../lib/file/package.ts';
 import { freeAt } from '../../lib/file/reserve.ts';
 import { isFault } from '../../model/fault.ts';
@@ -158,7 +159,7 @@ function openUsers({ store, owner, config, rootless, now }: Resources, banks: No
 
 function openUserImages({ home, config, store, threads, owner, now }: Resources) {
   const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
-  return openImages(home, config, store, detect, now);
+  return openImages(home, config, store, detect, hubRoot, now);
 }
 
 /** Replaces the place of the hub by its socket: the daemon itself answers this service. */

@@ -16,7 +16,7 @@ import { Connections, limitsFor } from '../../lib/wire/connections.ts';
 import { refusalText } from '../../lib/wire/refusal.ts';
 import { SameSite } from '../../lib/wire/same-site.ts';
 import { asFault, Fault, faultTable } from '../../model/fault.ts';
-import type { Authentication, ClientIdentity } from '../../noun/hub/authentication.ts';
+import type { Authentication, ClientIdentity } from '../../noun/hub/token/authentication.ts';
 import { callerHeader } from '../../noun/network/model/service.ts';
 import { CallerLimit } from './caller-limit.ts';
 import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';

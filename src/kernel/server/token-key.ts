@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { syncFolder, writeWhole } from '../../lib/file/file.ts';
 import { readKeyFile } from '../../lib/file/key-file.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Keys } from '../../noun/hub/token.ts';
+import type { Keys } from '../../noun/hub/token/token.ts';
 
 const keyBytes = 32;
 const hint = 'Remove it: a new one is created, and all tokens of this user are refused from then on.';

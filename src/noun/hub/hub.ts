@@ -1,7 +1,7 @@
 /**
  * The hub: tools over every project of a user, for MCP clients.
  *
- * A tool is data: a name, a group, schemas of its input and output, and a function. `mcp.ts` offers tools to MCP
+ * A tool is data: a name, a group, schemas of its input and output, and a function. `mcp/mcp.ts` offers tools to MCP
  * clients; `carrel hub call` calls one directly. Both check the input against the schema first, so a tool sees valid
  * input only.
  *

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { FoundImage, ImageEngine, ImageRecords } from './image.ts';
+import type { AllowedImage, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { type Image, isOwnImageName, withTag } from './model.ts';
 
 export interface AllowParts {
@@ -13,13 +13,6 @@ export interface AllowParts {
   /** The entries that the owner wrote: `NAME`, or `NAME@sha256:…` for exactly that content. */
   readonly list: () => readonly string[];
   readonly now: () => string;
-}
-
-export interface AllowedImage {
-  readonly name: string;
-  readonly id: string;
-  /** The PATH that is set in the image. */
-  readonly path: string | null;
 }
 
 /** An entry of the list, and the image that it stands for. */

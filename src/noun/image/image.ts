@@ -1,12 +1,16 @@
 /**
  * Images are the root filesystems of sandboxes on an engine that has images.
  *
- * Three kinds are built here: the base, the images of projects, and that of the hub, which is not for sandboxes
- * (`noun/hub/hub.ts`). The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
- * image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers need.
+ * Three kinds are built here: the base, the images of projects, and that of the hub of a compose file, which is not for
+ * sandboxes: the daemon passes its root filesystem. The base has Carrel's tools, git, Node and Python, on a parent that the
+ * owner chooses. The image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package
+ * managers need.
  *
  * Life cycle of an image: the input is collected and checked → built by the engine → recorded → used by sandboxes, by
  * its id → removed, when a newer version exists and no sandbox needs it.
+ *
+ * Other nouns know images by names: `UsableImages` says what a name stands for, and refuses one that a user may not
+ * use. The other types are for the engine of this noun, its records and the clients that wait for a build.
  *
  * Promises:
  * - An image is built again only when one of its inputs changed: the Dockerfile, a file that it copies, the base. A
@@ -21,6 +25,24 @@
 
 import type { Limits } from '../../model/limits.ts';
 import type { Image } from './model.ts';
+
+/** The images that one user may use. Each name is refused unless the owner lists it or, for the owner, it was built here. */
+export interface UsableImages {
+  /** Refuses a name that the user may not use. The engine is not asked, so the image may be missing. */
+  check(name: string): void;
+  /** Also refuses an image that the engine does not have, that changed, or of which it can make no sandbox. Records nothing. */
+  prove(name: string): Promise<void>;
+  /** As `prove`; from then on the name stands for this content. */
+  resolve(name: string): Promise<AllowedImage>;
+}
+
+export interface AllowedImage {
+  readonly name: string;
+  /** Sandboxes are made by the id, which stands for one content. */
+  readonly id: string;
+  /** The PATH that is set in the image. */
+  readonly path: string | null;
+}
 
 /** What an engine reports about an image. */
 export interface FoundImage {

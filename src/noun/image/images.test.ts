@@ -62,7 +62,10 @@ function open(parent = 'parent'): Images {
         yield Buffer.from('packages');
       },
     }),
-    hub: async () => [{ path: 'program', mode: 0o755, text: program }],
+    hub: async () => ({
+      ...{ name: 'carrel-hub:latest', emptyFolders: ['tmp'], settings: ['USER 1000:1000'] },
+      members: [{ path: 'program', mode: 0o755, text: program }],
+    }),
     tools: () => tools,
     detect: async (path, base) => detectAt(path, base),
     installation: 'i1',

@@ -12,11 +12,11 @@ import { checksumOf, pack } from './context/pack.ts';
 import type { BuildStep } from './dockerfile/dockerfile.ts';
 import { recipeFrom } from './dockerfile/recipe.ts';
 import type { HostParent } from './host/host.ts';
-import { buildHubImage } from './hub/hub.ts';
-import type { RootMember } from './hub/root.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { baseImageName, type Image, imagePrefix, ownImageTag, projectImageName, withTag } from './model.ts';
 import { type BuildOf, BuildProgress } from './progress.ts';
+import { importRoot } from './root/import-root.ts';
+import type { RootImage } from './root/root.ts';
 import { slugOf, withHash } from './slug.ts';
 import { type Detect, sourceOf } from './source.ts';
 
@@ -27,8 +27,8 @@ export interface ImageParts {
   readonly parent: () => string;
   /** The packages of this machine as a parent. */
   readonly host: () => HostParent;
-  /** The files of the hub's image. */
-  readonly hub: () => Promise<readonly RootMember[]>;
+  /** The image of the hub. */
+  readonly hub: () => Promise<RootImage>;
   /** The files for /opt/carrel/bin. */
   readonly tools: () => readonly Extra[];
   readonly detect: Detect;
@@ -95,7 +95,7 @@ export class Images {
   async #hub(wish: ImageToBuild): Promise<Built> {
     const { installation, hub } = this.#parts;
     const labelsOf = (checksum: string) => ({ [labels.home]: installation, [labels.checksum]: checksum });
-    const built = await buildHubImage(await hub(), { ...this.#parts, labels: labelsOf }, wish);
+    const built = await importRoot(await hub(), { ...this.#parts, labels: labelsOf }, wish);
     await this.#sweep();
     return built;
   }

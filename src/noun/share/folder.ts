@@ -9,7 +9,20 @@ import { Fault, isFault } from '../../model/fault.ts';
 import { type FolderIdentity, isSameFolder } from '../../model/mount.ts';
 import { printable } from '../../model/name.ts';
 import type { Share } from './model.ts';
-import type { FolderRules } from './share.ts';
+
+/** The rules that decide whether a folder may be shared. */
+export interface FolderRules {
+  /** The home of Carrel. */
+  readonly home: string;
+  /** Folders of the host that sandboxes can write. */
+  readonly open: readonly string[];
+  /** Sockets that give root on the host. */
+  readonly sockets: readonly string[];
+  /** The other shares of the installation. */
+  readonly shares: readonly Pick<Share, 'name' | 'folder'>[];
+  /** The account whose folders may be shared; `any`: all, null: none. */
+  readonly account: number | null | 'any';
+}
 
 /** Programs, settings and devices of the machine, and files of running services. */
 const systemFolders = [

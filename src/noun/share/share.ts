@@ -7,21 +7,30 @@
  * get access by ACL entries of the folder that new files inherit (`acl.ts`): a group for containers, a user for guests and people. No
  * account gets access that was not named.
  *
+ * No other noun opens, checks or mounts a folder itself: a sandbox has `ShareMount`s in its spec (`model.ts`), and gets them by
+ * `ShareGrants`. A share may name sandboxes and projects that do not exist yet, so these get it without asking.
+ *
  * `mounted.ts` observes and takes away the mount of a running sandbox, `probe.ts` proves that a consumer and the host see each other's
  * files, `render.ts` writes the lines by which other programs mount the folder.
  */
-import type { Share } from './model.ts';
+import type { SandboxSpec } from '../sandbox/model.ts';
+import type { ShareMount, ShareRequest } from './model.ts';
 
-/** The rules that decide whether a folder may be shared. */
-export interface FolderRules {
-  /** The home of Carrel. */
-  readonly home: string;
-  /** Folders of the host that sandboxes can write. */
-  readonly open: readonly string[];
-  /** Sockets that give root on the host. */
-  readonly sockets: readonly string[];
-  /** The other shares of the installation. */
-  readonly shares: readonly Pick<Share, 'name' | 'folder'>[];
-  /** The account whose folders may be shared; `any`: all, null: none. */
-  readonly account: number | null | 'any';
+/** A request for a sandbox, as far as it concerns shares. */
+export interface ShareAsking {
+  /** The name of the sandbox. */
+  readonly name?: string | undefined;
+  readonly shares?: readonly ShareRequest[] | undefined;
+  /** What else is mounted: no share is put into it or around it. */
+  readonly volumes?: readonly { readonly target: string }[] | undefined;
+}
+
+export interface ShareGrants {
+  /**
+   * The shares that a new sandbox of a user gets: those of the request, and those that name the sandbox or its project.
+   * `project`: the folder that it works on. Throws if there is no such share, or if it is being revoked.
+   */
+  mounts(user: string, asking: ShareAsking, project: string | null): ShareMount[];
+  /** Throws if a share was revoked since the spec was made. */
+  require(spec: Pick<SandboxSpec, 'shares'>): void;
 }

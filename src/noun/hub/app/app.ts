@@ -2,7 +2,7 @@
  * The hub of a user: tools over their projects, for MCP clients and for the command line. `noun/hub/hub.ts` has the promises of
  * a tool.
  *
- * A call: the caller is checked → the project's spoke is started, if the tool needs it and it does not run (`spoke.ts`) →
+ * A call: the caller is checked → the project's spoke is started, if the tool needs it and it does not run (`spoke/spoke.ts`) →
  * the tool runs → the answer. Spokes and environments are sandboxes of the user; a spoke that no call uses is stopped.
  *
  * Promises:

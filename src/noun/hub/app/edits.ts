@@ -16,7 +16,7 @@ import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import type { Project } from '../../project/model/project.ts';
 import type { FileChange, PreparedEdit } from '../model/edit.ts';
-import type { Spokes } from './spokes.ts';
+import type { Spokes } from './spoke/spokes.ts';
 
 export interface EditParts {
   readonly store: Store;

@@ -18,10 +18,10 @@ import { agentGrantFields } from '../../table.ts';
 import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../workspace/api.ts';
 import type { ReviewOrder } from '../../workspace/app/reviews.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../model/spoke.ts';
-import { type SpokeCallOptions, SpokeConnection } from '../spoke-connection.ts';
+import { type SpokeCallOptions, SpokeConnection } from '../spoke/spoke.ts';
 import type { CallRoute } from './call-route.ts';
-import { endOf } from './program-end.ts';
-import { retryAfterEnd } from './retry-after-end.ts';
+import { endOf } from './spoke/program-end.ts';
+import { retryAfterEnd } from './spoke/retry-after-end.ts';
 
 export interface EnvironmentParts {
   readonly sandboxes: {

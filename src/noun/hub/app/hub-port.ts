@@ -2,14 +2,14 @@
 
 import { packageVersion } from '../../../lib/file/package.ts';
 import { Rate } from '../../../lib/flow/rate.ts';
-import type { Authentication, ClientIdentity } from '../authentication.ts';
-import { ClientTable } from '../client-table.ts';
-import { McpEndpoint } from '../endpoint.ts';
-import { type Exchange, refusal } from '../exchange.ts';
-import type { McpParts } from '../mcp.ts';
+import { ClientTable } from '../endpoint/client-table.ts';
+import { McpEndpoint } from '../endpoint/endpoint.ts';
+import { type Exchange, refusal } from '../endpoint/exchange.ts';
+import { McpSockets, type SocketParts } from '../endpoint/websocket.ts';
+import type { McpParts } from '../mcp/mcp.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
-import { type SpokeSocketParts, SpokeSockets } from '../spoke-socket.ts';
-import { McpSockets, type SocketParts } from '../websocket.ts';
+import { type SpokeSocketParts, SpokeSockets } from '../spoke/socket.ts';
+import type { Authentication, ClientIdentity } from '../token/authentication.ts';
 
 export const mcpPath = '/mcp';
 /** Limits of sessions and WebSockets: for one token, and in total. */

@@ -8,10 +8,10 @@ import { Fault } from '../../../model/fault.ts';
 import { callerId } from '../../network/model/service.ts';
 import type { Project } from '../../project/model/project.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import type { Authentication, AuthenticationRequest, ClientIdentity } from '../authentication.ts';
 import type { HubCaller } from '../hub.ts';
 import { hasHub } from '../model/service.ts';
 import { defaultGroups } from '../model/token.ts';
+import type { Authentication, AuthenticationRequest, ClientIdentity } from '../token/authentication.ts';
 
 export interface SandboxCallerParts {
   find(id: string): Sandbox | null;

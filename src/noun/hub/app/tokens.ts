@@ -10,10 +10,10 @@ import type { Row, Store } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { User } from '../../../model/user.ts';
 import type { NewToken, TokenRequest, TokenView } from '../api.ts';
-import type { Authentication, ClientIdentity, AuthenticationRequest as Presented } from '../authentication.ts';
 import { checkHubTokenId, defaultGroups, defaultTokenSeconds, type HubToken } from '../model/token.ts';
-import { challengeOf, metadata, presentedToken } from '../resource-server.ts';
-import { refused, signToken, TokenReader } from '../token.ts';
+import type { Authentication, ClientIdentity, AuthenticationRequest as Presented } from '../token/authentication.ts';
+import { challengeOf, metadata, presentedToken } from '../token/resource-server.ts';
+import { refused, signToken, TokenReader } from '../token/token.ts';
 
 export interface TokenParts {
   readonly store: Store;

@@ -5,12 +5,12 @@
  * connection; when they end, so do the commands and language servers that it started. With `--connect` it runs
  * elsewhere: it dials the hub, and dials again whenever the connection is lost.
  *
- * The messages are those of `noun/hub/model/spoke.ts`. `serve.ts` lists the methods: files (`file.ts`, `list.ts`, `search.ts`),
- * commands (`run.ts`), edits of many files (`edit.ts`), and questions to language servers (`code.ts`, `code-edit.ts`).
+ * The messages are those of `noun/hub/model/spoke.ts`. `serve.ts` lists the methods: files (`file`), commands (`command`), edits of
+ * many files (`edit`), and questions to language servers (`code`).
  *
  * Promises:
  * - Calls run at the same time, and each can be cancelled. It ends with a result or a fault, never with both.
- * - No path leaves the project, also not by a link that is made while the call runs (`path.ts`).
+ * - No path leaves the project, also not by a link that is made while the call runs (`file/path.ts`).
  * - A write is atomic. With `expectedHash` it is refused if the file has changed since it was read.
  * - An edit is prepared, then applied, then finished, or aborted at any time. Its journal is in the project, so another
  *   process can abort it after a crash. An abort overwrites nothing that changed meanwhile.
@@ -19,8 +19,8 @@
  */
 
 import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+import type { ServerChange } from './lsp/answer/workspace-edit.ts';
 import type { LanguageServers, LspAnswer } from './lsp/lsp.ts';
-import type { ServerChange } from './lsp/workspace-edit.ts';
 
 /** What a method about code gets besides its parameters. */
 export interface CodeCall {

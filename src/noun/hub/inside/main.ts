@@ -2,7 +2,7 @@
  * The program at a project that the hub talks to: on stdin and stdout, or with `--connect [FOLDER]` over a connection that it opens. After
  * `--` comes the command of a container: the program starts it and ends with it.
  */
-import { killLeftovers } from './process-tree.ts';
+import { killLeftovers } from './command/process-tree.ts';
 import { runContainerCommand } from './run-container-command.ts';
 import { serve } from './serve.ts';
 

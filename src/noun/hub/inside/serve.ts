@@ -4,17 +4,17 @@ import { OutputLimit } from '../../../lib/process/output-limit.ts';
 import { Lines } from '../../../lib/wire/lines.ts';
 import { asFault } from '../../../model/fault.ts';
 import { maxRequestBytes, type SpokeRequest } from '../model/spoke.ts';
-import { codeMethods, serversOf } from './code.ts';
-import { codeEditMethods } from './code-edit.ts';
-import { finishEdit, prepareEdit } from './edit.ts';
-import { abortEdit } from './edit-abort.ts';
-import { applyEdit } from './edit-apply.ts';
-import { readFile, removeFile, renameFile, writeFile } from './file.ts';
+import { codeMethods, serversOf } from './code/code.ts';
+import { codeEditMethods } from './code/edit.ts';
+import { runCommand } from './command/command.ts';
+import { abortEdit } from './edit/abort.ts';
+import { applyEdit } from './edit/apply.ts';
+import { finishEdit, prepareEdit } from './edit/edit.ts';
+import { readFile, removeFile, renameFile, writeFile } from './file/file.ts';
+import { listFiles } from './file/list.ts';
+import { searchText } from './file/search.ts';
 import type { Methods } from './inside.ts';
-import { listFiles } from './list.ts';
 import type { LanguageServers } from './lsp/lsp.ts';
-import { runCommand } from './run.ts';
-import { searchText } from './search.ts';
 
 const methods: Methods = {
   'spoke/ping': () => ({}),

@@ -1,6 +1,8 @@
 /** Edits that language servers compute. The spoke returns changes; the hub applies them like changes of a client. */
-import type { CodeAnswer, CodePosition } from './code.ts';
-import type { FileChange } from './edit.ts';
+import { list, open, type Shaped, text } from '../../../model/shape.ts';
+import { answerFields, type CodePosition } from './code.ts';
+import { proposedChange } from './edit.ts';
+import type { MethodsOf } from './spoke-value.ts';
 
 export interface CodeLines {
   readonly startLine: number;
@@ -27,10 +29,9 @@ export type CodeEdit =
       readonly timeoutMs: number;
     };
 
-/** The changes of an edit. Every change of a file has the hash of the content that it was computed from. */
-export interface CodeChanges extends CodeAnswer {
-  readonly changes: readonly FileChange[];
-}
+/** Every change of a file has the hash of the content that it was computed from. */
+const codeChanges = open({ ...answerFields, changes: list(proposedChange, 20_000) });
+export type CodeChanges = Shaped<typeof codeChanges>;
 
 export interface ListActions {
   readonly path: string;
@@ -39,17 +40,14 @@ export interface ListActions {
   readonly timeoutMs: number;
 }
 
-export interface CodeAction {
-  readonly id: string;
-  readonly title: string;
-  readonly kind: string;
-}
+const codeAction = open({ id: text({ min: 16, max: 16 }), title: text({ max: 2000 }), kind: text({ max: 500 }) });
+const codeActions = open({ ...answerFields, actions: list(codeAction, 200) });
+export type CodeActions = Shaped<typeof codeActions>;
 
-export interface CodeActions extends CodeAnswer {
-  readonly actions: readonly CodeAction[];
-}
+export const codeEditResults = { 'code/edit': codeChanges, 'code/actions': codeActions };
 
-export interface CodeEditMethods {
-  'code/edit': [CodeEdit, CodeChanges];
-  'code/actions': [ListActions, CodeActions];
+interface Requests {
+  'code/edit': CodeEdit;
+  'code/actions': ListActions;
 }
+export type CodeEditMethods = MethodsOf<Requests, typeof codeEditResults>;

@@ -3,7 +3,9 @@
  * units.
  */
 
+import { list, object, oneOf, open, orNull, type Shape, type Shaped, ShapeError, text } from '../../../model/shape.ts';
 import type { CodeSetup } from '../../project/model/language.ts';
+import { count, type MethodsOf, type Nothing, pageFields, texts } from './spoke-value.ts';
 
 /** The place of a request: a line and a column, or a symbol of the file by its path, such as `Class/method`. */
 export interface CodePosition {
@@ -15,19 +17,26 @@ export interface CodePosition {
 
 /** `indexing`: the answer may be incomplete. `timed_out`: the server did not answer in time. */
 export const codeStatuses = ['complete', 'indexing', 'timed_out'] as const;
-export type CodeStatus = (typeof codeStatuses)[number];
+const status = oneOf(...codeStatuses);
+export type CodeStatus = Shaped<typeof status>;
 
-export interface CodeAnswer {
-  readonly status: CodeStatus;
+export const answerFields = {
+  status,
   /** The language server that answered. */
-  readonly server: string;
+  server: text({ max: 200 }),
   /** SHA-256 of the document that the answer was computed from. */
-  readonly version: string;
-}
+  version: text({ max: 64 }),
+};
+const codeAnswer = open(answerFields);
+export type CodeAnswer = Shaped<typeof codeAnswer>;
 
 export interface CodePage<T> extends CodeAnswer {
   readonly items: readonly T[];
   readonly more: boolean;
+}
+
+function pageOf<T>(item: Shape<T>): Shape<CodePage<T>> {
+  return open({ ...answerFields, ...pageFields(item) });
 }
 
 interface Asked {
@@ -39,18 +48,9 @@ interface AskedPage extends Asked {
 }
 
 /** A path outside of the project is a path inside the sandbox. */
-export interface CodeRange {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  readonly endColumn: number;
-}
-
-/** A range in the project, with the text of its line. */
-export interface CodePlace extends CodeRange {
-  readonly text: string;
-}
+const rangeFields = { path: text(), line: count, column: count, endLine: count, endColumn: count };
+const codeRange = open(rangeFields);
+export type CodeRange = Shaped<typeof codeRange>;
 
 /** Line, column, last line, last column, and the text of the line. */
 export type PlaceInFile = readonly [number, number, number, number, string];
@@ -62,6 +62,27 @@ export type PlaceInFile = readonly [number, number, number, number, string];
 export interface FilePlaces {
   readonly path: string;
   readonly places: readonly PlaceInFile[];
+}
+
+/** Checks in place, without a copy: an answer may have a thousand places. Other fields are not shown. */
+const files: Shape<readonly FilePlaces[]> = (value, path) => {
+  if (Array.isArray(value) && value.every(isFile)) return value;
+  throw new ShapeError(path, 'must be a list of files with places');
+};
+
+function isFile(value: unknown): boolean {
+  const { path, places } = (value ?? {}) as Partial<FilePlaces>;
+  return typeof path === 'string' && Array.isArray(places) && places.every(isPlace);
+}
+
+function isPlace(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const [line, column, endLine, endColumn, shown] = value as unknown[];
+  return isCount(line) && isCount(column) && isCount(endLine) && isCount(endColumn) && typeof shown === 'string';
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 export const locateKinds = ['definition', 'references', 'implementation', 'typeDefinition'] as const;
@@ -77,20 +98,16 @@ export interface AtPosition extends Asked {
 }
 
 /** Null: the server has no information about that place. */
-export interface Hover extends CodeAnswer {
-  readonly text: string | null;
-}
+const hover = open({ ...answerFields, text: orNull(text()) });
+export type Hover = Shaped<typeof hover>;
 
 export interface OfFile extends AskedPage {
   readonly path: string;
 }
 
 /** `name` is the path of the symbol in its file, such as `Class/method`. */
-export interface CodeSymbol extends CodeRange {
-  readonly name: string;
-  readonly kind: string;
-  readonly detail: string;
-}
+const symbol = open({ ...rangeFields, name: text(), kind: text(), detail: text() });
+export type CodeSymbol = Shaped<typeof symbol>;
 
 export interface SearchSymbols extends AskedPage {
   readonly query: string;
@@ -99,38 +116,31 @@ export interface SearchSymbols extends AskedPage {
 }
 
 /** The answers of all servers. */
-export interface FoundSymbols {
-  readonly status: CodeStatus;
-  readonly servers: readonly string[];
+const foundSymbols = open({
+  status,
+  servers: texts,
   /** The errors of servers that failed. */
-  readonly errors: readonly { readonly server: string; readonly message: string }[];
-  readonly items: readonly CodeSymbol[];
-  readonly more: boolean;
-}
+  errors: list(open({ server: text(), message: text() }), Number.POSITIVE_INFINITY),
+  ...pageFields(symbol),
+});
+export type FoundSymbols = Shaped<typeof foundSymbols>;
 
-export interface Signature {
-  readonly label: string;
-  readonly documentation: string;
-  /** The index of the parameter, from 0. */
-  readonly activeParameter: number | null;
-}
+/** `activeParameter`: the index of the parameter, from 0. */
+const signature = open({ label: text(), documentation: text(), activeParameter: orNull(count) });
+export type Signature = Shaped<typeof signature>;
 
-export interface CodeCompletion {
-  readonly label: string;
-  readonly kind: string;
-  readonly detail: string;
-}
+const completion = open({ label: text(), kind: text(), detail: text() });
+export type CodeCompletion = Shaped<typeof completion>;
 
 export interface Complete extends AtPosition, AskedPage {}
 
 export const severities = ['error', 'warning', 'information', 'hint'] as const;
 
-export interface CodeProblem extends CodeRange {
-  readonly severity: (typeof severities)[number];
-  readonly code: string;
-  readonly source: string;
-  readonly message: string;
-}
+const problem = open({
+  ...rangeFields,
+  ...{ severity: oneOf(...severities), code: text(), source: text(), message: text() },
+});
+export type CodeProblem = Shaped<typeof problem>;
 
 export const callDirections = ['incoming', 'outgoing'] as const;
 export type CallDirection = (typeof callDirections)[number];
@@ -139,21 +149,32 @@ export interface Calls extends AtPosition, AskedPage {
   readonly direction: CallDirection;
 }
 
-/** A calling function with the place of one call, or a called function with the place of its name. */
-export interface CodeCaller extends CodePlace {
-  readonly name: string;
-  readonly kind: string;
-}
+/** A calling function with the place of one call and the text of its line, or a called function with the place of its name. */
+const caller = open({ ...rangeFields, text: text(), name: text(), kind: text() });
+export type CodeCaller = Shaped<typeof caller>;
 
-/** Every method about code, with its request and its answer. */
-export interface CodeMethods {
-  'code/setup': [CodeSetup, Record<string, never>];
-  'code/locate': [Locate, CodePage<FilePlaces>];
-  'code/hover': [AtPosition, Hover];
-  'code/symbols': [OfFile, CodePage<CodeSymbol>];
-  'code/search': [SearchSymbols, FoundSymbols];
-  'code/signature': [AtPosition, CodePage<Signature>];
-  'code/complete': [Complete, CodePage<CodeCompletion>];
-  'code/diagnose': [OfFile, CodePage<CodeProblem>];
-  'code/calls': [Calls, CodePage<CodeCaller>];
+export const codeResults = {
+  'code/setup': object({}) as Shape<Nothing>,
+  'code/locate': open({ ...answerFields, ...pageFields(symbol), items: files }),
+  'code/hover': hover,
+  'code/symbols': pageOf(symbol),
+  'code/search': foundSymbols,
+  'code/signature': pageOf(signature),
+  'code/complete': pageOf(completion),
+  'code/diagnose': pageOf(problem),
+  'code/calls': pageOf(caller),
+};
+
+/** The request of each method about code. */
+interface Requests {
+  'code/setup': CodeSetup;
+  'code/locate': Locate;
+  'code/hover': AtPosition;
+  'code/symbols': OfFile;
+  'code/search': SearchSymbols;
+  'code/signature': AtPosition;
+  'code/complete': Complete;
+  'code/diagnose': OfFile;
+  'code/calls': Calls;
 }
+export type CodeMethods = MethodsOf<Requests, typeof codeResults>;

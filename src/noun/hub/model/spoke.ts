@@ -6,11 +6,21 @@
  *
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
  */
-import type { CodeMethods } from './code.ts';
-import type { CodeEditMethods } from './code-edit.ts';
-import type { AbortedEdit, EditId, FileContent, PreparedEdit, PrepareEdit, TextEdit } from './edit.ts';
+import { flag, list, oneOf, open, orNull, type Shape, type Shaped, text, whole } from '../../../model/shape.ts';
+import { type CodeMethods, codeResults } from './code.ts';
+import { type CodeEditMethods, codeEditResults } from './code-edit.ts';
+import {
+  abortedEdit,
+  contentFields,
+  type EditId,
+  type FileContent,
+  type PrepareEdit,
+  preparedEdit,
+  type TextEdit,
+} from './edit.ts';
+import { count, type MethodsOf, type Nothing, pageFields, texts } from './spoke-value.ts';
 
-export type { FileContent, TextEdit };
+export type { FileContent, Nothing, TextEdit };
 
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
 /** The language servers that come with Carrel, each in a folder. */
@@ -28,15 +38,17 @@ export interface ReadFile {
   readonly endLine?: number | undefined;
 }
 
-export interface ReadResult extends FileContent {
-  readonly path: string;
-  readonly sizeBytes: number;
+const readResult = open({
+  path: text(),
+  ...contentFields,
+  sizeBytes: count,
   /** SHA-256 of the whole file. */
-  readonly hash: string;
+  hash: text(),
   /** Null: the content is not text. */
-  readonly lines: number | null;
-  readonly truncated: boolean;
-}
+  lines: orNull(count),
+  truncated: flag,
+});
+export type ReadResult = Shaped<typeof readResult>;
 
 export interface WriteFile {
   readonly path: string;
@@ -50,13 +62,8 @@ export interface WriteFile {
   readonly dryRun: boolean;
 }
 
-export interface WriteResult {
-  readonly path: string;
-  readonly hash: string;
-  readonly sizeBytes: number;
-  readonly created: boolean;
-  readonly dryRun: boolean;
-}
+const writeResult = open({ path: text(), hash: text(), sizeBytes: count, created: flag, dryRun: flag });
+export type WriteResult = Shaped<typeof writeResult>;
 
 export interface RemoveFile {
   readonly path: string;
@@ -73,10 +80,8 @@ export interface RenameFile {
 }
 
 /** The paths that were changed; with `dryRun`, the paths that would be changed. */
-export interface ChangedPaths {
-  readonly paths: readonly string[];
-  readonly dryRun: boolean;
-}
+const changedPaths = open({ paths: texts, dryRun: flag });
+export type ChangedPaths = Shaped<typeof changedPaths>;
 
 export interface ListFiles {
   readonly path: string;
@@ -86,13 +91,9 @@ export interface ListFiles {
   readonly after?: string | undefined;
 }
 
-export type EntryKind = 'file' | 'folder' | 'link' | 'other';
-
-export interface ListedFile {
-  readonly path: string;
-  readonly kind: EntryKind;
-  readonly sizeBytes: number;
-}
+const listedFile = open({ path: text(), kind: oneOf('file', 'folder', 'link', 'other'), sizeBytes: count });
+export type ListedFile = Shaped<typeof listedFile>;
+export type EntryKind = ListedFile['kind'];
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -110,12 +111,8 @@ export interface SearchText {
   readonly skip: number;
 }
 
-export interface Match {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
-}
+const match = open({ path: text(), line: count, column: count, text: text() });
+export type Match = Shaped<typeof match>;
 
 export interface RunCommand {
   readonly command: readonly string[];
@@ -126,43 +123,65 @@ export interface RunCommand {
   readonly isTest?: boolean | undefined;
 }
 
-export interface RunResult {
+const runResult = open({
   /** Null: a signal ended it. */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly timedOut: boolean;
-  readonly durationMs: number;
+  exitCode: orNull(whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+  signal: orNull(text()),
+  timedOut: flag,
+  durationMs: count,
   /** The last part of the output. */
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly truncated: boolean;
+  ...{ stdout: text(), stderr: text(), truncated: flag },
   /** The names of failed tests, as far as they could be found. */
-  readonly failedTests: readonly string[];
-}
+  failedTests: list(text({ max: 300 }), 200),
+});
+export type RunResult = Shaped<typeof runResult>;
 
-export type Nothing = Readonly<Record<string, never>>;
+interface Requests {
+  /** Answered at once: it proves that the program runs. */
+  'spoke/ping': object;
+  'file/read': ReadFile;
+  'file/write': WriteFile;
+  'file/remove': RemoveFile;
+  'file/rename': RenameFile;
+  'file/list': ListFiles;
+  'text/search': SearchText;
+  'command/run': RunCommand;
+  /** Checks an edit of many files and stages its contents in a journal, or only answers what it would do. */
+  'edit/prepare': PrepareEdit;
+  /** Applies a prepared edit. After a failure the caller has to abort the edit. */
+  'edit/apply': EditId;
+  /** Undoes an edit that was prepared or applied. An unknown edit is ignored. */
+  'edit/abort': EditId;
+  /** Removes the journal. */
+  'edit/finish': EditId;
+}
+const nothing = open({}) as Shape<Nothing>;
+
+const results = {
+  'spoke/ping': open({}),
+  'file/read': readResult,
+  'file/write': writeResult,
+  'file/remove': changedPaths,
+  'file/rename': changedPaths,
+  'file/list': open(pageFields(listedFile)),
+  'text/search': open(pageFields(match)),
+  'command/run': runResult,
+  'edit/prepare': preparedEdit,
+  'edit/apply': nothing,
+  'edit/abort': abortedEdit,
+  'edit/finish': nothing,
+};
 
 /** Every method, with its request and its answer. */
-export interface SpokeMethods extends CodeMethods, CodeEditMethods {
-  /** Answered at once: it proves that the program runs. */
-  'spoke/ping': [object, object];
-  'file/read': [ReadFile, ReadResult];
-  'file/write': [WriteFile, WriteResult];
-  'file/remove': [RemoveFile, ChangedPaths];
-  'file/rename': [RenameFile, ChangedPaths];
-  'file/list': [ListFiles, Page<ListedFile>];
-  'text/search': [SearchText, Page<Match>];
-  'command/run': [RunCommand, RunResult];
-  /** Checks an edit of many files and stages its contents in a journal, or only answers what it would do. */
-  'edit/prepare': [PrepareEdit, PreparedEdit];
-  /** Applies a prepared edit. After a failure the caller has to abort the edit. */
-  'edit/apply': [EditId, Nothing];
-  /** Undoes an edit that was prepared or applied. An unknown edit is ignored. */
-  'edit/abort': [EditId, AbortedEdit];
-  /** Removes the journal. */
-  'edit/finish': [EditId, Nothing];
-}
+export type SpokeMethods = MethodsOf<Requests, typeof results> & CodeMethods & CodeEditMethods;
 export type SpokeMethod = keyof SpokeMethods;
+
+/** Checks of the answers: the daemon does not trust what comes from a sandbox. */
+export const spokeResults: { readonly [M in SpokeMethod]: Shape<SpokeMethods[M][1]> } = {
+  ...results,
+  ...codeResults,
+  ...codeEditResults,
+};
 
 export type SpokeRequest =
   | {

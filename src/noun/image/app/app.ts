@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { declare, definedDetail } from '../../../kernel/server/route.ts';
+import { section } from '../../../kernel/settings/section.ts';
 import { encodeJson } from '../../../lib/wire/stream.ts';
 import * as shape from '../api.ts';
-import { imageConfig } from './config.ts';
 import type { UserImages } from './images.ts';
 
 export interface ImageScope {
@@ -16,7 +16,20 @@ export interface ImageScope {
 const { noun, route } = declare<ImageScope>();
 
 export const image = noun({
-  config: imageConfig,
+  config: [
+    section('images', {
+      schema: z
+        .array(z.string().min(1).max(512))
+        .max(1000)
+        .optional()
+        .meta({
+          description: 'Images that `--image` accepts: `NAME`, or `NAME@sha256:…` for that content alone.',
+          default: [],
+          examples: [['debian:12', 'node:22']],
+        }),
+      read: (images): { images: readonly string[] } => ({ images: images ?? [] }),
+    }),
+  ] as const,
   routes: [
     route('GET /v1/images', {
       id: 'listImages',

@@ -11,16 +11,16 @@ import { printable } from '../../../model/name.ts';
 import type { Actor } from '../../../model/user.ts';
 import { requireOwner } from '../../../model/user.ts';
 import { prepareTools, toolsName } from '../../sandbox/tools/tools.ts';
-import { type AllowedImage, AllowList, type ListedImage } from '../allow.ts';
+import { AllowList, type ListedImage } from '../allow.ts';
 import type { BuildRequest, BuiltView, ImageView } from '../api.ts';
 import { defaultParent } from '../base.ts';
 import type { Extra } from '../context/context.ts';
 import { hostParent } from '../host/host.ts';
-import type { BuildEvent, FoundImage, ImageEngine, ImageRecords } from '../image.ts';
+import type { AllowedImage, BuildEvent, FoundImage, ImageEngine, ImageRecords, UsableImages } from '../image.ts';
 import { Images } from '../images.ts';
 import { type Image, withTag } from '../model.ts';
+import type { RootImage } from '../root/root.ts';
 import type { Detect } from '../source.ts';
-import { hubRoot } from './hub-root.ts';
 
 export interface UserImageParts {
   readonly images: Images;
@@ -37,7 +37,7 @@ export interface UserImageParts {
 
 export type Say = (event: BuildEvent) => Promise<void>;
 
-export class UserImages {
+export class UserImages implements UsableImages {
   readonly #parts: UserImageParts;
   readonly #actor: Actor;
 
@@ -89,7 +89,6 @@ export class UserImages {
     return { ...view, state: 'missing' };
   }
 
-  /** Refuses an image that no sandbox can be made of; asks the engine. */
   prove(reference: string): Promise<void> {
     return this.#parts.allowed.prove(reference, this.#actor.isOwner);
   }
@@ -192,6 +191,7 @@ export function openImages(
   config: ImageConfig,
   store: Store,
   detect: Detect,
+  hub: () => Promise<RootImage>,
   now: () => string,
 ): Omit<UserImageParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
@@ -202,7 +202,7 @@ export function openImages(
     records,
     parent: () => config.parentImage ?? defaultParent,
     host: () => hostParent(),
-    hub: hubRoot,
+    hub,
     tools: () => toolsOf(home),
     detect,
     installation: home.installation,

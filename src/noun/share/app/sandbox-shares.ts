@@ -5,10 +5,10 @@ import { isInside } from '../../../lib/file/host-path.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
-import type { SandboxRequest } from '../../sandbox/api.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../sandbox/model.ts';
 import type { Reconciler } from '../../sandbox/reconcile/reconcile.ts';
 import { checkTarget, defaultTarget, type Share, type ShareMount, type ShareRequest } from '../model.ts';
+import type { ShareAsking, ShareGrants } from '../share.ts';
 import { consumerOf, keyOf, type SandboxKey } from './consumer-sandboxes.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 
@@ -25,7 +25,7 @@ export interface SandboxSharesParts {
   readonly mountNow: (sandbox: Sandbox, mount: ShareMount) => Promise<void>;
 }
 
-export class SandboxShares {
+export class SandboxShares implements ShareGrants {
   readonly #parts: SandboxSharesParts;
 
   constructor(parts: SandboxSharesParts) {
@@ -93,8 +93,7 @@ export class SandboxShares {
     return store.list('sandbox', owner).filter((row) => consumerOf(store, owner, consumers, keyOf(row)) !== null);
   }
 
-  /** The shares that a new sandbox of a user gets. `project`: the folder that it works on. */
-  mounts(owner: string, request: SandboxRequest, project: string | null): ShareMount[] {
+  mounts(owner: string, request: ShareAsking, project: string | null): ShareMount[] {
     const { shares: asked = [], volumes = [] } = request;
     const sandbox = { name: request.name, project };
     const wanted = asked.map((one) => this.#asked(owner, one, sandbox));
@@ -126,8 +125,7 @@ export class SandboxShares {
     return found && { id, name, folder, identity, target: found.path, readonly: found.readonly };
   }
 
-  /** Refuses to record a sandbox with a share that was revoked since its spec was made. */
-  require({ shares = [] }: SandboxSpec): void {
+  require({ shares = [] }: Pick<SandboxSpec, 'shares'>): void {
     for (const { id, name } of shares) {
       const row = this.#parts.store.get('share', id);
       if (row === null || row.value.revoking) throw isRevoking(name);

@@ -1,13 +1,16 @@
 /** Constructs the shares of a user. */
 
 import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
+import { mountInto } from '../../../kernel/engine/local/live-mount.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';
 import { boundFolders, type Sandbox } from '../../sandbox/model.ts';
 import type { Reconciler } from '../../sandbox/reconcile/reconcile.ts';
+import { type ShareMount, shareBind } from '../model.ts';
+import { mountedAt } from '../mounted.ts';
+import type { ShareGrants } from '../share.ts';
 import type { ShareScope } from './app.ts';
-import { mountNow } from './mount-now.ts';
 import { Observer } from './observe.ts';
 import { Revocations } from './revocations.ts';
 import { SandboxShares } from './sandbox-shares.ts';
@@ -23,7 +26,7 @@ export function sharesOf(
   actor: Actor,
   { store, home, config, engineOf, reconciler, rootless, report, now }: ShareWiring,
   account: () => number | null | 'any',
-): ShareScope & { readonly sandboxShares: SandboxShares } {
+): ShareScope & { readonly grants: ShareGrants } {
   const observer = new Observer({ store, engineOf, dockerSocket: () => config.dockerSocket });
   const open = () => store.list('sandbox').flatMap(({ value }) => boundFolders(value.spec));
   const sockets = () => [...(config.dockerSocket === null ? [] : [config.dockerSocket]), ...engineSockets(process.env)];
@@ -38,5 +41,16 @@ export function sharesOf(
   });
   const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
   const revocations = new Revocations({ store, now, report, observer, sandboxShares, reconciler, user: actor.name });
-  return { shares, sandboxShares, revocations, verifyShare: (name, consumer) => verify(asking, name, consumer) };
+  return {
+    shares,
+    grants: sandboxShares,
+    revocations,
+    verifyShare: (name, consumer) => verify(asking, name, consumer),
+  };
+}
+
+/** Mounts the share in the sandbox if it runs and lacks it. */
+async function mountNow(observer: Observer, sandbox: Sandbox, mount: ShareMount): Promise<void> {
+  const pid = await observer.runningPid(sandbox);
+  if (pid !== null && mountedAt(pid, mount.target) === null) await mountInto(pid, shareBind(mount));
 }

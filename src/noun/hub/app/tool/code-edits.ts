@@ -4,7 +4,7 @@ import { Fault, isFault } from '../../../../model/fault.ts';
 import type { ToolCall } from '../../hub.ts';
 import type { CodeEdit } from '../../model/code-edit.ts';
 import type { SpokeMethods } from '../../model/spoke.ts';
-import { isSpokeEnd } from '../../spoke-connection.ts';
+import { isSpokeEnd } from '../../spoke/spoke.ts';
 import { editedOf, editOutput } from './refactor.ts';
 import { dryRun, type HubTool, path, project, type ToolScope, tool } from './tool.ts';
 import { inProject } from './view.ts';

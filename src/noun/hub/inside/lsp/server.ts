@@ -10,18 +10,18 @@ import {
 import type { InitializeParams, InitializeResult, ServerCapabilities } from 'vscode-languageserver-protocol';
 import { Fault } from '../../../../model/fault.ts';
 import { printable } from '../../../../model/name.ts';
-import { BoundedReader } from './bounded-reader.ts';
+import { PushedDiagnostics } from './answer/diagnostic.ts';
+import { uriOf } from './answer/uri.ts';
 import { clientCapabilities } from './capabilities.ts';
 import { Checks } from './checks.ts';
-import { PushedDiagnostics } from './diagnostic.ts';
+import { OpenDocuments } from './document/open-documents.ts';
 import { languageOf } from './known.ts';
 import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
-import { OpenDocuments } from './open-documents.ts';
-import { LanguageServerProcess } from './server-process.ts';
-import type { ChangeKind, TreeChanges } from './tree-watch.ts';
-import { uriOf } from './uri.ts';
-import { WatchPatterns } from './watchers.ts';
-import { WholeWriter } from './whole-writer.ts';
+import type { ChangeKind, TreeChanges } from './watch/tree-watch.ts';
+import { WatchPatterns } from './watch/watchers.ts';
+import { BoundedReader } from './wire/bounded-reader.ts';
+import { LanguageServerProcess } from './wire/server-process.ts';
+import { WholeWriter } from './wire/whole-writer.ts';
 import { within } from './within.ts';
 import { type ProgressParams, ServerWork } from './work.ts';
 

@@ -1,14 +1,14 @@
 /** The language servers of a project, with the state of the files on disk. */
 import { isFault } from '../../../../model/fault.ts';
+import { uriOf } from './answer/uri.ts';
 import { commandOf } from './command.ts';
-import { Documents } from './documents.ts';
+import { Documents } from './document/documents.ts';
+import { Texts } from './document/texts.ts';
 import { languageOf } from './known.ts';
 import type { Document, LanguageServers, LspAnswer, LspCallOptions, ReadDocument, ServerSpec } from './lsp.ts';
 import { Pool, poolLimits } from './pool.ts';
 import type { Server } from './server.ts';
-import { Texts } from './texts.ts';
-import { type TreeChanges, TreeWatch } from './tree-watch.ts';
-import { uriOf } from './uri.ts';
+import { type TreeChanges, TreeWatch } from './watch/tree-watch.ts';
 import { within } from './within.ts';
 
 export interface ServersParts {

@@ -8,7 +8,7 @@ import { Fault, isFault } from '../../../../model/fault.ts';
 import type { Limits } from '../../../../model/limits.ts';
 import { printable } from '../../../../model/name.ts';
 import type { Actor } from '../../../../model/user.ts';
-import type { UserImages } from '../../../image/app/images.ts';
+import type { UsableImages } from '../../../image/image.ts';
 import { boundFolders, type Sandbox } from '../../../sandbox/model.ts';
 import type { Unapplied } from '../../../sandbox/part/part.ts';
 import type { Sandboxes } from '../../../sandbox/sandbox.ts';
@@ -35,7 +35,7 @@ export interface FleetParts {
   readonly rooms: { names(): string[] };
   readonly watches: { all(): Existing['watches'] };
   readonly secrets: UserSecrets;
-  readonly images: Pick<UserImages, 'prove'>;
+  readonly images: Pick<UsableImages, 'prove'>;
   readonly trusts: Pick<Trusts, 'show'>;
   /** The limits for what a declaration leaves out. */
   readonly limits: Limits;
