@@ -17,7 +17,7 @@ interface Import {
 const owners: Readonly<Record<string, readonly string[]>> = {
   koffi: ['src/lib/sys/libc.ts'],
   'better-sqlite3': ['src/lib/data/sqlite.ts'],
-  dockerode: ['src/kernel/engine/docker/connection.ts'],
+  dockerode: ['src/kernel/engine/docker/connection/connection.ts'],
   '@agentclientprotocol/sdk': ['src/noun/swarm/inside/kind/acp.ts'],
   '@modelcontextprotocol/server': ['src/noun/hub/'],
 };

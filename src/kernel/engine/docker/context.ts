@@ -7,14 +7,14 @@ import { readIdSpace } from '../local/ids.ts';
 import { logName } from '../local/log-file.ts';
 import { LogWatch } from '../local/log-watch.ts';
 import { seccompProfile } from '../local/seccomp.ts';
-import { Connection } from './connection.ts';
-import { Containers } from './containers.ts';
-import { askFacts, type EngineFacts } from './facts.ts';
-import type { HostOwner } from './identity.ts';
-import { findSocket } from './socket.ts';
-import { type IdMaps, onHost, readIdMaps } from './source.ts';
-import { MountStage } from './stage.ts';
-import { findView, type View } from './view.ts';
+import { Connection } from './connection/connection.ts';
+import { Containers } from './connection/containers.ts';
+import { askFacts, type EngineFacts } from './connection/facts.ts';
+import { findSocket } from './connection/socket.ts';
+import type { HostOwner } from './mounts/identity.ts';
+import { type IdMaps, onHost, readIdMaps } from './mounts/source.ts';
+import { MountStage } from './mounts/stage.ts';
+import { findView, type View } from './mounts/view.ts';
 
 export interface DockerOptions {
   /** Where the engine keeps its files. */

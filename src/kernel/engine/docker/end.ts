@@ -7,7 +7,7 @@ import { withTimeout } from '../../../lib/flow/with-timeout.ts';
 import { Fault } from '../../../model/fault.ts';
 import { initReady } from '../init-ready.ts';
 import type { LogWriterEnd } from '../local/log-file.ts';
-import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
+import { type Connection, hasActiveMounts, statusOf } from './connection/connection.ts';
 import type { DockerContext } from './context.ts';
 import { visibleProcess } from './host-process.ts';
 import { idIn, installationFilter, volumeNames } from './naming.ts';

@@ -1,6 +1,6 @@
 /** Probes whether each consumer of a share sees the folder, and names the side that fails and a hint. */
 
-import { ForeignContainer } from '../../../kernel/engine/docker/foreign-container.ts';
+import { ForeignContainer } from '../../../kernel/engine/docker/foreign/foreign-container.ts';
 import type { EngineOf, Process } from '../../../kernel/engine/engine.ts';
 import { findProgram } from '../../../kernel/engine/local/runtime.ts';
 import type { Store } from '../../../kernel/store/store.ts';

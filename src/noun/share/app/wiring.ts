@@ -1,6 +1,6 @@
 /** Constructs the shares of a user. */
 
-import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
+import { engineSockets } from '../../../kernel/engine/docker/connection/socket.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';
