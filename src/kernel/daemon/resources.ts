@@ -19,7 +19,7 @@ import { limitPerUser } from '../audit/user-limit.ts';
 import { findSocket } from '../engine/docker/connection/socket.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import { type EngineSource, Engines } from '../engine/engines.ts';
-import { shieldCrun } from '../engine/local/crun.ts';
+import { shieldCrun } from '../engine/local/runtime/crun.ts';
 import { type LocalEngineView, openLocalEngine } from '../engine/local/local.ts';
 import { type Home, lockHome, openHome } from '../home/home.ts';
 import { Threads } from '../job/threads.ts';

@@ -23,7 +23,7 @@ import type {
   Stats,
 } from '../engine.ts';
 import { sandboxNotRunning } from '../exit.ts';
-import { readLog as readLogFile } from '../local/log-file.ts';
+import { readLog as readLogFile } from '../local/log/log-file.ts';
 import { countingKills, watchMemoryKills } from '../memory-kills.ts';
 import { PendingConsoles } from '../pending-consoles.ts';
 import { statusOf } from './connection/connection.ts';

@@ -6,7 +6,7 @@ import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { withTimeout } from '../../../lib/flow/with-timeout.ts';
 import { Fault } from '../../../model/fault.ts';
 import { initReady } from '../init-ready.ts';
-import type { LogWriterEnd } from '../local/log-file.ts';
+import type { LogWriterEnd } from '../local/log/log-file.ts';
 import { type Connection, hasActiveMounts, statusOf } from './connection/connection.ts';
 import type { DockerContext } from './context.ts';
 import { visibleProcess } from './host-process.ts';

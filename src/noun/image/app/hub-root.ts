@@ -1,7 +1,7 @@
 /** The files of the hub's image: the Node that runs this daemon, Carrel's programs, and the tools for the containers of projects. */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findProgram } from '../../../kernel/engine/local/runtime.ts';
+import { findProgram } from '../../../kernel/engine/local/runtime/runtime.ts';
 import { dist, packageFolder, programFile } from '../../../lib/file/package.ts';
 import { packageFolders } from '../../../lib/file/package-folders.ts';
 import { Fault } from '../../../model/fault.ts';

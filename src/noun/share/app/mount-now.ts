@@ -1,4 +1,4 @@
-import { mountInto } from '../../../kernel/engine/local/live-mount.ts';
+import { mountInto } from '../../../kernel/engine/local/stage/live-mount.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { type ShareMount, shareBind } from '../model.ts';
 import { mountedAt } from '../mounted.ts';

@@ -10,7 +10,7 @@ import type { ContainerInspectInfo } from 'dockerode';
 import { isAlive } from '../../../../lib/process/process.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Console, LogLine } from '../../engine.ts';
-import { followLog } from '../../local/log-file.ts';
+import { followLog } from '../../local/log/log-file.ts';
 import { endBoth, type Outputs } from '../connection/frames.ts';
 import type { DockerContext } from '../context.ts';
 import { watchEnd } from '../end.ts';

@@ -9,7 +9,7 @@ import type { MountSettings } from 'dockerode';
 import { Fault } from '../../../../model/fault.ts';
 import type { Mount } from '../../../../model/mount.ts';
 import { accountFiles } from '../../accounts.ts';
-import { outerMounts } from '../../local/nested.ts';
+import { outerMounts } from '../../local/stage/nested.ts';
 import type { DockerIdentity, FolderOwner } from './identity.ts';
 import type { NamedVolume } from './named-volume.ts';
 import { giveTo, type IdMaps, isEmpty, type MountSources, ownerOf } from './source.ts';

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import type { MountSettings } from 'dockerode';
 import type { Mount } from '../../../../model/mount.ts';
-import { isOuter, outerMounts } from '../../local/nested.ts';
+import { isOuter, outerMounts } from '../../local/stage/nested.ts';
 import { type Connection, hasActiveMounts, statusOf } from '../connection/connection.ts';
 import { labels } from '../naming.ts';
 import type { HostOwner } from './identity.ts';

@@ -4,7 +4,7 @@ import { isErrno } from '../../../../lib/file/file.ts';
 import { type IdMapping, insideId, outsideId, readIdMap } from '../../../../lib/sys/id-map.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Mount } from '../../../../model/mount.ts';
-import { eachPlainFile, openSource, refuseReplaced } from '../../local/source.ts';
+import { eachPlainFile, openSource, refuseReplaced } from '../../local/stage/source.ts';
 import type { HostOwner } from './identity.ts';
 import type { View } from './view.ts';
 

@@ -12,10 +12,10 @@ import { bindTreeInto, detachMount, detachMountFrom } from '../../../../lib/sys/
 import { listenerOf } from '../../../../lib/sys/sys-socket.ts';
 import type { Mount } from '../../../../model/mount.ts';
 import { readIdSpace } from '../../local/ids.ts';
-import { innerMounts, nestMounts, outerMounts, withTrees } from '../../local/nested.ts';
-import { shiftBetween, type UserIds } from '../../local/owner-namespace.ts';
-import { bindSource, overlaySource } from '../../local/source.ts';
-import { openStage, setStage } from '../../local/stage.ts';
+import { innerMounts, nestMounts, outerMounts, withTrees } from '../../local/stage/nested.ts';
+import { shiftBetween, type UserIds } from '../../local/stage/owner-namespace.ts';
+import { bindSource, overlaySource } from '../../local/stage/source.ts';
+import { openStage, setStage } from '../../local/stage/stage.ts';
 import { noEngine } from '../connection/connection.ts';
 import type { MountSources } from './source.ts';
 

@@ -19,7 +19,7 @@ import { run } from '../../../../lib/process/run.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Mount } from '../../../../model/mount.ts';
 import type { Root } from '../../engine.ts';
-import { fillSkeleton, hostProgramMounts } from '../../local/root.ts';
+import { fillSkeleton, hostProgramMounts } from '../../local/stage/root.ts';
 import type { Connection } from '../connection/connection.ts';
 
 export interface DockerRoot {

@@ -4,7 +4,7 @@
  */
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Launch, LogLimits } from '../../engine.ts';
-import { maskedPaths } from '../../local/spec.ts';
+import { maskedPaths } from '../../local/runtime/spec.ts';
 import type { EngineFacts } from '../connection/facts.ts';
 import type { DockerIdentity } from '../mounts/identity.ts';
 import type { DockerMounts } from '../mounts/mounts.ts';

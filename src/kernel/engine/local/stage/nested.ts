@@ -7,12 +7,12 @@
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { relative } from 'node:path';
-import { O_PATH } from '../../../lib/file/anchor.ts';
-import { type FolderEntry, makeFolderAt, openAt, SysError } from '../../../lib/sys/sys.ts';
-import { asFileUser } from '../../../lib/sys/sys-ids.ts';
-import { attachTree, copyTree } from '../../../lib/sys/sys-mount.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Mount } from '../../../model/mount.ts';
+import { O_PATH } from '../../../../lib/file/anchor.ts';
+import { type FolderEntry, makeFolderAt, openAt, SysError } from '../../../../lib/sys/sys.ts';
+import { asFileUser } from '../../../../lib/sys/sys-ids.ts';
+import { attachTree, copyTree } from '../../../../lib/sys/sys-mount.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Mount } from '../../../../model/mount.ts';
 import type { UserIds } from './owner-namespace.ts';
 
 /**

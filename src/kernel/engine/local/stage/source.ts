@@ -1,12 +1,12 @@
 /** Binds sources of mounts on the host to paths from which the runtime or an engine can mount them. */
 import { chownSync, closeSync, constants, fstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { O_PATH } from '../../../lib/file/anchor.ts';
-import { currentBootId } from '../../../lib/process/process.ts';
-import { openAt, openWithoutLinks, SysError } from '../../../lib/sys/sys.ts';
-import { bindMount, mount, mountFlags } from '../../../lib/sys/sys-mount.ts';
-import { Fault } from '../../../model/fault.ts';
-import { type FolderIdentity, isSameFolder, type Mount } from '../../../model/mount.ts';
+import { O_PATH } from '../../../../lib/file/anchor.ts';
+import { currentBootId } from '../../../../lib/process/process.ts';
+import { openAt, openWithoutLinks, SysError } from '../../../../lib/sys/sys.ts';
+import { bindMount, mount, mountFlags } from '../../../../lib/sys/sys-mount.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { type FolderIdentity, isSameFolder, type Mount } from '../../../../model/mount.ts';
 import type { UserIds } from './owner-namespace.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;

@@ -1,8 +1,8 @@
 /** Keeps the earlier files of all logs as conmon replaces them, by watching folders instead of reading logs. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { FolderWatch } from '../../../lib/file/folder-watch.ts';
-import { SysError } from '../../../lib/sys/sys.ts';
+import { FolderWatch } from '../../../../lib/file/folder-watch.ts';
+import { SysError } from '../../../../lib/sys/sys.ts';
 import { linkRotatedLogs } from './log-file.ts';
 
 export class LogWatch {

@@ -4,12 +4,12 @@
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FolderChanges } from '../../../lib/file/changes.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { Generations } from '../../../lib/file/generations.ts';
-import { generationNames, makeRoom } from '../../../lib/file/rotate.ts';
-import type { LogLine, LogOptions } from '../engine.ts';
-import { decodeRecord, Tail } from '../log-record.ts';
+import { FolderChanges } from '../../../../lib/file/changes.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { Generations } from '../../../../lib/file/generations.ts';
+import { generationNames, makeRoom } from '../../../../lib/file/rotate.ts';
+import type { LogLine, LogOptions } from '../../engine.ts';
+import { decodeRecord, Tail } from '../../log-record.ts';
 
 export const logName = 'log';
 

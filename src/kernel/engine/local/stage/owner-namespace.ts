@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';
-import { spawnFault } from '../../../lib/process/run.ts';
-import { Fault } from '../../../model/fault.ts';
+import { spawnFault } from '../../../../lib/process/run.ts';
+import { Fault } from '../../../../model/fault.ts';
 
 const kept = new Map<string, Promise<number>>();
 

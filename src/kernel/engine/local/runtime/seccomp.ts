@@ -8,7 +8,7 @@
  * No two rules that disagree match the same call, so the meaning does not depend on the order in which a runtime adds
  * them. Runtimes compile this at every start, so every name and argument costs time.
  */
-import { Fault } from '../../../model/fault.ts';
+import { Fault } from '../../../../model/fault.ts';
 
 export interface SeccompArg {
   readonly index: number;

@@ -5,10 +5,10 @@
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { readerOf, writerOf } from '../../../lib/process/piped-program.ts';
-import { type StartedProgram, startProgram } from '../../../lib/process/start-program.ts';
-import { type Pipe, pipes } from '../../../lib/sys/sys.ts';
-import { Fault, spaceHint } from '../../../model/fault.ts';
+import { readerOf, writerOf } from '../../../../lib/process/piped-program.ts';
+import { type StartedProgram, startProgram } from '../../../../lib/process/start-program.ts';
+import { type Pipe, pipes } from '../../../../lib/sys/sys.ts';
+import { Fault, spaceHint } from '../../../../model/fault.ts';
 
 export interface KeeperOptions {
   readonly keeperPath: string;

@@ -5,12 +5,12 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import type { ProcessRef } from '../../../lib/process/process.ts';
-import { Fault } from '../../../model/fault.ts';
-import { OwnPauses } from '../own-pauses.ts';
-import type { LocalContext } from './context.ts';
+import { readIfThere } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import type { ProcessRef } from '../../../../lib/process/process.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { OwnPauses } from '../../own-pauses.ts';
+import type { LocalContext } from '../context.ts';
 import { freeze, freezerOf, isFrozen, thaw } from './freezer.ts';
 import { continueAll, hasStopped, parentOf, processesInside, stopAll, stopStateOf } from './stopped.ts';
 

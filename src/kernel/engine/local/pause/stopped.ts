@@ -5,8 +5,8 @@
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErrno, readIfThere } from '../../../lib/file/file.ts';
-import { isAlive, type ProcessRef } from '../../../lib/process/process.ts';
+import { isErrno, readIfThere } from '../../../../lib/file/file.ts';
+import { isAlive, type ProcessRef } from '../../../../lib/process/process.ts';
 
 /**
  * The processes of a sandbox, parents first: those in the pid namespace of its first process and all their descendants,

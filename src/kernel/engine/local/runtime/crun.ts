@@ -4,10 +4,10 @@
  */
 import { closeSync, constants, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { SysError } from '../../../lib/sys/sys.ts';
-import { bindMount } from '../../../lib/sys/sys-mount.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { SysError } from '../../../../lib/sys/sys.ts';
+import { bindMount } from '../../../../lib/sys/sys-mount.ts';
 import { findProgram } from './runtime.ts';
 
 /**

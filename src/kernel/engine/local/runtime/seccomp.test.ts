@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isFault } from '../../../model/fault.ts';
+import { isFault } from '../../../../model/fault.ts';
 import type { SeccompArg, SeccompRule } from './seccomp.ts';
 import { seccompProfile } from './seccomp.ts';
 

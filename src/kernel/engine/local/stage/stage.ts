@@ -7,17 +7,17 @@
  */
 import { closeSync, existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from '../../../lib/file/file.ts';
-import { bindMount, detachMount, inMountNamespaceOf, mount, mountFlags } from '../../../lib/sys/sys-mount.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Mount } from '../../../model/mount.ts';
-import type { Root } from '../engine.ts';
-import { hiddenHierarchy } from './cgroup.ts';
-import { type LocalIdentity, readIdSpace } from './ids.ts';
+import { readIfThere } from '../../../../lib/file/file.ts';
+import { bindMount, detachMount, inMountNamespaceOf, mount, mountFlags } from '../../../../lib/sys/sys-mount.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Mount } from '../../../../model/mount.ts';
+import type { Root } from '../../engine.ts';
+import { hiddenHierarchy } from '../cgroup.ts';
+import { type LocalIdentity, readIdSpace } from '../ids.ts';
+import type { SpecMount } from '../runtime/spec.ts';
 import { innerMounts, nestMounts, outerMounts, withTrees } from './nested.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import { bindSource, type Owners, openSource, overlaySource } from './source.ts';
-import type { SpecMount } from './spec.ts';
 
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 

@@ -5,13 +5,13 @@
  */
 import { chownSync, closeSync, constants, fstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { O_PATH } from '../../../lib/file/anchor.ts';
-import { readIfThere } from '../../../lib/file/file.ts';
-import { makeFolderAt, openAt, openInMount, SysError } from '../../../lib/sys/sys.ts';
-import { attachTree, copyTree, inMountNamespaceOf, writableCopy } from '../../../lib/sys/sys-mount.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Mount } from '../../../model/mount.ts';
-import { readIdSpace } from './ids.ts';
+import { O_PATH } from '../../../../lib/file/anchor.ts';
+import { readIfThere } from '../../../../lib/file/file.ts';
+import { makeFolderAt, openAt, openInMount, SysError } from '../../../../lib/sys/sys.ts';
+import { attachTree, copyTree, inMountNamespaceOf, writableCopy } from '../../../../lib/sys/sys-mount.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Mount } from '../../../../model/mount.ts';
+import { readIdSpace } from '../ids.ts';
 import { shiftBetween, type UserIds } from './owner-namespace.ts';
 import { bindSource } from './source.ts';
 import { openStage, setStage } from './stage.ts';

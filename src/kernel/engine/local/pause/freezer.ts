@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere } from '../../../lib/file/file.ts';
-import { type Cgroups, mountPoint } from './cgroup.ts';
+import { readIfThere } from '../../../../lib/file/file.ts';
+import { type Cgroups, mountPoint } from '../cgroup.ts';
 
 export interface Freezer {
   /** The file and the values that freeze and thaw. */

@@ -1,9 +1,9 @@
 /** The OCI runtime specification of a sandbox, from plain data. Pure. */
 
-import type { TerminalSize } from '../../../model/engine.ts';
-import type { Limits } from '../../../model/limits.ts';
-import type { Launch } from '../engine.ts';
-import { agentId, type LocalIdentity } from './ids.ts';
+import type { TerminalSize } from '../../../../model/engine.ts';
+import type { Limits } from '../../../../model/limits.ts';
+import type { Launch } from '../../engine.ts';
+import { agentId, type LocalIdentity } from '../ids.ts';
 import { seccompProfile } from './seccomp.ts';
 
 export interface SpecMount {

@@ -16,9 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Mount } from '../../../model/mount.ts';
-import { accountFiles } from '../accounts.ts';
-import { agentId } from './ids.ts';
+import type { Mount } from '../../../../model/mount.ts';
+import { accountFiles } from '../../accounts.ts';
+import { agentId } from '../ids.ts';
 
 const folders = [
   'dev',

@@ -1,7 +1,10 @@
-/** Finds the OCI runtimes and other programs of this machine. */
+/**
+ * Finds the OCI runtimes and other programs of this machine. Beside it: what a runtime reads (`spec.ts`, with the filter of
+ * `seccomp.ts`), how crun differs (`crun.ts`), and conmon, which runs it and keeps its sandbox (`keeper.ts`).
+ */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Fault } from '../../../model/fault.ts';
+import { Fault } from '../../../../model/fault.ts';
 
 /** The default runtimes. The others behave differently, so they are used only if a user names them. */
 const preferred = ['crun', 'runc'] as const;
