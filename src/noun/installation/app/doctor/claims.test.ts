@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { homeVolume } from '../../../../../test/fixtures/places.ts';
-import { createFakeEngine } from '../../../../kernel/engine/fake/fake.ts';
+import { createFakeEngine } from '../../../../../test/fakes/engine/engine.ts';
 import { claimIds } from '../../../../kernel/engine/local/probe/claims.ts';
 import { type Home, openHome } from '../../../../kernel/home/home.ts';
 import { createMemoryStore } from '../../../../kernel/store/memory.ts';

@@ -1,6 +1,7 @@
 /** A store with fault knobs, for tests of callers: a call that must fail throws before it reaches the inner store. */
-import type { Fault } from '../../model/fault.ts';
-import type { Store } from './store.ts';
+
+import type { Store } from '../../../src/kernel/store/store.ts';
+import type { Fault } from '../../../src/model/fault.ts';
 
 export type StoreMethod = keyof Store;
 export type FaultRule = (method: StoreMethod, args: readonly unknown[]) => Fault | null;

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { ExecSpec, Exit } from '../engine.ts';
+import type { ExecSpec, Exit } from '../../../src/kernel/engine/engine.ts';
 
 /** An exit code, or the signal that ended it. */
 export type End = number | NodeJS.Signals;

@@ -1,6 +1,6 @@
 /** What the command of a fake sandbox wrote, in memory, line by line. */
 import { EventEmitter, once } from 'node:events';
-import type { LogLine, LogOptions } from '../engine.ts';
+import type { LogLine, LogOptions } from '../../../src/kernel/engine/engine.ts';
 
 type Stream = LogLine['stream'];
 

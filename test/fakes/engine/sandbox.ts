@@ -1,7 +1,7 @@
 /** One sandbox of the fake engine: its command, its execs, and the attached consoles. */
 import { PassThrough, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Console, ExecSpec, Exit, Launch, Process, Started, Stats } from '../engine.ts';
+import type { Console, ExecSpec, Exit, Launch, Process, Started, Stats } from '../../../src/kernel/engine/engine.ts';
 import { FakeLog } from './log.ts';
 import { type Deliver, exitOf, FakeProcess, type Programs, writeAndDrain } from './process.ts';
 import { forever } from './program.ts';

@@ -3,9 +3,7 @@
  * `program.ts`. Its sandboxes outlive the instance, as real sandboxes outlive the daemon: `reopen` makes another
  * instance over them. A test can end a sandbox, remove or pause it from outside, and leave it as a crash would have.
  */
-import type { ProcessRef } from '../../../lib/process/process.ts';
-import { Fault } from '../../../model/fault.ts';
-import { type Limits, optionsOf } from '../../../model/limits.ts';
+
 import type {
   Console,
   Engine,
@@ -17,7 +15,10 @@ import type {
   Observed,
   OnCreated,
   Started,
-} from '../engine.ts';
+} from '../../../src/kernel/engine/engine.ts';
+import type { ProcessRef } from '../../../src/lib/process/process.ts';
+import { Fault } from '../../../src/model/fault.ts';
+import { type Limits, optionsOf } from '../../../src/model/limits.ts';
 import { exitOf, type Programs } from './process.ts';
 import { programs } from './program.ts';
 import { FakeSandbox, type Phase } from './sandbox.ts';

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Commands,
-  type EngineSetup,
-  flooded,
-  type SharedFolder,
-} from '../../../../test/conformance/engine/setup.ts';
-import { engineConformance } from '../../../../test/conformance/engine.ts';
-import { sampleLaunch } from '../../../../test/fixtures/launch.ts';
-import { Fault, isFault } from '../../../model/fault.ts';
-import { createFakeEngine } from './fake.ts';
+import { Fault, isFault } from '../../../src/model/fault.ts';
+import { type Commands, type EngineSetup, flooded, type SharedFolder } from '../../conformance/engine/setup.ts';
+import { engineConformance } from '../../conformance/engine.ts';
+import { sampleLaunch } from '../../fixtures/launch.ts';
+import { createFakeEngine } from './engine.ts';
 import type { FakeProgram, ProgramSurroundings, Programs } from './process.ts';
 import { writeAndDrain } from './process.ts';
 import { forever, say } from './program.ts';
