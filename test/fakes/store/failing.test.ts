@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../../src/kernel/store/memory.ts';
 import { Fault } from '../../../src/model/fault.ts';
 import { event, faultOf, storeConformance, user, userRow } from '../../conformance/store.ts';
 import { failing } from './failing.ts';
+import { createMemoryStore } from './memory.ts';
 
 storeConformance('a failing store without faults', (options) => failing(createMemoryStore(options)));
 

@@ -6,12 +6,12 @@ import { createFakeEngine, type FakeEngine } from '../../../../test/fakes/engine
 import type { End, ProgramSurroundings } from '../../../../test/fakes/engine/process.ts';
 import { forever } from '../../../../test/fakes/engine/program.ts';
 import { failing, type Knobs } from '../../../../test/fakes/store/failing.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { oneEngine } from '../../../../test/fixtures/engines.ts';
 import { plainData, samplePlaces } from '../../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import { soon } from '../../../../test/fixtures/soon.ts';
 import type { EngineOf } from '../../../kernel/engine/engine.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import { idPattern } from '../../../model/name.ts';

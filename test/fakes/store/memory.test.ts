@@ -1,4 +1,4 @@
-import { storeConformance } from '../../../test/conformance/store.ts';
+import { storeConformance } from '../../conformance/store.ts';
 import { createMemoryStore } from './memory.ts';
 
 storeConformance('the memory store', createMemoryStore);
