@@ -93,8 +93,8 @@ it('the test runs in a mount namespace of its own', () => {
 
 it.runIf(isRealRoot)('the program of crun is read-only in the namespace from which it enters sandboxes', () => {
   const built = join(import.meta.dirname, '../../dist/kernel/engine/local');
-  const script = `import { shieldCrun } from '${built}/crun.js';
-    import { findProgram } from '${built}/runtime.js';
+  const script = `import { shieldCrun } from '${built}/runtime/crun.js';
+    import { findProgram } from '${built}/runtime/runtime.js';
     shieldCrun();
     (await import('node:fs')).accessSync(findProgram('crun'), ${constants.W_OK});`;
   // The program runs in a namespace of its own; otherwise programs of other tests would have the mount, too.
