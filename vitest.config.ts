@@ -91,7 +91,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/fakes/**/*.test.ts'],
           globalSetup: ['test/leftovers.ts'],
           // A process for each file costs more than the tests: 84 seconds of processor time instead of 33.
           isolate: false,

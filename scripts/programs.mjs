@@ -13,7 +13,7 @@ export const programs = [
   { name: 'embedding-thread', source: 'noun/memory/embedding/embedding-thread.ts' },
   { name: 'bank-thread', source: 'noun/memory/bank/bank-thread.ts' },
   { name: 'proxy', source: 'noun/network/proxy/main.ts', cached: true },
-  { name: 'namespace-thread', source: 'noun/network/proxy/namespace-thread.ts', cached: true },
+  { name: 'namespace-thread', source: 'noun/network/proxy/socket/namespace-thread.ts', cached: true },
   { name: 'chroma-broker', source: 'extra/chroma/main.ts' },
   // In sandboxes.
   { name: 'carrel-adapter', source: 'noun/swarm/inside/main.ts' },

@@ -1,9 +1,2 @@
 /** Imports that break the rules of `house.ts`. The list only gets shorter. */
-export const exceptions = [
-  'src/kernel/server/port.ts → src/noun/hub/token/authentication.ts',
-  'src/kernel/server/port.ts → src/noun/network/model/service.ts',
-  'src/kernel/server/token-key.ts → src/noun/hub/token/token.ts',
-  'src/noun/agent/agent.ts → src/noun/sandbox/api.ts',
-  'src/noun/session/app/agent-programs.ts → src/noun/network/proxy/namespace-sockets.ts',
-  'src/noun/swarm/app/sandbox-actions.ts → src/noun/workspace/git/bundle.ts',
-] as const;
+export const exceptions = [] as const;

@@ -1,6 +1,6 @@
 /** Runs a program by argv and times it. */
 import { spawn } from 'node:child_process';
-import { findProgram } from '../../src/kernel/engine/local/runtime.ts';
+import { findProgram } from '../../src/kernel/engine/local/runtime/runtime.ts';
 import { run } from '../../src/lib/process/run.ts';
 import type { Timing } from './sample.ts';
 

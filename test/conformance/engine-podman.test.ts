@@ -1,6 +1,6 @@
 /** The docker engine keeps the contract on Podman, too. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DockerImages } from '../../src/kernel/engine/docker/images.ts';
+import { DockerImages } from '../../src/kernel/engine/docker/image/images.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { Podman } from '../harness/podman.ts';

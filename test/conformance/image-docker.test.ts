@@ -1,5 +1,5 @@
 /** Images of a real Docker Engine. */
-import { DockerImages } from '../../src/kernel/engine/docker/images.ts';
+import { DockerImages } from '../../src/kernel/engine/docker/image/images.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { imageConformance } from './image.ts';
 

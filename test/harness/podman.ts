@@ -5,7 +5,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../../src/kernel/engine/local/runtime.ts';
+import { findProgram } from '../../src/kernel/engine/local/runtime/runtime.ts';
 import { run } from '../../src/lib/process/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { isRepeated } from './machine.ts';

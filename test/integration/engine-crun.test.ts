@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/kernel/engine/engine.ts';
-import { releaseCommand } from '../../src/kernel/engine/local/crun.ts';
 import { openLocalEngine } from '../../src/kernel/engine/local/local.ts';
+import { releaseCommand } from '../../src/kernel/engine/local/runtime/crun.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { installationId } from '../harness/run.ts';
@@ -93,8 +93,8 @@ it('the test runs in a mount namespace of its own', () => {
 
 it.runIf(isRealRoot)('the program of crun is read-only in the namespace from which it enters sandboxes', () => {
   const built = join(import.meta.dirname, '../../dist/kernel/engine/local');
-  const script = `import { shieldCrun } from '${built}/crun.js';
-    import { findProgram } from '${built}/runtime.js';
+  const script = `import { shieldCrun } from '${built}/runtime/crun.js';
+    import { findProgram } from '${built}/runtime/runtime.js';
     shieldCrun();
     (await import('node:fs')).accessSync(findProgram('crun'), ${constants.W_OK});`;
   // The program runs in a namespace of its own; otherwise programs of other tests would have the mount, too.

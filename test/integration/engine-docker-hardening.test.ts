@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { containerName } from '../../src/kernel/engine/docker/naming.ts';
-import { type SeccompProfile, seccompProfile } from '../../src/kernel/engine/local/seccomp.ts';
+import { type SeccompProfile, seccompProfile } from '../../src/kernel/engine/local/runtime/seccomp.ts';
 import { readMark } from '../../src/lib/sys/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';

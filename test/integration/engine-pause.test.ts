@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine } from '../../src/kernel/engine/engine.ts';
 import type { LocalHandle } from '../../src/kernel/engine/local/handle.ts';
 import { openLocalEngine } from '../../src/kernel/engine/local/local.ts';
-import { hasStopped, processesInside, stopStateOf } from '../../src/kernel/engine/local/stopped.ts';
+import { hasStopped, processesInside, stopStateOf } from '../../src/kernel/engine/local/pause/stopped.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';

@@ -1,4 +1,5 @@
 /** The audit log in a folder: `audit.log`, the ones before it, and `unfinished`. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,6 @@ import { generationNames, rotate } from '../../lib/file/rotate.ts';
 import { crashPoint } from '../../lib/flow/crash-point.ts';
 import { asFault, Fault, spaceHint } from '../../model/fault.ts';
 import type { Act, Audit, AuditEntry, AuditReadOptions, Detail, OpenAct } from './audit.ts';
-import { decodeLine, encodeLine } from './entry.ts';
 
 export interface AuditOptions {
   readonly folder: string;
@@ -208,4 +208,37 @@ function detailOf(detail: Detail = {}): Pick<AuditEntry, 'detail'> {
 
 function linesOf<T = AuditEntry>(text: string): T[] {
   return text.split('\n').flatMap((line) => decodeLine<T>(line) ?? []);
+}
+
+const maxText = 256;
+const maxItems = 64;
+
+/** An entry as one line. */
+function encodeLine(value: object): string {
+  return `${JSON.stringify(bounded(value)).replace(/[^\x20-\x7e]/g, escaped)}\n`;
+}
+
+/** Null: not an entry, or a part of one. */
+function decodeLine<T = AuditEntry>(line: Buffer | string): T | null {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    return typeof value === 'object' && value !== null && 'id' in value ? (value as T) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Bounds the length of a line: names and paths come from users. */
+function bounded(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > maxText ? `${value.slice(0, maxText)}…` : value;
+  if (Array.isArray(value)) {
+    const items = value.slice(0, maxItems).map(bounded);
+    return value.length > maxItems ? [...items, `… and ${value.length - maxItems} more`] : items;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, bounded(item)]));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

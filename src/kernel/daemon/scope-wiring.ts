@@ -36,7 +36,7 @@ import { LiveSwarms } from '../../noun/swarm/app/live-swarms.ts';
 import { Tasks } from '../../noun/swarm/task/tasks.ts';
 import { UserSecrets } from '../../noun/user/app/secret/secrets.ts';
 import { UserVolumes } from '../../noun/volume/app/volumes.ts';
-import { anyShift } from '../engine/local/owner-namespace.ts';
+import { anyShift } from '../engine/local/stage/owner-namespace.ts';
 import { nounsOf, openScopedNouns, type ScopedNouns } from './noun-wiring.ts';
 import type { Resources } from './resources.ts';
 import { Scopes } from './scopes.ts';

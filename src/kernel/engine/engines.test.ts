@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createFakeEngine } from '../../../test/fakes/engine/engine.ts';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Engine } from './engine.ts';
 import { Engines } from './engines.ts';
-import { createFakeEngine } from './fake/fake.ts';
 
 const [one, two] = ['1'.repeat(16), '2'.repeat(16)];
 const onDocker = { spec: { engine: 'docker' } } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createFakeEngine } from '../../../test/fakes/engine/engine.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Engine } from './engine.ts';
-import { createFakeEngine } from './fake/fake.ts';
 import { trySandbox } from './trial.ts';
 
 test('trySandbox returns null if a sandbox starts, and leaves nothing', async () => {

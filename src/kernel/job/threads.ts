@@ -3,11 +3,22 @@
  * threads: one that just looked at a working copy is ready for its review.
  */
 
+import { Worker } from 'node:worker_threads';
+import { programFile } from '../../lib/file/package.ts';
 import { cancelled } from '../../lib/flow/cancel.ts';
 import { Fault } from '../../model/fault.ts';
-import { IdleThreads } from './idle-threads.ts';
-import type { JobAnswer, JobArgs, JobName, JobOrder, JobOwner, JobResult, Thread, ThreadData } from './job.ts';
-import { openThread } from './thread.ts';
+import type {
+  JobAnswer,
+  JobArgs,
+  JobName,
+  JobOrder,
+  JobOwner,
+  JobResult,
+  Thread,
+  ThreadData,
+  ThreadMessage,
+  WorkerData,
+} from './job.ts';
 
 /** Short jobs that something waits for, such as the end of a sandbox. They never wait for a long job. */
 const short: readonly JobName[] = [
@@ -156,4 +167,92 @@ function interrupt(job: Job): void {
   late.unref();
   const settled = () => clearTimeout(late);
   job.settled.then(settled, settled);
+}
+
+/** Threads without a job. The thread that worked last is taken first, because V8 has compiled most of what it runs. */
+const idleMs = 20_000;
+
+class IdleThreads {
+  readonly #open: () => Thread;
+  /** The idle threads, in the order in which they became idle. */
+  readonly #timers = new Map<Thread, NodeJS.Timeout>();
+
+  constructor(open: () => Thread) {
+    this.#open = open;
+  }
+
+  take(): Thread {
+    for (const last of [...this.#timers.keys()].reverse()) {
+      this.#forget(last);
+      if (!last.hasEnded) return last;
+    }
+    return this.#open();
+  }
+
+  rest(thread: Thread): void {
+    const timer = setTimeout(() => {
+      this.#forget(thread);
+      void thread.end();
+    }, idleMs);
+    timer.unref();
+    this.#timers.set(thread, timer);
+  }
+
+  async dispose(): Promise<void> {
+    const threads = [...this.#timers.keys()];
+    for (const thread of threads) this.#forget(thread);
+    await Promise.all(threads.map((thread) => thread.end()));
+  }
+
+  #forget(thread: Thread): void {
+    clearTimeout(this.#timers.get(thread));
+    this.#timers.delete(thread);
+  }
+}
+
+/** One thread of the daemon: a worker that does one job at a time. */
+function openThread(data: ThreadData): Thread {
+  const cancel = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const flag = new Int32Array(cancel);
+  const worker = new Worker(programFile('job-thread'), {
+    // Node must not track the file descriptors that our own system calls open.
+    trackUnmanagedFds: false,
+    // Reviews make much short-lived garbage; a larger young generation saves an eighth of their time.
+    resourceLimits: { maxYoungGenerationSizeMb: 128 },
+    workerData: { ...data, cancel } satisfies WorkerData,
+  });
+  worker.unref();
+  let hasEnded = false;
+  let failed: (error: unknown) => void = () => {};
+  let cause: unknown = new Fault('internal', 'a thread of the daemon ended unexpectedly');
+  // A thread can break while it is idle, too, and an error without a listener would end the daemon.
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  worker.once('exit', () => {
+    hasEnded = true;
+    failed(cause);
+  });
+  return {
+    get hasEnded() {
+      return hasEnded;
+    },
+    ask: (order) =>
+      new Promise((resolve, reject) => {
+        if (hasEnded) return reject(cause);
+        failed = reject;
+        worker.once('message', (answer: JobAnswer) => {
+          worker.unref();
+          resolve(answer);
+        });
+        Atomics.store(flag, 0, 0);
+        worker.ref();
+        worker.postMessage(order);
+      }),
+    cancel: () => {
+      Atomics.store(flag, 0, 1);
+      worker.postMessage('cancel' satisfies ThreadMessage);
+    },
+    end: () => worker.terminate(),
+  };
 }

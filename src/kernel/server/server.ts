@@ -6,14 +6,17 @@
  * the audit log. Every refusal is `{code, message, hint?, data?}` with the HTTP status of its code. A client that goes away
  * aborts the signal of its request. The server knows no noun: it gets routes and scopes from the daemon.
  */
+
 import type http from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
 import type { Build } from '../../lib/file/package.ts';
+import { olderThan } from '../../lib/flow/build-age.ts';
 import { validated } from '../../lib/schema/validated.ts';
-import { methodAndPath, noticeHeader } from '../../lib/wire/api.ts';
+import { clientHeader, methodAndPath, noticeHeader } from '../../lib/wire/api.ts';
 import { readJsonText } from '../../lib/wire/bounded-json.ts';
 import { asFault, Fault, faultTable } from '../../model/fault.ts';
 import type { Actor } from '../../model/user.ts';
@@ -21,7 +24,6 @@ import type { Settings } from '../settings/settings.ts';
 import { type Accounts, admit, credentialsIn } from './admission.ts';
 import { json, streamed } from './answer.ts';
 import { type Auditing, audited, type CheckedRequest, type SecretCheck } from './auditing.ts';
-import { olderNotice } from './older.ts';
 import { peerOfSocket } from './peer.ts';
 import type { Route } from './route.ts';
 
@@ -131,4 +133,23 @@ export function refreshFor(settings: Pick<Settings, 'refresh' | 'refusal'>, { is
 
 function refuse(context: HonoContext, fault: Fault): Response {
   return context.json(fault.toJSON(), faultTable[fault.code].http as ContentfulStatusCode);
+}
+
+const text = z.string().max(100);
+const buildShape = z.strictObject({ version: text, build: text, builtAt: text });
+
+/**
+ * The notice that the daemon is older than the command. The owner's commands read the build in the home; others send
+ * their own.
+ */
+function olderNotice(build: Build | null, context: HonoContext): string | null {
+  const said = context.req.header(clientHeader);
+  if (said === undefined || build === null) return null;
+  try {
+    const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(said)), clientHeader));
+    return older && `${older}; its owner restarts it with: carrel down`;
+  } catch {
+    // The header is not a build, ignoring: it is used only for a notice.
+    return null;
+  }
 }

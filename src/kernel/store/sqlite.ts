@@ -1,25 +1,17 @@
 /**
- * The store in one SQLite file.
- *
- * A new file appears complete under its name, so an empty or half-written one is damaged and never a new store. Before
- * a file is opened for writing it is checked without being changed; a damaged, foreign or newer file stays untouched.
+ * The store in SQLite: in one file (`sqlite-file.ts`), and for tests in memory.
  *
  * The seq of an event is also the revision of the row written with it. So a revision is never reused, not even when a
  * row is removed and another takes its id.
  */
-import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { errorCode } from '../../lib/data/database-fault.ts';
-import { openSqlite } from '../../lib/data/sqlite.ts';
-import { isErrno, syncFolder, writeWhole } from '../../lib/file/file.ts';
 import type { Event, NewEvent } from '../../model/event.ts';
-import { Fault, isFault } from '../../model/fault.ts';
-import { LogFlush } from './log-flush.ts';
-import { allocateIndex, closeKeepingLog, fillIndex, preallocate } from './log-space.ts';
-import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
-import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
-import { refuseIfFull, translated } from './sqlite-fault.ts';
+import { isFault } from '../../model/fault.ts';
+import { boundedLimit, eventOf, expiredUpTo, Feed, type RawEvent } from './event-feed.ts';
+import { encode, refusal } from './refusal.ts';
+import { translated } from './sqlite-fault.ts';
+import { type Backing, openStoreFile } from './sqlite-file.ts';
 import {
   defaultMaxEvents,
   type Kinds,
@@ -31,92 +23,9 @@ import {
   type WriteOptions,
 } from './store.ts';
 
-/** Calls are synchronous: while one waits for a lock, the whole daemon waits. */
-const busyMs = 250;
-
 /** Opens the store, creating it when there is none. The folder must exist. */
 export function openSqliteStore(path: string, options: StoreOptions = {}): Store {
-  return translated(path, () => {
-    if (!existsSync(path)) create(path);
-    accessSync(path, constants.R_OK | constants.W_OK);
-    accessSync(dirname(path), constants.W_OK);
-    refuseForeign(path);
-    fillIndex(path, options);
-    const db = refusingDamaged(path, () => connect(path));
-    const index = allocateIndex(path, db, options);
-    preallocate(db, path);
-    return new SqliteStore({ path, db, index }, options);
-  });
-}
-
-/**
- * Creates the store by a link: unlike a rename, it never replaces a store that another process created at the same
- * moment.
- */
-function create(path: string): void {
-  const fresh = `${path}.${process.pid}.new`;
-  writeWhole(fresh, emptyStore());
-  try {
-    linkSync(fresh, path);
-  } catch (error) {
-    if (!isErrno(error, 'EEXIST')) throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-  syncFolder(dirname(path));
-}
-
-/** The bytes of an empty store. */
-function emptyStore(): Buffer {
-  const db = openSqlite(':memory:');
-  try {
-    migrate(db);
-    return db.serialize();
-  } finally {
-    db.close();
-  }
-}
-
-/**
- * Checks the file before it is opened for writing. Closing the last writable connection checkpoints the log into the
- * file, so a file with a log is checked read-only. The next connection is opened before the check is closed, so that
- * the files of the log stay.
- */
-function refusingDamaged<T>(path: string, next: () => T): T {
-  const db = openSqlite(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs });
-  try {
-    const verdict = db.pragma('quick_check(1)', { simple: true });
-    if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
-    // Migrations need exclusive access to the file.
-    if (db.pragma('user_version', { simple: true }) === schemaVersion) return next();
-  } finally {
-    db.close();
-  }
-  return next();
-}
-
-function isFilled(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
-
-function connect(path: string): Database.Database {
-  const db = openSqlite(path, { fileMustExist: true, timeout: busyMs });
-  try {
-    db.exec('PRAGMA synchronous = FULL');
-    migrate(db);
-    const mode = db.pragma('journal_mode = WAL', { simple: true });
-    if (mode !== 'wal') {
-      throw new Fault('unsupported', `${path}: its filesystem does not support a write-ahead log of SQLite`, {
-        hint: 'Set CARREL_HOME to a folder on a local filesystem, such as ext4.',
-      });
-    }
-    // The first read creates the files of the log.
-    db.exec('SELECT seq FROM rows LIMIT 1');
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  return translated(path, () => new SqliteStore(openStoreFile(path, options), options));
 }
 
 const columns = 'kind, id, owner, name, revision, value';
@@ -154,36 +63,23 @@ function prepare(db: Database.Database) {
   };
 }
 
-interface Opened {
-  readonly path: string;
-  readonly db: Database.Database;
-  /** A descriptor of the index of its log, open as long as the connection. */
-  readonly index: number;
-}
-
-class SqliteStore implements Store {
-  readonly #path: string;
-  readonly #index: number;
+export class SqliteStore implements Store {
+  readonly #backing: Backing;
   readonly #maxEvents: number;
   readonly #giveUpSpace: () => boolean;
-  readonly #db: Database.Database;
   readonly #parsed = new ParsedRows();
   readonly #sql: ReturnType<typeof prepare>;
   readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
   readonly #feed = new Feed();
-  readonly #flush: LogFlush;
   #synchronous: 'FULL' | 'NORMAL' = 'FULL';
   #closed = false;
 
-  constructor({ path, db, index }: Opened, options: StoreOptions) {
-    this.#path = path;
-    this.#index = index;
+  constructor(backing: Backing, options: StoreOptions) {
+    this.#backing = backing;
     this.#maxEvents = options.maxEvents ?? defaultMaxEvents;
     this.#giveUpSpace = options.giveUpSpace ?? (() => false);
-    this.#db = db;
-    this.#sql = prepare(db);
-    this.#atomically = db.transaction((work) => work());
-    this.#flush = new LogFlush(`${path}-wal`);
+    this.#sql = prepare(backing.db);
+    this.#atomically = backing.db.transaction((work) => work());
   }
 
   get<K extends RowKind>(kind: K, id: string): Row<K> | null {
@@ -208,7 +104,7 @@ class SqliteStore implements Store {
 
   insert<K extends RowKind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {
     const { kind, id, owner, name } = row;
-    refuseIfFull(this.#path);
+    this.#backing.refuseIfFull();
     return this.#write(event, options, (revision) => {
       const raw = { kind, id, owner, name, revision, value: encode(row.value) };
       refusingTaken(row, () => this.#sql.insert.run(raw));
@@ -232,8 +128,8 @@ class SqliteStore implements Store {
   }
 
   async flushed(): Promise<void> {
-    await this.#call(() => this.#flush.flush()).catch((error: unknown) =>
-      translated(this.#path, () => {
+    await this.#call(() => this.#backing.flush()).catch((error: unknown) =>
+      translated(this.#backing.path, () => {
         throw error;
       }),
     );
@@ -259,14 +155,12 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#feed.clear();
-    this.#flush.close();
-    translated(this.#path, () => closeKeepingLog(this.#path, () => this.#db.close()));
-    closeSync(this.#index);
+    translated(this.#backing.path, () => this.#backing.close());
   }
 
   #call<T>(work: () => T): T {
     if (this.#closed) throw refusal.closed();
-    return translated(this.#path, work);
+    return translated(this.#backing.path, work);
   }
 
   /** On a full disk existing rows can be changed and removed; only new rows need free space. */
@@ -305,7 +199,7 @@ class SqliteStore implements Store {
   #setDurability(lazy: boolean): void {
     const wanted = lazy ? 'NORMAL' : 'FULL';
     if (wanted === this.#synchronous) return;
-    this.#db.exec(`PRAGMA synchronous = ${wanted}`);
+    this.#backing.db.exec(`PRAGMA synchronous = ${wanted}`);
     this.#synchronous = wanted;
   }
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findProgram } from '../../../kernel/engine/local/runtime.ts';
+import { findProgram } from '../../../kernel/engine/local/runtime/runtime.ts';
 import { dist, packageFolder, programFile } from '../../../lib/file/package.ts';
 import { packageFolders } from '../../../lib/file/package-folders.ts';
 import { Fault } from '../../../model/fault.ts';

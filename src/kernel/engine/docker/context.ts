@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../../lib/file/file.ts';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
-import { logName } from '../local/log-file.ts';
-import { LogWatch } from '../local/log-watch.ts';
-import { seccompProfile } from '../local/seccomp.ts';
-import { Connection } from './connection.ts';
-import { Containers } from './containers.ts';
-import { askFacts, type EngineFacts } from './facts.ts';
-import type { HostOwner } from './identity.ts';
-import { findSocket } from './socket.ts';
-import { type IdMaps, onHost, readIdMaps } from './source.ts';
-import { MountStage } from './stage.ts';
-import { findView, type View } from './view.ts';
+import { logName } from '../local/log/log-file.ts';
+import { LogWatch } from '../local/log/log-watch.ts';
+import { seccompProfile } from '../local/runtime/seccomp.ts';
+import { Connection } from './connection/connection.ts';
+import { Containers } from './connection/containers.ts';
+import { askFacts, type EngineFacts } from './connection/facts.ts';
+import { findSocket } from './connection/socket.ts';
+import type { HostOwner } from './mounts/identity.ts';
+import { type IdMaps, onHost, readIdMaps } from './mounts/source.ts';
+import { MountStage } from './mounts/stage.ts';
+import { findView, type View } from './mounts/view.ts';
 
 export interface DockerOptions {
   /** Where the engine keeps its files. */

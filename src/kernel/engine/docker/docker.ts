@@ -23,27 +23,27 @@ import type {
   Stats,
 } from '../engine.ts';
 import { sandboxNotRunning } from '../exit.ts';
-import { readLog as readLogFile } from '../local/log-file.ts';
+import { readLog as readLogFile } from '../local/log/log-file.ts';
 import { countingKills, watchMemoryKills } from '../memory-kills.ts';
 import { PendingConsoles } from '../pending-consoles.ts';
-import { CommandLiveness } from './command-liveness.ts';
-import { statusOf } from './connection.ts';
-import { attachConsole } from './console.ts';
+import { statusOf } from './connection/connection.ts';
+import { Events } from './connection/events.ts';
+import { CommandLiveness } from './console/command-liveness.ts';
+import { attachConsole } from './console/console.ts';
+import { type Execution, execInside } from './console/exec.ts';
+import { openLogConsole } from './console/log-console.ts';
+import { resizeContainer } from './console/resize.ts';
 import { DockerContext, type DockerOptions } from './context.ts';
 import { afterRemoval, removeEverything, stopContainer, watchEnd } from './end.ts';
-import { Events } from './events.ts';
-import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
 import { hostProcess } from './host-process.ts';
-import { readLog } from './log.ts';
-import { openLogConsole } from './log-console.ts';
+import { readLog } from './log/log.ts';
 import { idIn, installationFilter } from './naming.ts';
 import { handleOf, observed } from './observe.ts';
 import { DockerPauses } from './pause.ts';
-import { prepareWithPodman } from './podman.ts';
 import { probe } from './probe.ts';
-import { resizeContainer } from './resize.ts';
-import { create } from './start.ts';
+import { prepareWithPodman } from './start/podman.ts';
+import { create } from './start/start.ts';
 import { readStats } from './stats.ts';
 
 export function openDockerEngine(options: DockerOptions): Engine {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Fault } from '../../../model/fault.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './connection/connection.ts';
 import { DockerPauses } from './pause.ts';
 
 let folder: string;

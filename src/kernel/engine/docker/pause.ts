@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { OwnPauses } from '../own-pauses.ts';
-import { type Connection, statusOf } from './connection.ts';
+import { type Connection, statusOf } from './connection/connection.ts';
 
 export class DockerPauses {
   readonly #connection: Connection;

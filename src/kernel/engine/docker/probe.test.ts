@@ -3,7 +3,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { factsFrom } from './facts.ts';
+import { factsFrom } from './connection/facts.ts';
 import { examineDocker, rowsFor, rowsOf } from './probe.ts';
 
 const plain = {

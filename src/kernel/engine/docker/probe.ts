@@ -6,13 +6,13 @@ import { isFault } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { failure, limitWords, ok, refusalIn, warning } from '../probe-row.ts';
-import { Connection } from './connection.ts';
+import { Connection } from './connection/connection.ts';
+import { askFacts, type EngineFacts } from './connection/facts.ts';
+import { findSocket } from './connection/socket.ts';
 import type { DockerContext } from './context.ts';
-import { askFacts, type EngineFacts } from './facts.ts';
-import { needsRoot } from './podman.ts';
-import { findSocket } from './socket.ts';
-import { canShow } from './stage.ts';
-import { sysbox } from './sysbox.ts';
+import { canShow } from './mounts/stage.ts';
+import { needsRoot } from './start/podman.ts';
+import { sysbox } from './start/sysbox.ts';
 
 /** A user is waiting for the answer. */
 const examineMs = 15_000;

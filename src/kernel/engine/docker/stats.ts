@@ -1,6 +1,6 @@
 import { Fault } from '../../../model/fault.ts';
 import type { Stats } from '../engine.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './connection/connection.ts';
 
 interface EngineStats {
   readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };

@@ -15,11 +15,11 @@ import { Fault } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { type Cgroups, detectCgroups } from './cgroup.ts';
-import { CompiledFilter } from './crun.ts';
 import { type IdSpace, readIdSpace } from './ids.ts';
 import { Layout } from './layout.ts';
-import { LogWatch } from './log-watch.ts';
-import { findProgram } from './runtime.ts';
+import { LogWatch } from './log/log-watch.ts';
+import { CompiledFilter } from './runtime/crun.ts';
+import { findProgram } from './runtime/runtime.ts';
 
 export interface LocalContext {
   readonly layout: Layout;

@@ -10,10 +10,10 @@ import { initReady } from '../init-ready.ts';
 import { hasGroup, removeGroup } from './cgroup.ts';
 import { type LocalContext, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
-import { logName } from './log-file.ts';
+import { logName } from './log/log-file.ts';
 import { keeperOf, pidOf, settledKeeper } from './observe.ts';
-import { findProgram } from './runtime.ts';
-import { allProcesses, argsOf } from './stopped.ts';
+import { allProcesses, argsOf } from './pause/stopped.ts';
+import { findProgram } from './runtime/runtime.ts';
 
 const killWaitMs = 30_000;
 

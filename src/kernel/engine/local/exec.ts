@@ -17,8 +17,8 @@ import { isFault } from '../../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
-import { type KeeperMessage, keeperMessages, startConmon } from './keeper.ts';
-import { oomScoreAdj, processSpec } from './spec.ts';
+import { type KeeperMessage, keeperMessages, startConmon } from './runtime/keeper.ts';
+import { oomScoreAdj, processSpec } from './runtime/spec.ts';
 
 export interface ExecTools {
   readonly runtimePath: string;

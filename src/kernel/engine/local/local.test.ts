@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../../test/fixtures/launch.ts';
 import { decodeRecord } from '../log-record.ts';
 import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
-import { linkRotatedLogs, readLog } from './log-file.ts';
-import { LogWatch } from './log-watch.ts';
-import { runtimeSpec } from './spec.ts';
-import { refuseHostNamespace } from './stage.ts';
+import { linkRotatedLogs, readLog } from './log/log-file.ts';
+import { LogWatch } from './log/log-watch.ts';
+import { runtimeSpec } from './runtime/spec.ts';
+import { refuseHostNamespace } from './stage/stage.ts';
 
 describe('ids', () => {
   const root = readIdSpace('         0          0 4294967295\n');

@@ -32,13 +32,13 @@ import { type LocalContext, type LocalOptions, openContext, readNote, runtimeArg
 import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
-import { readLog } from './log-file.ts';
+import { readLog } from './log/log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
-import { LocalPauses } from './pause.ts';
+import { LocalPauses } from './pause/pause.ts';
 import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
 import { RunningSandboxes } from './running.ts';
-import { dropRootFolder, keepRootFolder, openStage } from './stage.ts';
+import { dropRootFolder, keepRootFolder, openStage } from './stage/stage.ts';
 import { begin, create, waitForCommand } from './start.ts';
 
 export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };

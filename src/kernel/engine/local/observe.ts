@@ -10,8 +10,8 @@ import type { Exit, Observed, Started } from '../engine.ts';
 import { exitFrom } from '../exit.ts';
 import { type LocalContext, lacksMounts, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
-import { isPaused } from './pause.ts';
-import { allProcesses, argsOf, fieldsOf, parentOf } from './stopped.ts';
+import { isPaused } from './pause/pause.ts';
+import { allProcesses, argsOf, fieldsOf, parentOf } from './pause/stopped.ts';
 
 export async function observe(context: LocalContext, id: string, handle: unknown): Promise<Observed> {
   const known = readHandle(handle);

@@ -5,7 +5,7 @@
 import { readIfThere } from '../../../lib/file/file.ts';
 import type { ProcessRef } from '../../../lib/process/process.ts';
 import type { Stats } from '../engine.ts';
-import { fieldsOf, processesInside } from './stopped.ts';
+import { fieldsOf, processesInside } from './pause/stopped.ts';
 
 /** The unit of times in /proc, on every architecture. */
 const ticksPerSecond = 100;

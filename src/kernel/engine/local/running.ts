@@ -6,8 +6,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { isSameProcess, maxDescriptors, type ProcessRef } from '../../../lib/process/process.ts';
 import { HeldProcesses } from '../../../lib/sys/pidfd.ts';
 import type { LocalContext } from './context.ts';
-import { type Freezer, freezerOf } from './freezer.ts';
 import type { LocalHandle } from './handle.ts';
+import { type Freezer, freezerOf } from './pause/freezer.ts';
 
 interface Held {
   readonly init: ProcessRef;

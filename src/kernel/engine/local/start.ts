@@ -9,16 +9,16 @@ import { Fault } from '../../../model/fault.ts';
 import { type Limits, optionsOf } from '../../../model/limits.ts';
 import type { Launch } from '../engine.ts';
 import { type LaunchNote, type LocalContext, noteName, noteNested, requireInit, runtimeArgs } from './context.ts';
-import { releaseCommand } from './crun.ts';
 import { identityOf, type LocalIdentity, withAgentAs } from './ids.ts';
-import { type Keeper, runtimeFault, startKeeper } from './keeper.ts';
 import type { Layout } from './layout.ts';
-import { logName } from './log-file.ts';
-import { innerMounts, outerMounts } from './nested.ts';
-import { shiftBetween } from './owner-namespace.ts';
-import { chooseRuntime, type Runtime } from './runtime.ts';
-import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
-import { stage } from './stage.ts';
+import { logName } from './log/log-file.ts';
+import { releaseCommand } from './runtime/crun.ts';
+import { type Keeper, runtimeFault, startKeeper } from './runtime/keeper.ts';
+import { chooseRuntime, type Runtime } from './runtime/runtime.ts';
+import { initPath, maxProcesses, runtimeSpec } from './runtime/spec.ts';
+import { innerMounts, outerMounts } from './stage/nested.ts';
+import { shiftBetween } from './stage/owner-namespace.ts';
+import { stage } from './stage/stage.ts';
 
 /** Prepares everything for the command, which waits. */
 export async function create(context: LocalContext, launch: Launch): Promise<void> {

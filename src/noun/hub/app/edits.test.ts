@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { Project } from '../../project/model/project.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { TokenKeys } from '../../../kernel/server/token-key.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { User } from '../../../model/user.ts';
 import { HubTokens } from './tokens.ts';

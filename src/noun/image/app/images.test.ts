@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { type ServedApp, serve } from '../../../../test/fixtures/served.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import { Fault } from '../../../model/fault.ts';
 import { AllowList } from '../allow.ts';
 import { FakeImages } from '../fake.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DockerImages } from '../../../kernel/engine/docker/images.ts';
+import { DockerImages } from '../../../kernel/engine/docker/image/images.ts';
 import type { Home } from '../../../kernel/home/home.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';

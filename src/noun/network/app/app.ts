@@ -15,13 +15,13 @@
  * - A port of the host that another sandbox has, or that this user may not use, is refused. One that another program
  *   uses is found when the sandbox runs.
  */
+
 import { z } from 'zod';
-import { declare, definedDetail } from '../../../kernel/server/route.ts';
+import { declare, definedDetail, type SseEvent } from '../../../kernel/server/route.ts';
 import { count, flag } from '../../../lib/schema/query.ts';
 import * as shape from '../api.ts';
 import { maxRules } from '../model/network.ts';
 import { networkConfig } from './config.ts';
-import { sentLog } from './log-stream.ts';
 import type { UserNetworks } from './user-networks.ts';
 
 export interface NetworkScope {
@@ -119,3 +119,21 @@ export const network = noun({
     }),
   ],
 });
+
+interface Query {
+  readonly follow?: boolean | undefined;
+  readonly tail?: number | undefined;
+}
+
+/** The log of a sandbox's connections. Rejects before the first event if there is no such sandbox. */
+async function sentLog(
+  networks: UserNetworks,
+  name: string,
+  { follow = false, tail }: Query,
+  signal: AbortSignal,
+): Promise<AsyncIterable<SseEvent>> {
+  const lines = await networks.log(name, { follow, tail: tail ?? null, signal });
+  return (async function* () {
+    for await (const line of lines) yield { data: JSON.stringify(line) };
+  })();
+}

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import type { Engine } from '../../../kernel/engine/engine.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { Fault, type FaultCode } from '../../../model/fault.ts';
 import { initialStatus, type Sandbox } from '../../sandbox/model.ts';

@@ -29,7 +29,7 @@ import {
   type PortForward,
 } from '../model/network.ts';
 import { expandPresets, type NetworkPresets } from '../model/preset.ts';
-import { UsageFile } from '../proxy/usage.ts';
+import { UsageFile } from '../proxy/attached/usage.ts';
 import { type RecordLine, type RecordReadOptions, readRecord } from '../record.ts';
 import { type HostPorts, loopback } from './host-ports.ts';
 import type { HostRegistry } from './host-registry.ts';

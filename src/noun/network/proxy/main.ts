@@ -21,8 +21,8 @@ import {
 import { createForwarder } from '../credential/forwarder.ts';
 import { systemLookUp } from '../lookup.ts';
 import { SandboxAttachments } from './attachments.ts';
-import { Front } from './front.ts';
-import { NamespaceSockets } from './namespace-sockets.ts';
+import { Front } from './front/front.ts';
+import { NamespaceSockets } from './socket/namespace-sockets.ts';
 
 /** How long the proxy runs without sandboxes. */
 const idleMs = { alone: 1500, withDaemon: 60_000 } as const;

@@ -23,8 +23,8 @@
 
 import type { Forwarder } from '../credential/credential.ts';
 import type { LookUp } from '../lookup.ts';
-import type { Front } from './front.ts';
-import type { NamespaceSockets } from './namespace-sockets.ts';
+import type { Front } from './front/front.ts';
+import type { NamespaceSockets } from './socket/namespace-sockets.ts';
 
 /** The parts that all sandboxes of the proxy share. */
 export interface ProxyParts {

@@ -4,12 +4,12 @@ import { asFault, type Fault } from '../../../model/fault.ts';
 import type { CredentialKey } from '../credential/credential.ts';
 import type { PortForward } from '../model/network.ts';
 import { type Attachment, insidePorts } from '../network.ts';
-import { Attached } from './attached.ts';
-import { credentialCall } from './call.ts';
-import { Listener } from './listener.ts';
-import { ForwardedPort } from './port-forward.ts';
+import { Attached } from './attached/attached.ts';
+import { credentialCall } from './attached/call.ts';
+import { ForwardedPort } from './port/port-forward.ts';
+import { takeService } from './port/service.ts';
 import type { ProxyParts } from './proxy.ts';
-import { takeService } from './service.ts';
+import { Listener } from './socket/listener.ts';
 
 type Accept = (socket: Socket) => void;
 

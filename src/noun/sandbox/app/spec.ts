@@ -1,7 +1,7 @@
 /** Turns a request into the spec that is recorded: everything is resolved and checked, nothing is done yet. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
-import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
+import { engineSockets } from '../../../kernel/engine/docker/connection/socket.ts';
 import { isInside, projectFolder, realHostPath } from '../../../lib/file/host-path.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../../model/limits.ts';

@@ -1,10 +1,10 @@
 /** How the daemon starts the agent API and connects to it. */
 import { PassThrough, Readable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import type { EngineOf, Process } from '../../../kernel/engine/engine.ts';
 import { notStarted } from '../../../kernel/engine/exit.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import { Fault } from '../../../model/fault.ts';
 import { initialStatus, type Sandbox } from '../../sandbox/model.ts';
 import { AgentPrograms, type AgentProgramsParts } from './agent-programs.ts';

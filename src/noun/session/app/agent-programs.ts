@@ -7,7 +7,7 @@ import { withTimeout } from '../../../lib/flow/with-timeout.ts';
 import { collect } from '../../../lib/process/collect.ts';
 import { listenerAt } from '../../../lib/process/listener.ts';
 import { Fault } from '../../../model/fault.ts';
-import type { NamespaceSockets } from '../../network/proxy/namespace-sockets.ts';
+import type { NamespaceSockets } from '../../network/proxy/socket/namespace-sockets.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { AgentApi } from '../agent-api.ts';
 import { agentApiPath, agentApiPort } from '../model/session.ts';

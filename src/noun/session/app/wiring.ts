@@ -4,7 +4,7 @@ import type { Kernel } from '../../../kernel/kernel.ts';
 import { TokenKeys } from '../../../kernel/server/token-key.ts';
 import type { AgentNeeds } from '../../agent/agent.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
-import { NamespaceSockets } from '../../network/proxy/namespace-sockets.ts';
+import { NamespaceSockets } from '../../network/proxy/socket/namespace-sockets.ts';
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import { countChangesIn } from '../../workspace/app/unapplied.ts';

@@ -1,6 +1,6 @@
 /** The observed state of shares: which consumer sees the folder now. */
 import { lstatSync } from 'node:fs';
-import { ForeignContainer } from '../../../kernel/engine/docker/foreign-container.ts';
+import { ForeignContainer } from '../../../kernel/engine/docker/foreign/foreign-container.ts';
 import type { EngineOf } from '../../../kernel/engine/engine.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { asFault, isFault } from '../../../model/fault.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } from '../../sandbox/model.ts';
 import { parseConsumerRequest, type Share } from '../model.ts';

@@ -1,8 +1,8 @@
 /** Probes whether each consumer of a share sees the folder, and names the side that fails and a hint. */
 
-import { ForeignContainer } from '../../../kernel/engine/docker/foreign-container.ts';
+import { ForeignContainer } from '../../../kernel/engine/docker/foreign/foreign-container.ts';
 import type { EngineOf, Process } from '../../../kernel/engine/engine.ts';
-import { findProgram } from '../../../kernel/engine/local/runtime.ts';
+import { findProgram } from '../../../kernel/engine/local/runtime/runtime.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { collect } from '../../../lib/process/collect.ts';
 import { type Ran, run } from '../../../lib/process/run.ts';

@@ -1,7 +1,7 @@
 /** Constructs the shares of a user. */
 
-import { engineSockets } from '../../../kernel/engine/docker/socket.ts';
-import { mountInto } from '../../../kernel/engine/local/live-mount.ts';
+import { engineSockets } from '../../../kernel/engine/docker/connection/socket.ts';
+import { mountInto } from '../../../kernel/engine/local/stage/live-mount.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';

@@ -1,5 +1,5 @@
 /** The observed state of containers that scripts run: sandboxes of the user, or containers of the Docker Engine for its owner. */
-import { observeForeign } from '../../../kernel/engine/docker/foreign.ts';
+import { observeForeign } from '../../../kernel/engine/docker/foreign/foreign.ts';
 import type { ObservedContainer } from '../../../model/foreign-container.ts';
 import type { WorkspaceParts } from '../../workspace/app/workspaces.ts';
 import type { Completion } from '../model/message.ts';

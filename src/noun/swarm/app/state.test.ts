@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { freshWork } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';

@@ -1,22 +1,10 @@
 /** Task files as bytes: found, read and exchanged relative to open folders. */
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { fsyncSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { Anchor, within } from '../../../lib/file/anchor.ts';
 import { type BoundedFile, ReadRefusal, readBounded } from '../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../lib/file/file.ts';
+import { makeFile } from '../../../lib/file/make-file.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { renameExchange, SysError } from '../../../lib/sys/sys.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -111,28 +99,15 @@ function stage(folder: Anchor, old: BoundedFile, bytes: Buffer): string {
   const begun = `${beginning}${unique}`;
   const staged = `.carrel-task-${digest(old.bytes)}-${digest(bytes)}-${unique}`;
   try {
-    write(folder, begun, old.stat, bytes);
+    const { uid, gid, mode } = old.stat;
+    const content = { bytes, mode: mode & 0o777, owner: { uid, gid } };
+    makeFile(folder.at(begun), content, () => crashPoint('task:begun'));
     crashPoint('task:written');
     renameSync(folder.at(begun), folder.at(staged));
     return staged;
   } catch (error) {
     rmSync(folder.at(begun), { force: true });
     throw isErrno(error, 'EPERM') ? otherOwner(error) : error;
-  }
-}
-
-function write(folder: Anchor, name: string, { uid, gid, mode }: Stats, bytes: Buffer): void {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const fd = openSync(folder.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    const made = fstatSync(fd);
-    if (made.uid !== uid || made.gid !== gid) fchownSync(fd, uid, gid);
-    fchmodSync(fd, mode & 0o777);
-    crashPoint('task:begun');
-    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -3,21 +3,11 @@
  * entered one by one, no link is followed, and only a state file is ever replaced, whole.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { fstatSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { Anchor, within } from '../../../lib/file/anchor.ts';
 import { type BoundedFile, isRefusal, ReadRefusal, readBounded } from '../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../lib/file/file.ts';
+import { makeFile } from '../../../lib/file/make-file.ts';
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 
@@ -89,20 +79,13 @@ function isState(text: string): boolean {
 /** Replaces the file. Its owner is the owner of the folder. */
 function replace(folder: Anchor, name: string, bytes: Buffer): void {
   const staged = `.carrel-state-${randomBytes(6).toString('hex')}`;
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const fd = openSync(folder.at(staged), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const { uid, gid } = fstatSync(folder.fd);
+  makeFile(folder.at(staged), { bytes, mode, ...(uid === process.getuid!() ? {} : { owner: { uid, gid } }) });
   try {
-    const { uid, gid } = fstatSync(folder.fd);
-    if (uid !== process.getuid!()) fchownSync(fd, uid, gid);
-    fchmodSync(fd, mode);
-    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
-    fsyncSync(fd);
     renameSync(folder.at(staged), folder.at(name));
     fsyncSync(folder.fd);
   } catch (error) {
     rmSync(folder.at(staged), { force: true });
     throw error;
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { ensureOwner } from './owner.ts';
 
 it('the first account that runs the daemon owns the installation, whichever account runs it later', () => {

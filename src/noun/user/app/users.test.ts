@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { agentIdOf, Users } from './users.ts';
 
 function added(rootless: boolean) {

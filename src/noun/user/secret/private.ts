@@ -2,21 +2,11 @@
  * Folders and files that only this account can have created. No link is followed; an entry that belongs to another
  * account, is open to others or is not a plain file is refused with its name and a hint.
  */
-import {
-  closeSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { fstatSync, fsyncSync, mkdirSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { type Anchor, type Name, within } from '../../../lib/file/anchor.ts';
 import { isRefusal, ReadRefusal, readBounded } from '../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../lib/file/file.ts';
+import { makeFile, type NewFileContent } from '../../../lib/file/make-file.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
@@ -81,13 +71,6 @@ export function readPrivate(folder: Anchor, name: string): Buffer | null {
   }
 }
 
-export interface PrivateContent {
-  readonly bytes: Uint8Array;
-  readonly mode: number;
-  /** Undefined: this account. */
-  readonly owner?: { readonly uid: number; readonly gid: number };
-}
-
 /** No secret and no sandbox can have this name. */
 const unfinished = '.new';
 
@@ -95,10 +78,10 @@ const unfinished = '.new';
  * Replaces a file: after a crash it has the old or the new content, never a part. The content is written in `staging`,
  * a folder of the same filesystem, so that readers of `folder` never see a part of it.
  */
-export function putWhole(staging: Anchor, folder: Anchor, name: string, content: PrivateContent): void {
+export function putWhole(staging: Anchor, folder: Anchor, name: string, content: NewFileContent): void {
   dropUnfinished(staging);
   try {
-    writeNew(staging.at(unfinished), content);
+    makeFile(staging.at(unfinished), content);
     crashPoint('secret:written');
     renameSync(staging.at(unfinished), folder.at(name));
   } catch (error) {
@@ -110,17 +93,6 @@ export function putWhole(staging: Anchor, folder: Anchor, name: string, content:
 
 export function dropUnfinished(staging: Anchor): void {
   dropFile(staging, unfinished);
-}
-
-function writeNew(path: Buffer, { bytes, mode, owner }: PrivateContent): void {
-  const fd = openSync(path, 'wx', mode);
-  try {
-    writeFileSync(fd, bytes);
-    if (owner) fchownSync(fd, owner.uid, owner.gid);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** False: the file did not exist. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 
 test('allowed gates are kept for one user and one project, and can be taken back', () => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createFakeEngine, type FakeEngine } from '../../../../test/fakes/engine/engine.ts';
+import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { sampleLaunch } from '../../../../test/fixtures/launch.ts';
 import { samplePlaces } from '../../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
-import { createFakeEngine, type FakeEngine } from '../../../kernel/engine/fake/fake.ts';
-import { createMemoryStore } from '../../../kernel/store/memory.ts';
 import type { Row, Store } from '../../../kernel/store/store.ts';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { initialStatus, withSpec } from '../../sandbox/model.ts';

@@ -1,6 +1,5 @@
 /** Claims about files that exist inside, and about files that can be changed. */
 import { broken, type Claim, type ClaimFacts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
-import { isReadOnly, parseMountInfo } from './mountinfo.ts';
 
 const topFolders = words('bin sbin lib lib32 lib64 libx32 usr etc dev proc sys tmp opt home run var');
 const givenFolders = words('.data .workspace workspace data rooms');
@@ -187,4 +186,32 @@ function withWord(text: string | undefined, word: string): string[] {
 
 function words(text: string): string[] {
   return text.trim().split(/\s+/);
+}
+
+/** A mount of a sandbox, from its /proc/self/mountinfo. */
+interface MountLine {
+  readonly point: string;
+  readonly options: readonly string[];
+}
+
+function parseMountInfo(text: string): MountLine[] {
+  return text.split('\n').flatMap((line) => {
+    const fields = line.split(' - ')[0]!.split(' ');
+    if (fields.length < 6) return [];
+    return [{ point: fields[4]!, options: fields[5]!.split(',') }];
+  });
+}
+
+/** The mount that contains a path: the deepest one, and of several at one mount point the last. */
+function mountOf(mounts: readonly MountLine[], path: string): MountLine | null {
+  const covers = ({ point }: MountLine) => point === '/' || path === point || path.startsWith(`${point}/`);
+  return mounts.filter(covers).reduce<MountLine | null>((best, one) => deeper(best, one), null);
+}
+
+function deeper(best: MountLine | null, one: MountLine): MountLine {
+  return best === null || one.point.length >= best.point.length ? one : best;
+}
+
+function isReadOnly(mounts: readonly MountLine[], path: string): boolean {
+  return mountOf(mounts, path)?.options.includes('ro') ?? false;
 }

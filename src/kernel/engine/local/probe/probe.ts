@@ -17,7 +17,7 @@ import type { EngineAbout, ProbeRow } from '../../engine.ts';
 import { refusalIn } from '../../probe-row.ts';
 import { hiddenHierarchy } from '../cgroup.ts';
 import type { LocalContext } from '../context.ts';
-import { findProgram } from '../runtime.ts';
+import { findProgram } from '../runtime/runtime.ts';
 import { cgroupRow, otherGroupsRow } from './cgroup.ts';
 import { diskRows } from './disk.ts';
 import { idProgramsRow, idRangeRow } from './ids.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createFakeEngine } from '../../../../../test/fakes/engine/engine.ts';
 import { defaultLimits } from '../../../../model/limits.ts';
-import { createFakeEngine } from '../../fake/fake.ts';
 import { type Claim, type ClaimFacts, held } from './claim.ts';
 import { type ScriptOutput, tryClaim, tryParallel, trySerial } from './run.ts';
 

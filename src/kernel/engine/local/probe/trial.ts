@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bindMount, detachMount, mount, mountFlags } from '../../../../lib/sys/sys-mount.ts';
 import type { ProbeRow } from '../../engine.ts';
 import { ok, warning } from '../../probe-row.ts';
-import { ownerNamespace } from '../owner-namespace.ts';
+import { ownerNamespace } from '../stage/owner-namespace.ts';
 
 /** Runs the trials in a folder below `parent`, which is on the disk that sandboxes use. */
 export async function trialRows(parent: string, rootless: boolean): Promise<ProbeRow[]> {

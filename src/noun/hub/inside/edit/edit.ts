@@ -3,9 +3,10 @@
  * `apply.ts` carries them out, `abort.ts` takes them back. `journal.ts` has the layout on the disk: with it another process can
  * abort the edit after a crash.
  */
-import { closeSync, constants, fchmodSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder } from '../../../../lib/file/file.ts';
+import { makeFile } from '../../../../lib/file/make-file.ts';
 import { crashPoint } from '../../../../lib/flow/crash-point.ts';
 import { unifiedDiff } from '../../../../lib/text/diff.ts';
 import {
@@ -42,7 +43,7 @@ function stage(root: string, folder: string, { steps, staged }: EditPlan): void 
   try {
     mkdirSync(folder, 0o700);
     crashPoint('edit:folder');
-    for (const [index, one] of staged) writeNew(join(folder, `${index}.new`), one);
+    for (const [index, one] of staged) makeFile(join(folder, `${index}.new`), one);
     crashPoint('edit:staged');
     writeJournal(folder, steps);
     syncFolder(root);
@@ -50,17 +51,6 @@ function stage(root: string, folder: string, { steps, staged }: EditPlan): void 
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw asRefusal('the edit', error);
-  }
-}
-
-function writeNew(path: string, { bytes, mode }: StagedContent): void {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    writeFileSync(fd, bytes);
-    fchmodSync(fd, mode);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -4,24 +4,11 @@
  * folder, fsync, rename. `document.ts` reads a file as language servers see it.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  type Stats,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { fsyncSync, linkSync, readdirSync, renameSync, rmdirSync, rmSync, type Stats, unlinkSync } from 'node:fs';
 import type { Anchor } from '../../../../lib/file/anchor.ts';
 import { isRefusal, readBounded } from '../../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../../lib/file/file.ts';
+import { makeFile } from '../../../../lib/file/make-file.ts';
 import { linesOf, textOf } from '../../../../lib/text/text.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { printable } from '../../../../model/name.ts';
@@ -128,7 +115,7 @@ function newBytes(path: string, found: Found | null, { content, edits }: WriteFi
 /** Fails if the file is not the one that was read, for example because the agent writes at the same time. */
 function replace({ folder, name, path }: ResolvedPath, bytes: Buffer, found: Found | null): void {
   const temporary = `.carrel-${randomBytes(6).toString('hex')}`;
-  writeNew(folder, temporary, bytes, found?.stat.mode ?? 0o644);
+  makeFile(folder.at(temporary), { bytes, mode: (found?.stat.mode ?? 0o644) & 0o777 });
   try {
     if (found === null) linkSync(folder.at(temporary), folder.at(name));
     else {
@@ -146,20 +133,6 @@ function replace({ folder, name, path }: ResolvedPath, bytes: Buffer, found: Fou
 function isSame(folder: Anchor, name: string, was: Stats): boolean {
   const now = folder.look(name);
   return now !== null && now.ino === was.ino && now.size === was.size && now.mtimeMs === was.mtimeMs;
-}
-
-function writeNew(folder: Anchor, name: string, bytes: Buffer, mode: number): void {
-  const fd = openSync(folder.at(name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    writeFileSync(fd, bytes);
-    fchmodSync(fd, mode & 0o777);
-    fsyncSync(fd);
-  } catch (error) {
-    unlinkSync(folder.at(name));
-    throw error;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 export function removeFile(root: string, { path, recursive, expectedHash, dryRun }: RemoveFile): ChangedPaths {

@@ -1,14 +1,24 @@
 /** Reads the audit log. */
+
 import { z } from 'zod';
-import type { Audit } from '../../../../kernel/audit/audit.ts';
-import { declare } from '../../../../kernel/server/route.ts';
+import type { Audit, AuditEntry } from '../../../../kernel/audit/audit.ts';
+import { declare, type SseEvent } from '../../../../kernel/server/route.ts';
+import { rotation, rotationOf, section } from '../../../../kernel/settings/section.ts';
 import { count, flag } from '../../../../lib/schema/query.ts';
-import { auditConfig } from './config.ts';
-import { entriesFor } from './entries.ts';
+import type { Actor } from '../../../../model/user.ts';
 
 export interface AuditScope {
   readonly audit: Pick<Audit, 'read'>;
 }
+
+/** Section `audit` of config.yaml: how much of the audit log is kept. */
+const auditConfig = [
+  section('audit', {
+    schema: rotation.optional().describe('The audit log.'),
+    read: (content, at) => ({ audit: at('audit.size', () => rotationOf(content, 'audit')) }),
+    atStart: { audit: 'audit' },
+  }),
+] as const;
 
 const { noun, route } = declare<AuditScope>();
 
@@ -25,3 +35,25 @@ export const audit = noun({
     }),
   ],
 });
+
+interface Query {
+  readonly after?: number | undefined;
+  readonly follow?: boolean | undefined;
+}
+
+/** The entries that a user may see. */
+async function* entriesFor(
+  audit: Pick<Audit, 'read'>,
+  actor: Actor,
+  { after = 0, follow = false }: Query,
+  signal: AbortSignal,
+): AsyncGenerator<SseEvent> {
+  for await (const entry of audit.read({ after, follow, signal })) {
+    if (maySee(actor, entry)) yield { id: String(entry.seq), data: JSON.stringify(entry) };
+  }
+}
+
+/** Only the owner sees the acts of other users. */
+function maySee({ name, isOwner }: Actor, { user }: AuditEntry): boolean {
+  return isOwner || user === name;
+}

@@ -5,14 +5,37 @@
  */
 import { z } from 'zod';
 import { declare } from '../../../../kernel/server/route.ts';
+import { section } from '../../../../kernel/settings/section.ts';
+import { defaultMaxEvents } from '../../../../kernel/store/store.ts';
 import { count } from '../../../../lib/schema/query.ts';
 import * as shape from '../../api/event.ts';
-import { eventConfig } from './config.ts';
 import { type EventSource, eventsAfter, followEvents } from './feed.ts';
 
 export interface EventScope {
   readonly store: EventSource;
 }
+
+/** Section `events` of config.yaml: how many events are kept. */
+const eventConfig = [
+  section('events', {
+    schema: z
+      .strictObject({
+        keep: z
+          .int()
+          .min(1000)
+          .max(10_000_000)
+          .meta({
+            description: 'How many events are kept.',
+            default: defaultMaxEvents,
+            examples: [20_000],
+          }),
+      })
+      .optional()
+      .describe('Events.'),
+    read: (content) => ({ maxEvents: content?.keep ?? defaultMaxEvents }),
+    atStart: { maxEvents: 'events.keep' },
+  }),
+] as const;
 
 const { noun, route } = declare<EventScope>();
 

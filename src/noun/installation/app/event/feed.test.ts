@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMemoryStore } from '../../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import { eventsAfter } from './feed.ts';
 
 it('a user gets all of their events, however many events of others are between them', async () => {

@@ -1,11 +1,11 @@
 /** Events for the users that may see them. An event `events.dropped` stands for those that are no longer kept. */
+
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { SseEvent } from '../../../../kernel/server/route.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { FairTurns } from '../../../../lib/flow/fair-turns.ts';
 import type { Event } from '../../../../model/event.ts';
 import type { Actor } from '../../../../model/user.ts';
-import { RecentEvents, sentOf } from './recent-events.ts';
 
 const pageSize = 1000;
 /** Followers take turns, because one event wakes all of them at once. */
@@ -90,4 +90,36 @@ function gapAfter(store: EventSource, seq: number): Event[] {
 /** Only the owner sees the events of other users. */
 function maySee({ name, isOwner }: Actor, { type, data }: Event): boolean {
   return isOwner || data.user === name || type === dropped;
+}
+
+interface EncodedEvent {
+  readonly event: Event;
+  readonly sent: SseEvent;
+}
+
+const most = 256;
+
+/**
+ * The newest events in the form in which they are sent: all followers share the same text, and none of them reads the
+ * store for it.
+ */
+class RecentEvents {
+  #events: readonly EncodedEvent[] = [];
+
+  constructor(store: { subscribe(listener: (event: Event) => void): unknown }) {
+    store.subscribe((event) => {
+      this.#events = [...this.#events, sentOf(event)].slice(-most);
+    });
+  }
+
+  /** The events after a sequence number; null: some of them are not held here. */
+  after(seq: number): readonly EncodedEvent[] | null {
+    const [first] = this.#events;
+    if (first === undefined || first.event.seq > seq + 1) return null;
+    return this.#events.slice(this.#events.findLastIndex(({ event }) => event.seq <= seq) + 1);
+  }
+}
+
+function sentOf(event: Event): EncodedEvent {
+  return { event, sent: { id: String(event.seq), event: event.type, data: JSON.stringify(event) } };
 }

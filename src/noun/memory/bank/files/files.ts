@@ -1,22 +1,11 @@
 /** The folder of a bank. Agents write there at any time: each name is resolved in an open folder, and no link is followed. */
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fchownSync, fstatSync, fsyncSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Anchor, within } from '../../../../lib/file/anchor.ts';
 import { isRefusal, openRegular, openRegularBelow, readUpTo } from '../../../../lib/file/bounded-read.ts';
 import { isErrno } from '../../../../lib/file/file.ts';
+import { makeFile } from '../../../../lib/file/make-file.ts';
 import { crashPoint } from '../../../../lib/flow/crash-point.ts';
 import { renameExchange, renameNoReplace } from '../../../../lib/sys/sys.ts';
 import { Fault } from '../../../../model/fault.ts';
@@ -148,17 +137,10 @@ export class BankFiles {
 
   #staged(content: Buffer): string {
     const path = join(this.#stage, 'new');
-    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
     rmSync(path, { force: true });
-    const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    try {
-      for (let at = 0; at < content.length; ) at += writeSync(fd, content, at);
-      fchmodSync(fd, 0o600);
-      this.#own(fd);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    const { ownerId } = this.#place;
+    const owner = ownerId === null ? {} : { owner: { uid: ownerId, gid: ownerId } };
+    makeFile(path, { bytes: content, mode: 0o600, ...owner });
     return path;
   }
 

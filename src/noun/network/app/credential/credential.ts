@@ -3,15 +3,38 @@
  * sandboxes, and removed. A view never has the value, and no sandbox gets it: the proxy has it, in memory
  * (`supply.ts`, and `noun/network/credential/credential.ts` for the promises).
  */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { declare, definedDetail, named } from '../../../../kernel/server/route.ts';
+import { path, section } from '../../../../kernel/settings/section.ts';
+import { Fault } from '../../../../model/fault.ts';
 import * as shape from '../../api/credential.ts';
-import { credentialConfig } from './config.ts';
 import type { UserCredentials } from './credentials.ts';
 
 export interface CredentialScope {
   readonly credentials: UserCredentials;
 }
+
+/** Section `authorities` of config.yaml: certificates that are trusted for the hosts of credentials. */
+const credentialConfig = [
+  section('authorities', {
+    schema: z
+      .array(path)
+      .max(100)
+      .optional()
+      .meta({
+        description:
+          'Files with certificates in PEM that are trusted for the hosts of credentials, besides the well-known authorities.',
+        default: [],
+        examples: [['/etc/ssl/company-ca.pem']],
+      }),
+    /** The certificates, in PEM. */
+    read: (files, at): { authorities: readonly string[] } => ({
+      authorities: at('authorities', () => (files ?? []).map(readAuthority)),
+    }),
+  }),
+] as const;
 
 const { noun, route } = declare<CredentialScope>();
 
@@ -47,3 +70,16 @@ export const credential = noun({
     }),
   ],
 });
+
+function readAuthority(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    new X509Certificate(text);
+    return text;
+  } catch (error) {
+    throw new Fault('invalid', `authorities: ${file} has no certificate: ${(error as Error).message}`, {
+      hint: 'Name a file with certificates in PEM.',
+      cause: error,
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
-import { createMemoryStore } from '../../../../kernel/store/memory.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { initialStatus } from '../../../sandbox/model.ts';

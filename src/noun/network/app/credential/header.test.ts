@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createMemoryStore } from '../../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
 import { UserCredentials } from './credentials.ts';
 import { credentialHeaders } from './header.ts';

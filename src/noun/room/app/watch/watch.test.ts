@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../../../kernel/store/memory.ts';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { FakeRoom } from '../../fake.ts';
 import { maxAttempts, maxChain, type RoomWatch } from '../../model/watch.ts';

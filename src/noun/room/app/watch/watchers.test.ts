@@ -1,9 +1,9 @@
 /** How a message wakes the agent in a sandbox. */
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import type { Process } from '../../../../kernel/engine/engine.ts';
-import { createMemoryStore } from '../../../../kernel/store/memory.ts';
 import type { Row } from '../../../../kernel/store/store.ts';
 import { initialStatus, type SandboxState } from '../../../sandbox/model.ts';
 import { FakeRoom } from '../../fake.ts';
