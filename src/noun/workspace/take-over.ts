@@ -10,7 +10,7 @@ import { pathFilter, pathspecText } from '../../model/pathspec.ts';
 import type { ApplyOptions, ApplyPlan, ApplySource, FileStep } from './apply/apply.ts';
 import { isStalePlan } from './apply/changed.ts';
 import { commitApply } from './apply/commit-steps.ts';
-import { type GateFacts, withGateContext } from './apply/gate-context.ts';
+import { type GateFacts, withGateContext } from './apply/gate/gate-context.ts';
 import { readJournal } from './apply/journal.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { ApplyStep } from './apply/apply.ts';
-import { withGateContext } from './apply/gate-context.ts';
+import { withGateContext } from './apply/gate/gate-context.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { digested, requireDigest } from './apply/plan-digest.ts';
 import { entryOf } from './apply/stamp.ts';

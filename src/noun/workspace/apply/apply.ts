@@ -24,7 +24,7 @@ import type { BytePath } from '../../../model/byte-path.ts';
 import type { Change, GateKind, PlannedPath, Resolution } from '../model/change.ts';
 import type { Owner } from '../tree/open-entry.ts';
 import type { ContentSource } from '../tree/reader.ts';
-import type { GateContext } from './gate-context.ts';
+import type { GateContext } from './gate/gate-context.ts';
 import type { Stamp } from './stamp.ts';
 
 export interface ApplySource {

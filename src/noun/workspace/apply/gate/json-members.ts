@@ -2,7 +2,7 @@
  * JSON with all members in the order of the text. If a name occurs twice, some programs read the first member and
  * others the last, so a gate has to see both.
  */
-import { type JsonNode, parseJsonText } from '../model/json-text.ts';
+import { type JsonNode, parseJsonText } from '../../model/json-text.ts';
 
 export interface JsonObject {
   readonly members: readonly (readonly [name: string, value: JsonTree])[];

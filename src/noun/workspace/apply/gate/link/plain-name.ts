@@ -1,4 +1,4 @@
-import { type BytePath, toText } from '../../../model/byte-path.ts';
+import { type BytePath, toText } from '../../../../../model/byte-path.ts';
 
 /** The form of a name that is equal for all names that some filesystem treats as one. */
 export function plainName(path: BytePath): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { processorMs } from '../../../../test/harness/processor-time.ts';
+import { processorMs } from '../../../../../../test/harness/processor-time.ts';
 import { dependencyNote } from './dependency-note.ts';
 
 const bytes = (text: string | object) => Buffer.from(typeof text === 'string' ? text : JSON.stringify(text));

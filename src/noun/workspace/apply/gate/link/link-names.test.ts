@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { processorMs } from '../../../../test/harness/processor-time.ts';
+import { processorMs } from '../../../../../../test/harness/processor-time.ts';
 import { LinkNames, type LinkSources } from './link-names.ts';
 
 type Links = Record<string, string>;

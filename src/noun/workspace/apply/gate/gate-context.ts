@@ -5,13 +5,13 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
-import { type BytePath, fromText, toBytes } from '../../../model/byte-path.ts';
-import { type Git, runGit, runGitSync } from '../git/git.ts';
-import type { Change } from '../model/change.ts';
-import { Folders } from '../tree/folders.ts';
-import { entryAt, look, unlessGone } from '../tree/tree.ts';
-import { LinkNames, type Names } from './link-names.ts';
-import { type ProjectLinks, projectLinks } from './project-links.ts';
+import { type BytePath, fromText, toBytes } from '../../../../model/byte-path.ts';
+import { type Git, runGit, runGitSync } from '../../git/git.ts';
+import type { Change } from '../../model/change.ts';
+import { Folders } from '../../tree/folders.ts';
+import { entryAt, look, unlessGone } from '../../tree/tree.ts';
+import { LinkNames, type Names } from './link/link-names.ts';
+import { type ProjectLinks, projectLinks } from './link/project-links.ts';
 
 export interface GateContext {
   /** All plain names by which the project reaches a path, its own plain name first. */

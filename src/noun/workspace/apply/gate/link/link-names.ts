@@ -4,7 +4,7 @@
  *
  * Names are plain (`plain-name.ts`), so that links also count on filesystems that ignore case or some characters.
  */
-import type { BytePath } from '../../../model/byte-path.ts';
+import type { BytePath } from '../../../../../model/byte-path.ts';
 import { plainName } from './plain-name.ts';
 
 export interface Names {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { fromText } from '../../../model/byte-path.ts';
-import type { Entry, GateKind } from '../model/change.ts';
+import { fromText } from '../../../../model/byte-path.ts';
+import type { Entry, GateKind } from '../../model/change.ts';
 import { gatesOf } from './gate.ts';
 import { gateNames } from './gate-names.ts';
 

@@ -3,11 +3,11 @@
  * meanwhile.
  */
 import { createHash } from 'node:crypto';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Reader } from '../tree/reader.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Reader } from '../../tree/reader.ts';
+import type { PathState } from '../planned-project.ts';
 import { type GateVerdict, verdictOf } from './gate.ts';
 import type { GateContext } from './gate-context.ts';
-import type { PathState } from './planned-project.ts';
 
 export interface GateResult extends GateVerdict {
   /** The state that was checked and that goes into the project. */

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { fromBytes } from '../../../model/byte-path.ts';
-import { Folders } from '../tree/folders.ts';
+import { fromBytes } from '../../../../../model/byte-path.ts';
+import { Folders } from '../../../tree/folders.ts';
 import { type LinkLimits, projectLinks } from './project-links.ts';
 
 let project: string;

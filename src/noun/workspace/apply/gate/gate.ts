@@ -6,13 +6,13 @@
  * trailing dots and spaces, with invisible characters, by the short name `git~1`. A folder itself runs nothing; the
  * files in it are recognised by their paths.
  */
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Change, Entry, GateKind } from '../model/change.ts';
-import { dependencyNote, maxLockBytes } from './dependency-note.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Change, Entry, GateKind } from '../../model/change.ts';
+import { dependencyNote, maxLockBytes } from './dependency/dependency-note.ts';
 import { attributesDiffer, isRepositoryPart, modulesDiffer, scriptsDiffer } from './gate-content.ts';
 import { type GateContext, noGateContext } from './gate-context.ts';
 import { type GateName, gateNames, type JudgedBy } from './gate-names.ts';
-import { plainName } from './plain-name.ts';
+import { plainName } from './link/plain-name.ts';
 
 /** The content of the file before and after; null: it cannot be read or is larger, which counts as dangerous. */
 export interface GateContent {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fromText } from '../../../model/byte-path.ts';
-import type { Entry, GateKind } from '../model/change.ts';
+import { fromText } from '../../../../model/byte-path.ts';
+import type { Entry, GateKind } from '../../model/change.ts';
 import { gatesOf, verdictOf } from './gate.ts';
 import type { GateContext } from './gate-context.ts';
-import { LinkNames } from './link-names.ts';
+import { LinkNames } from './link/link-names.ts';
 
 const plain: Entry = { type: 'file', mode: 0o644, sizeBytes: 1, target: null };
 const program: Entry = { ...plain, mode: 0o755 };

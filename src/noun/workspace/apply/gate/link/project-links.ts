@@ -3,12 +3,12 @@
  * descriptors and never through a link; no file is read, since a folder's entries say which are links. Git's index is not
  * enough: it has neither links that are not committed nor those in `.git`.
  */
-import type { Anchor } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { entryTypes, typedNames } from '../../../lib/file/folder-names.ts';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Folders } from '../tree/folders.ts';
-import { look, readLink, unlessGone } from '../tree/tree.ts';
+import type { Anchor } from '../../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../../lib/file/file.ts';
+import { entryTypes, typedNames } from '../../../../../lib/file/folder-names.ts';
+import type { BytePath } from '../../../../../model/byte-path.ts';
+import type { Folders } from '../../../tree/folders.ts';
+import { look, readLink, unlessGone } from '../../../tree/tree.ts';
 
 export interface ProjectLinks {
   readonly links: ReadonlyMap<BytePath, BytePath>;

@@ -3,7 +3,7 @@
  * lockfile is gated whatever it says. Each parser takes time in proportion to the text; what it does not understand it
  * leaves out, or it throws.
  */
-import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.ts';
+import { isObject, type JsonTree, parseMembers, valuesOf } from '../json-members.ts';
 
 /** One package that a lockfile pins. */
 export interface Pinned {

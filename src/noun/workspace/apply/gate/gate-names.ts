@@ -3,7 +3,7 @@
  *
  * A pattern matches whole names in lower case at any depth: a file, or a folder with everything in it.
  */
-import type { GateKind } from '../model/change.ts';
+import type { GateKind } from '../../model/change.ts';
 
 /** How a change of such a file is checked; `any`: every change counts. */
 export type JudgedBy = 'any' | 'attributes' | 'repository' | 'package' | 'go-module';
