@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
 import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
-import { planApply } from '../../src/noun/workspace/apply/plan-apply.ts';
+import { planApply } from '../../src/noun/workspace/apply/plan/plan.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import type { Change } from '../../src/noun/workspace/model/change.ts';
 import {

@@ -20,8 +20,8 @@ import {
   undoFolder,
   writeJournal,
 } from './journal.ts';
+import { inOrder } from './plan/steps-of.ts';
 import { type Stamp, stampOf } from './stamp.ts';
-import { inOrder } from './steps-of.ts';
 
 type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };

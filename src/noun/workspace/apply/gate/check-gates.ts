@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { BytePath } from '../../../../model/byte-path.ts';
 import type { Reader } from '../../tree/reader.ts';
-import type { PathState } from '../planned-project.ts';
+import type { PathState } from '../plan/planned-project.ts';
 import { type GateVerdict, verdictOf } from './gate.ts';
 import type { GateContext } from './gate-context.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../model/change.ts';
+import type { Entry } from '../../model/change.ts';
 import { decide, mergeModes } from './three-way.ts';
 
 /** Stands for a file with this content. */

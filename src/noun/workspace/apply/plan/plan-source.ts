@@ -1,10 +1,10 @@
 /** Decides every change of one sandbox, and plans the changes that are taken. */
-import { type BytePath, toText } from '../../../model/byte-path.ts';
-import type { Change, Conflict, Entry, PathOutcome, PlannedPath } from '../model/change.ts';
-import type { ContentSource, Reader } from '../tree/reader.ts';
-import type { ApplyOptions } from './apply.ts';
-import { checkGates, type GateResult } from './gate/check-gates.ts';
-import { noGateContext } from './gate/gate-context.ts';
+import { type BytePath, toText } from '../../../../model/byte-path.ts';
+import type { Change, Conflict, Entry, PathOutcome, PlannedPath } from '../../model/change.ts';
+import type { ContentSource, Reader } from '../../tree/reader.ts';
+import type { ApplyOptions } from '../apply.ts';
+import { checkGates, type GateResult } from '../gate/check-gates.ts';
+import { noGateContext } from '../gate/gate-context.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 import { Renames } from './renames.ts';
 import { decide, type MergeDecision, mergeModes } from './three-way.ts';

@@ -2,9 +2,9 @@
  * Makes hard links of paths that are one file in the sandbox: the first path is made, or is in the project already, and
  * the others become links to it.
  */
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { ContentSource } from '../tree/reader.ts';
-import type { ApplyStep, NewFile } from './apply.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { ContentSource } from '../../tree/reader.ts';
+import type { ApplyStep, NewFile } from '../apply.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 
 export type IsSame = (one: ContentSource, other: ContentSource) => boolean;

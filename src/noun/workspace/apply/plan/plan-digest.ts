@@ -3,9 +3,9 @@
  * exactly that, or nothing.
  */
 import { createHash } from 'node:crypto';
-import { Fault } from '../../../model/fault.ts';
-import { Reader } from '../tree/reader.ts';
-import type { ApplyPlan, ApplyStep } from './apply.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { Reader } from '../../tree/reader.ts';
+import type { ApplyPlan, ApplyStep } from '../apply.ts';
 
 export interface DigestedPlan {
   /** The plan with the hash of each content, so that an apply refuses any other content. */

@@ -1,6 +1,6 @@
 /** Files that an agent renamed without changing them, whose new name the project does not take. */
-import type { Change, PlannedPath } from '../model/change.ts';
-import type { ContentSource, Reader } from '../tree/reader.ts';
+import type { Change, PlannedPath } from '../../model/change.ts';
+import type { ContentSource, Reader } from '../../tree/reader.ts';
 
 interface Addition {
   readonly change: Change;

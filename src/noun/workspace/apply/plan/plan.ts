@@ -3,12 +3,12 @@
  * against the project as the sandboxes before it would leave it. Planning only reads; `commitApply` carries the result
  * out.
  */
-import { type BytePath, toText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { pathFilter } from '../../../model/pathspec.ts';
-import type { Change, PlannedPath } from '../model/change.ts';
-import { Reader } from '../tree/reader.ts';
-import type { ApplyOptions, ApplyPlan, ApplySource, ApplyStep } from './apply.ts';
+import { type BytePath, toText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { pathFilter } from '../../../../model/pathspec.ts';
+import type { Change, PlannedPath } from '../../model/change.ts';
+import { Reader } from '../../tree/reader.ts';
+import type { ApplyOptions, ApplyPlan, ApplySource, ApplyStep } from '../apply.ts';
 import { PlanSource } from './plan-source.ts';
 import { PlannedProject } from './planned-project.ts';
 import { stepsOf } from './steps-of.ts';

@@ -5,10 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { scratchFolder } from '../../../lib/file/scratch.ts';
-import { spawnFault } from '../../../lib/process/run.ts';
-import { Fault } from '../../../model/fault.ts';
-import { plainEnv } from '../git/git.ts';
+import { scratchFolder } from '../../../../lib/file/scratch.ts';
+import { spawnFault } from '../../../../lib/process/run.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { plainEnv } from '../../git/git.ts';
 
 export const maxMergeBytes = 4 * 1024 * 1024;
 const mergeMs = 60_000;

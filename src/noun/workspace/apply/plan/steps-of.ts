@@ -1,6 +1,6 @@
 /** Computes the steps from the project on disk to the planned project. */
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { ApplyStep } from './apply.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { ApplyStep } from '../apply.ts';
 import type { DiskState, PathState, PlannedProject } from './planned-project.ts';
 import { type IsSame, withLinks } from './with-links.ts';
 

@@ -1,9 +1,9 @@
 /** The three versions of one path, and how their bytes compare. */
-import type { BytePath } from '../../../model/byte-path.ts';
-import { isSame } from '../change/base-log.ts';
-import type { Change, Content, PlannedPath } from '../model/change.ts';
-import { isBinary } from '../tree/content.ts';
-import type { ContentSource, Reader } from '../tree/reader.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import { isSame } from '../../change/base-log.ts';
+import type { Change, Content, PlannedPath } from '../../model/change.ts';
+import { isBinary } from '../../tree/content.ts';
+import type { ContentSource, Reader } from '../../tree/reader.ts';
 import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
 import type { PathState, PlannedProject } from './planned-project.ts';
 import type { Sameness } from './three-way.ts';

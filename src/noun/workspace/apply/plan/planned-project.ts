@@ -3,12 +3,12 @@
  * disk is read once, and the apply later expects exactly the stamp that it had then.
  */
 import { readdirSync } from 'node:fs';
-import { type BytePath, fromBytes } from '../../../model/byte-path.ts';
-import { identityOf } from '../change/base-log.ts';
-import type { Entry, FileIdentity } from '../model/change.ts';
-import { Folders, lookAt, parentOf } from '../tree/folders.ts';
-import type { ContentSource } from '../tree/reader.ts';
-import { entryOf, type Stamp, stampOf } from './stamp.ts';
+import { type BytePath, fromBytes } from '../../../../model/byte-path.ts';
+import { identityOf } from '../../change/base-log.ts';
+import type { Entry, FileIdentity } from '../../model/change.ts';
+import { Folders, lookAt, parentOf } from '../../tree/folders.ts';
+import type { ContentSource } from '../../tree/reader.ts';
+import { entryOf, type Stamp, stampOf } from '../stamp.ts';
 
 /** The entry at a path, on disk or planned. */
 export interface PathState {

@@ -10,7 +10,7 @@
  * - FIFOs, sockets and devices mean something to running programs only. They are never taken and never replaced: such a
  *   change is left, and blocks nothing.
  */
-import type { Entry } from '../model/change.ts';
+import type { Entry } from '../../model/change.ts';
 
 /** Whether two sides have the same bytes. Called only for files of equal size. */
 export interface Sameness {
