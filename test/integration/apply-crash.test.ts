@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { asFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
 import { recover } from '../../src/noun/workspace/apply/recover.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import type { ApplyPlan } from '../../src/noun/workspace/apply/apply.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { planApply } from '../../src/noun/workspace/apply/plan/plan.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { keepAndList, keepBases } from '../../src/noun/workspace/change/bases.ts';

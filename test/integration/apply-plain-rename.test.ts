@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { SysError } from '../../src/lib/sys/sys.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { apply, bench, everyBase, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, harvest } from '../fixtures/tree.ts';

@@ -3,7 +3,7 @@
  * that only one side changed is as that side has it, and no change of the owner is lost without a conflict.
  */
 import { describe, expect, it } from 'vitest';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import type { PathOutcome } from '../../src/noun/workspace/model/change.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
 import { planApply } from '../../src/noun/workspace/apply/plan/plan.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';

@@ -9,7 +9,7 @@ import { Fault } from '../../../model/fault.ts';
 import { Folders, lookAt } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
 import type { ApplyStep } from './apply.ts';
-import { commitSteps } from './commit-steps.ts';
+import { commitSteps } from './commit/commit.ts';
 import {
   type Journal,
   type JournalStep,

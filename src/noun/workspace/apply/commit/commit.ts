@@ -8,19 +8,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { fstatSync } from 'node:fs';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { syncFilesystem } from '../../../lib/sys/sys.ts';
-import { toText } from '../../../model/byte-path.ts';
-import { asFault, Fault } from '../../../model/fault.ts';
-import { Folders } from '../tree/folders.ts';
-import { type Reader, reading } from '../tree/reader.ts';
-import type { ApplyPlan, ApplyStep, Remake } from './apply.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { syncFilesystem } from '../../../../lib/sys/sys.ts';
+import { toText } from '../../../../model/byte-path.ts';
+import { asFault, Fault } from '../../../../model/fault.ts';
+import { Folders } from '../../tree/folders.ts';
+import { type Reader, reading } from '../../tree/reader.ts';
+import type { ApplyPlan, ApplyStep, Remake } from '../apply.ts';
+import { findJournal, type Journal, type JournalStep, makeJournalFolder, writeJournal } from '../journal.ts';
+import { ApplyStage } from '../stage/stage.ts';
+import { makeStaging, openStaging } from '../stage/staging.ts';
 import { cleanUp, finishFirst, rollBack } from './finish.ts';
-import { findJournal, type Journal, type JournalStep, makeJournalFolder, writeJournal } from './journal.ts';
-import { ApplyStage } from './stage.ts';
-import { makeStaging, openStaging } from './staging.ts';
 
 /**
  * Each apply has its own `journalFolder`, outside of the project. After a failure the project is as it was and the

@@ -3,15 +3,15 @@
  * not remembered, so that the exchange and its reversal can both be repeated after a crash.
  */
 import { renameSync } from 'node:fs';
-import { type Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import type { Stat } from '../../../lib/sys/stat.ts';
-import { toBytes } from '../../../model/byte-path.ts';
-import { type EntryLocation, lookAt, pathOf } from '../tree/folders.ts';
-import { unlessGone } from '../tree/tree.ts';
-import type { Swap } from './journal.ts';
+import { type Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import type { Stat } from '../../../../lib/sys/stat.ts';
+import { toBytes } from '../../../../model/byte-path.ts';
+import { type EntryLocation, lookAt, pathOf } from '../../tree/folders.ts';
+import { unlessGone } from '../../tree/tree.ts';
+import type { Swap } from '../journal.ts';
+import { isIt, isUntouched } from '../stamp.ts';
 import { exchange, move } from './move.ts';
-import { isIt, isUntouched } from './stamp.ts';
 
 export class Swapping {
   readonly #swap: Swap;

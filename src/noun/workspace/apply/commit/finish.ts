@@ -1,16 +1,16 @@
 /** Finishes the apply that a journal describes, or rolls it back. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { syncFilesystem } from '../../../lib/sys/sys.ts';
-import type { BytePath } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Remake } from './apply.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { syncFilesystem } from '../../../../lib/sys/sys.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Remake } from '../apply.ts';
+import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from '../journal.ts';
+import { isStaged, openStaging, removeStaging } from '../stage/staging.ts';
 import { CarryOut } from './carry-out.ts';
-import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
-import { isStaged, openStaging, removeStaging } from './staging.ts';
 
 /** Carries out a ready journal. Throws `conflict` if the project has changed; the caller then calls `rollBack`. */
 export function finish(folder: string, journal: Journal): void {

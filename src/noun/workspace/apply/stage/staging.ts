@@ -3,14 +3,14 @@
  * daemon's account: the owner of the project, whose account an agent may have, cannot enter it unless the accounts are equal.
  */
 import { mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { statOf } from '../../../lib/sys/stat.ts';
-import { fromText } from '../../../model/byte-path.ts';
-import { pathOf } from '../tree/folders.ts';
-import { setMode, withNewEntryOpen } from '../tree/open-entry.ts';
-import { unlessGone } from '../tree/tree.ts';
-import type { Journal } from './journal.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { statOf } from '../../../../lib/sys/stat.ts';
+import { fromText } from '../../../../model/byte-path.ts';
+import { pathOf } from '../../tree/folders.ts';
+import { setMode, withNewEntryOpen } from '../../tree/open-entry.ts';
+import { unlessGone } from '../../tree/tree.ts';
+import type { Journal } from '../journal.ts';
 
 type Where = Pick<Journal, 'project' | 'staging'>;
 

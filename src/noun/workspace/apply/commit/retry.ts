@@ -4,16 +4,16 @@
  * race is only as long as one file takes.
  */
 import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
-import type { Anchor } from '../../../lib/file/anchor.ts';
-import { statOf } from '../../../lib/sys/stat.ts';
-import { openAt, setTimes } from '../../../lib/sys/sys.ts';
-import { fromText } from '../../../model/byte-path.ts';
-import { type EntryLocation, type Folders, lookAt } from '../tree/folders.ts';
-import { Reader } from '../tree/reader.ts';
-import type { FileStep, Remake } from './apply.ts';
+import type { Anchor } from '../../../../lib/file/anchor.ts';
+import { statOf } from '../../../../lib/sys/stat.ts';
+import { openAt, setTimes } from '../../../../lib/sys/sys.ts';
+import { fromText } from '../../../../model/byte-path.ts';
+import { type EntryLocation, type Folders, lookAt } from '../../tree/folders.ts';
+import { Reader } from '../../tree/reader.ts';
+import type { FileStep, Remake } from '../apply.ts';
+import type { JournalStep, Swap } from '../journal.ts';
+import { isIt, stampOf } from '../stamp.ts';
 import { changedMeanwhile } from './changed.ts';
-import type { JournalStep, Swap } from './journal.ts';
-import { isIt, stampOf } from './stamp.ts';
 import { Swapping } from './swap.ts';
 
 /** Enough for an editor that saves every few milliseconds. */

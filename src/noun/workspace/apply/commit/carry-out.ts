@@ -1,22 +1,22 @@
 /** Carries the steps of a journal out, or rolls them back. Both may be repeated after a crash. */
 import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Anchor } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { namesOf } from '../../../lib/file/folder-names.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { statOf } from '../../../lib/sys/stat.ts';
-import { syncFilesystem } from '../../../lib/sys/sys.ts';
-import { type BytePath, fromText } from '../../../model/byte-path.ts';
-import { type EntryLocation, Folders, lookAt, pathOf } from '../tree/folders.ts';
-import { setMode, setOwner, withEntryOpen, withNewEntryOpen } from '../tree/open-entry.ts';
-import type { Remake } from './apply.ts';
+import { Anchor } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { namesOf } from '../../../../lib/file/folder-names.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { statOf } from '../../../../lib/sys/stat.ts';
+import { syncFilesystem } from '../../../../lib/sys/sys.ts';
+import { type BytePath, fromText } from '../../../../model/byte-path.ts';
+import { type EntryLocation, Folders, lookAt, pathOf } from '../../tree/folders.ts';
+import { setMode, setOwner, withEntryOpen, withNewEntryOpen } from '../../tree/open-entry.ts';
+import type { Remake } from '../apply.ts';
+import type { Journal, JournalStep, Swap } from '../journal.ts';
+import { copyAs } from '../stage/copy-as.ts';
+import { linked } from '../stage/stage.ts';
+import { isIt } from '../stamp.ts';
 import { changedMeanwhile } from './changed.ts';
-import { copyAs } from './copy-as.ts';
-import type { Journal, JournalStep, Swap } from './journal.ts';
 import { Retry } from './retry.ts';
-import { linked } from './stage.ts';
-import { isIt } from './stamp.ts';
 import { Swapping } from './swap.ts';
 
 type Rmdir = JournalStep & { do: 'rmdir' };

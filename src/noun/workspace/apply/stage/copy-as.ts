@@ -1,12 +1,12 @@
 /** A copy of a file or link, equal in everything that its stamp records. */
 import { closeSync, constants, openSync, symlinkSync } from 'node:fs';
-import { setTimes } from '../../../lib/sys/sys.ts';
-import { toBytes, toText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { copyPart, openRegular, using } from '../tree/content.ts';
-import { type EntryLocation, pathOf } from '../tree/folders.ts';
-import { setMode, setOwner, withNewEntryOpen } from '../tree/open-entry.ts';
-import type { Stamp } from './stamp.ts';
+import { setTimes } from '../../../../lib/sys/sys.ts';
+import { toBytes, toText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { copyPart, openRegular, using } from '../../tree/content.ts';
+import { type EntryLocation, pathOf } from '../../tree/folders.ts';
+import { setMode, setOwner, withNewEntryOpen } from '../../tree/open-entry.ts';
+import type { Stamp } from '../stamp.ts';
 
 export function copyAs(from: EntryLocation, to: EntryLocation, was: Stamp): void {
   if (was.type === 'link') copyLink(to, was);

@@ -1,5 +1,5 @@
-import { type BytePath, toText } from '../../../model/byte-path.ts';
-import { Fault, isFault } from '../../../model/fault.ts';
+import { type BytePath, toText } from '../../../../model/byte-path.ts';
+import { Fault, isFault } from '../../../../model/fault.ts';
 
 const words = 'the project changed meanwhile';
 

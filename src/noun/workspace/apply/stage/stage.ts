@@ -1,14 +1,14 @@
 /** Prepares everything that an apply puts into the project, in a folder on the project's own filesystem. */
 import { closeSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { Anchor } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { type Stat, statOf } from '../../../lib/sys/stat.ts';
-import { createAt, linkAt } from '../../../lib/sys/sys.ts';
-import { type BytePath, fromText, toBytes, toText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { hashOf, openRegular, using } from '../tree/content.ts';
-import { type EntryLocation, type Folders, folderEntry, lookAt, pathOf } from '../tree/folders.ts';
+import { Anchor } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { type Stat, statOf } from '../../../../lib/sys/stat.ts';
+import { createAt, linkAt } from '../../../../lib/sys/sys.ts';
+import { type BytePath, fromText, toBytes, toText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { hashOf, openRegular, using } from '../../tree/content.ts';
+import { type EntryLocation, type Folders, folderEntry, lookAt, pathOf } from '../../tree/folders.ts';
 import {
   changedByOther,
   type Owner,
@@ -16,14 +16,14 @@ import {
   setOwner,
   setOwnerAndStat,
   withNewEntryOpen,
-} from '../tree/open-entry.ts';
-import type { Reader } from '../tree/reader.ts';
-import { typeOf } from '../tree/tree.ts';
-import type { ApplyStep } from './apply.ts';
-import { changedMeanwhile } from './changed.ts';
+} from '../../tree/open-entry.ts';
+import type { Reader } from '../../tree/reader.ts';
+import { typeOf } from '../../tree/tree.ts';
+import type { ApplyStep } from '../apply.ts';
+import { changedMeanwhile } from '../commit/changed.ts';
+import type { JournalStep, Swap } from '../journal.ts';
+import { isUntouched, type Stamp, stampOf } from '../stamp.ts';
 import { copyAs } from './copy-as.ts';
-import type { JournalStep, Swap } from './journal.ts';
-import { isUntouched, type Stamp, stampOf } from './stamp.ts';
 
 type HardLink = ApplyStep & { readonly do: 'hardlink' };
 type Making = (ApplyStep & { readonly do: 'file' }) | HardLink;

@@ -2,9 +2,9 @@
  * Renames that replace nothing. If the filesystem does not support them, the code checks the target and then renames.
  */
 import { renameSync } from 'node:fs';
-import { isErrno } from '../../../lib/file/file.ts';
-import { renameExchange, renameNoReplace, SysError } from '../../../lib/sys/sys.ts';
-import { type EntryLocation, folderEntry, lookAt, pathOf } from '../tree/folders.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { renameExchange, renameNoReplace, SysError } from '../../../../lib/sys/sys.ts';
+import { type EntryLocation, folderEntry, lookAt, pathOf } from '../../tree/folders.ts';
 
 /** ENOENT: the source is gone, and the plain rename reports that. */
 const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
