@@ -14,7 +14,7 @@ import {
 } from './workspace/app/thread-views.ts';
 import { recover } from './workspace/apply/recover.ts';
 import { cloneRepository, copyTree } from './workspace/base.ts';
-import { keepBases } from './workspace/change/bases.ts';
+import { keepBases } from './workspace/change/base/base.ts';
 import { foldIndex } from './workspace/change/fold-index.ts';
 import { readAgentTips } from './workspace/git/agent-tips.ts';
 import { writeDiff, writePatch } from './workspace/review-job.ts';

@@ -17,7 +17,7 @@ import type { ApplyPlan } from '../../src/noun/workspace/apply/apply.ts';
 import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { planApply } from '../../src/noun/workspace/apply/plan/plan.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
-import { keepAndList, keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { keepAndList, keepBases } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { gateKinds, type Resolution } from '../../src/noun/workspace/model/change.ts';
 import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';

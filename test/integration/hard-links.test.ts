@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
-import { keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { keepBases } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { discardChanges } from '../../src/noun/workspace/change/discard.ts';
 import { foldIndex } from '../../src/noun/workspace/change/fold-index.ts';

@@ -14,7 +14,7 @@ import { type GateFacts, withGateContext } from './apply/gate/gate-context.ts';
 import { readJournal } from './apply/journal.ts';
 import { planApply } from './apply/plan/plan.ts';
 import { digested, requireDigest } from './apply/plan/plan-digest.ts';
-import { adoptAgentVersions, keepAndList, voidApply } from './change/bases.ts';
+import { adoptAgentVersions, keepAndList, voidApply } from './change/base/base.ts';
 import type { Changes, Skipped } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
 import { type Ignored, ignoredPaths, mergeIgnored, type Split, split, unskipped } from './ignored.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adoptAgentVersions, keepBases } from '../../../src/noun/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases } from '../../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import { discardChanges } from '../../../src/noun/workspace/change/discard.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';

@@ -12,7 +12,7 @@ import type { Store } from '../../../kernel/store/store.ts';
 import type { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import { keepBases } from '../change/bases.ts';
+import { keepBases } from '../change/base/base.ts';
 import { isUnwritten } from '../change/unwritten.ts';
 import { workspacePlace } from '../launch.ts';
 import { openDisk } from '../snapshot/disk.ts';

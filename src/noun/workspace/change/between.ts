@@ -9,7 +9,7 @@ import { folderBelow, openContent, sameBytes, using } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import { type WalkedPath, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { readBaseLog } from './base-log.ts';
+import { readBaseLog } from './base/base-log.ts';
 import { afterRoot, isHiddenInGit } from './changes.ts';
 import { walkCopy } from './copy.ts';
 import { indexFolder, walkIndex } from './index-layer.ts';

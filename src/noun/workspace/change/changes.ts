@@ -7,7 +7,7 @@ import { foldersAbove } from '../tree/folders.ts';
 import { entryAt } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { readBaseLog } from './base-log.ts';
+import { readBaseLog } from './base/base-log.ts';
 import type { Base, BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
 import { baseInLog, baseInTree, isEqual, noBase } from './compare.ts';
 import { walkCopy } from './copy.ts';

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { type BytePath, fromBytes } from '../../../../model/byte-path.ts';
-import { identityOf } from '../../change/base-log.ts';
+import { identityOf } from '../../change/base/base-log.ts';
 import type { Entry, FileIdentity } from '../../model/change.ts';
 import { Folders, lookAt, parentOf } from '../../tree/folders.ts';
 import type { ContentSource } from '../../tree/reader.ts';

@@ -1,6 +1,6 @@
 /** The three versions of one path, and how their bytes compare. */
 import type { BytePath } from '../../../../model/byte-path.ts';
-import { isSame } from '../../change/base-log.ts';
+import { isSame } from '../../change/base/base-log.ts';
 import type { Change, Content, PlannedPath } from '../../model/change.ts';
 import { isBinary } from '../../tree/content.ts';
 import type { ContentSource, Reader } from '../../tree/reader.ts';

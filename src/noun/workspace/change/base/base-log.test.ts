@@ -2,10 +2,10 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Entry } from '../model/change.ts';
-import { readContent } from '../tree/content.ts';
-import { Reader } from '../tree/reader.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import type { Entry } from '../../model/change.ts';
+import { readContent } from '../../tree/content.ts';
+import { Reader } from '../../tree/reader.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
 import { BaseLogWriter, contentInLog, type KeptBase, readBaseLog } from './base-log.ts';
 import { compactBaseLog } from './compact.ts';
 

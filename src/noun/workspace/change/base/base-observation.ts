@@ -2,19 +2,19 @@
  * One observation of a live base, which records each changed path while its base can still be read. The caller walks
  * the working copy, and calls `finish` after a walk that missed nothing.
  */
-import { statOf } from '../../../lib/sys/stat.ts';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Entry } from '../model/change.ts';
-import { type FilePart, hashOf, openRegular, readChunk, using } from '../tree/content.ts';
-import { entryAt, look } from '../tree/tree.ts';
-import type { WalkedPath } from '../tree/walk.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import { statOf } from '../../../../lib/sys/stat.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
+import { type FilePart, hashOf, openRegular, readChunk, using } from '../../tree/content.ts';
+import { entryAt, look } from '../../tree/tree.ts';
+import type { WalkedPath } from '../../tree/walk.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import type { BaseLog, BaseRecord } from '../change.ts';
+import { isHiddenInGit } from '../changes.ts';
+import { baseInTree, isEqual } from '../compare.ts';
+import { type BaseFolder, type BaseTimes, clockOf, hidesBase, isProven, tickNs } from '../overlay.ts';
+import { pathLimit } from '../path-limit.ts';
 import { type BaseLogWriter, identityOf, isSame, isSameFile, type KeptBase, keptBytes } from './base-log.ts';
-import type { BaseLog, BaseRecord } from './change.ts';
-import { isHiddenInGit } from './changes.ts';
-import { baseInTree, isEqual } from './compare.ts';
-import { type BaseFolder, type BaseTimes, clockOf, hidesBase, isProven, tickNs } from './overlay.ts';
-import { pathLimit } from './path-limit.ts';
 
 /** How many bytes in deleted folders one observation hashes, to recognise files that the owner writes again. */
 const hashedBytes = 32 * 1024 * 1024;

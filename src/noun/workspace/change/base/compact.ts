@@ -6,13 +6,13 @@
 
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import type { BytePath } from '../../../model/byte-path.ts';
-import { isFault } from '../../../model/fault.ts';
-import { earlierLog, readKept } from '../tree/content.ts';
+import { syncFolder } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import { isFault } from '../../../../model/fault.ts';
+import { earlierLog, readKept } from '../../tree/content.ts';
+import type { BaseLog, BaseRecord } from '../change.ts';
 import { BaseLogWriter, contentInLog } from './base-log.ts';
-import type { BaseLog, BaseRecord } from './change.ts';
 
 const worthBytes = 1024 * 1024;
 const slack = 4;

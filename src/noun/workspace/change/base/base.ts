@@ -8,14 +8,19 @@
  */
 
 import { statSync } from 'node:fs';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Change, Content, FileIdentity } from '../model/change.ts';
-import { hashOf, openBelow, openContent, sameBytes, using } from '../tree/content.ts';
-import { Folders } from '../tree/folders.ts';
-import { Reader, reading } from '../tree/reader.ts';
-import { unlessGone } from '../tree/tree.ts';
-import type { WalkedPath } from '../tree/walk.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Change, Content, FileIdentity } from '../../model/change.ts';
+import { hashOf, openBelow, openContent, sameBytes, using } from '../../tree/content.ts';
+import { Folders } from '../../tree/folders.ts';
+import { Reader, reading } from '../../tree/reader.ts';
+import { unlessGone } from '../../tree/tree.ts';
+import type { WalkedPath } from '../../tree/walk.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import type { BaseLog, BaseRecord, Changes, Skipping } from '../change.ts';
+import { ChangeList, exceptApplied, listChanges } from '../changes.ts';
+import { projectIdentity } from '../compare.ts';
+import { indexFolder } from '../index-layer.ts';
+import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from '../overlay.ts';
 import {
   type BaseLogEnd,
   BaseLogWriter,
@@ -29,12 +34,7 @@ import {
   withoutApply,
 } from './base-log.ts';
 import { BaseObservation } from './base-observation.ts';
-import type { BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
-import { ChangeList, exceptApplied, listChanges } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
-import { projectIdentity } from './compare.ts';
-import { indexFolder } from './index-layer.ts';
-import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from './overlay.ts';
 
 export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;

@@ -8,13 +8,13 @@
 import { hash } from 'node:crypto';
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno } from '../../../lib/file/file.ts';
-import { openLog } from '../../../lib/file/rotate.ts';
-import type { Stat } from '../../../lib/sys/stat.ts';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Content, FileIdentity } from '../model/change.ts';
-import type { WorkspacePlace } from '../workspace.ts';
-import type { BaseLog, BaseOrigin, BaseRecord } from './change.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { openLog } from '../../../../lib/file/rotate.ts';
+import type { Stat } from '../../../../lib/sys/stat.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Content, FileIdentity } from '../../model/change.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import type { BaseLog, BaseOrigin, BaseRecord } from '../change.ts';
 import { LogLines } from './log-lines.ts';
 
 interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
