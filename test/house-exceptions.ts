@@ -5,5 +5,4 @@ export const exceptions = [
   'src/kernel/server/token-key.ts → src/noun/hub/token/token.ts',
   'src/noun/agent/agent.ts → src/noun/sandbox/api.ts',
   'src/noun/session/app/agent-programs.ts → src/noun/network/proxy/namespace-sockets.ts',
-  'src/noun/swarm/app/sandbox-actions.ts → src/noun/workspace/git/bundle.ts',
 ] as const;

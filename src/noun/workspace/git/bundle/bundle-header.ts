@@ -1,7 +1,7 @@
 /** The header of a git bundle, parsed strictly: an agent wrote it. */
-import { Fault } from '../../../model/fault.ts';
-import { blank, hasInvisible } from '../../../model/invisible.ts';
-import { printable } from '../../../model/name.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { blank, hasInvisible } from '../../../../model/invisible.ts';
+import { printable } from '../../../../model/name.ts';
 
 export interface BundleRef {
   /** The name of a local branch, without `refs/heads/`; null: HEAD. */

@@ -2,14 +2,14 @@
  * Reads the tips of the branches of an agent's repository without git, since git could run on the host what an agent
  * wrote there. Only files that the working copy has itself are read; the rest is the project's.
  */
-import { type Anchor, within } from '../../../lib/file/anchor.ts';
-import { type BytePath, toBytes } from '../../../model/byte-path.ts';
-import { afterRoot } from '../change/changes.ts';
-import { folderBelow, openRegular, readChunk, using } from '../tree/content.ts';
-import { unlessGone } from '../tree/tree.ts';
-import type { WorkspacePlace } from '../workspace.ts';
-import { gitOutput } from './git.ts';
-import { openProjectGit } from './project-git.ts';
+import { type Anchor, within } from '../../../../lib/file/anchor.ts';
+import { type BytePath, toBytes } from '../../../../model/byte-path.ts';
+import { afterRoot } from '../../change/changes.ts';
+import { folderBelow, openRegular, readChunk, using } from '../../tree/content.ts';
+import { unlessGone } from '../../tree/tree.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import { gitOutput } from '../git.ts';
+import { openProjectGit } from '../project-git.ts';
 
 export interface AgentTips {
   readonly oids: readonly string[];

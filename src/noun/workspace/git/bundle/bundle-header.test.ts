@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFault } from '../../../model/fault.ts';
+import { isFault } from '../../../../model/fault.ts';
 import { isBranchName, parseBundleHeader } from './bundle-header.ts';
 
 const oid = 'a1'.repeat(20);

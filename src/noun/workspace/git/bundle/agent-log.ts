@@ -1,7 +1,7 @@
 /** The commits of an agent that were fetched into the project's repository and that no ref of the project has. */
-import { refFolder } from '../../../model/name.ts';
-import { gitOutput } from './git.ts';
-import { openProjectGit } from './project-git.ts';
+import { refFolder } from '../../../../model/name.ts';
+import { gitOutput } from '../git.ts';
+import { openProjectGit } from '../project-git.ts';
 
 export interface AgentCommit {
   readonly commit: string;

@@ -4,14 +4,14 @@
  * in a separate folder first; a bundle that is refused leaves nothing in the repository.
  */
 import { closeSync } from 'node:fs';
-import { openRegular, readUpTo } from '../../../lib/file/bounded-read.ts';
-import { fromText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Limits } from '../../../model/limits.ts';
-import { refFolder } from '../../../model/name.ts';
+import { openRegular, readUpTo } from '../../../../lib/file/bounded-read.ts';
+import { fromText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Limits } from '../../../../model/limits.ts';
+import { refFolder } from '../../../../model/name.ts';
+import { type GitRunOptions, gitOutput, quoted, runGit } from '../git.ts';
+import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from '../project-git.ts';
 import { type BundleHeader, maxHeaderBytes, parseBundleHeader, refused } from './bundle-header.ts';
-import { type GitRunOptions, gitOutput, quoted, runGit } from './git.ts';
-import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
 
 export interface TakenRef {
   readonly ref: string;
