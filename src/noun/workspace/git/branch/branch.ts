@@ -3,13 +3,13 @@
  * in a private index, and the branch is updated only if it still has the commit that it had when it was opened.
  */
 import { join } from 'node:path';
-import { toBytes } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { printable } from '../../../model/name.ts';
-import type { Entry } from '../model/change.ts';
+import { toBytes } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { printable } from '../../../../model/name.ts';
+import type { Entry } from '../../model/change.ts';
+import { gitFault, gitMode, gitOutput, runGit } from '../git.ts';
+import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from '../project-git.ts';
 import { type BranchTree, displacedBy, listTree, type ProjectBranch } from './branch-tree.ts';
-import { gitFault, gitMode, gitOutput, runGit } from './git.ts';
-import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
 import { withQuarantine } from './quarantine.ts';
 import { type BranchChange, writeBlobs } from './write-blobs.ts';
 

@@ -1,13 +1,13 @@
 /** Writes the content of files and links into a repository with one call of git. */
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { type BytePath, toBytes, toText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Entry } from '../model/change.ts';
-import { type FilePart, isHollow, openContent, readChunk } from '../tree/content.ts';
-import type { ContentSource } from '../tree/reader.ts';
-import { fastImport } from './fast-import.ts';
-import type { Git } from './git.ts';
+import { type BytePath, toBytes, toText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Entry } from '../../model/change.ts';
+import { type FilePart, isHollow, openContent, readChunk } from '../../tree/content.ts';
+import type { ContentSource } from '../../tree/reader.ts';
+import { fastImport } from '../fast-import.ts';
+import type { Git } from '../git.ts';
 
 export interface BranchChange {
   readonly path: BytePath;

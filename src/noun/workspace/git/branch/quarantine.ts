@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno, removeTree } from '../../../lib/file/file.ts';
-import { type BytePath, fromText, toBytes } from '../../../model/byte-path.ts';
-import { setOwner, withNewEntryOpen } from '../tree/open-entry.ts';
-import { gitOutput, quoted } from './git.ts';
-import type { ProjectGit } from './project-git.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno, removeTree } from '../../../../lib/file/file.ts';
+import { type BytePath, fromText, toBytes } from '../../../../model/byte-path.ts';
+import { setOwner, withNewEntryOpen } from '../../tree/open-entry.ts';
+import { gitOutput, quoted } from '../git.ts';
+import type { ProjectGit } from '../project-git.ts';
 
 export interface Quarantine {
   /** Git that reads the project's objects and writes none of them. */

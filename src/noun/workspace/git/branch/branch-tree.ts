@@ -1,12 +1,12 @@
 /** Reads the entries of a branch of the project's repository. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { type BytePath, fromBytes } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Entry } from '../model/change.ts';
-import { foldersAbove } from '../tree/folders.ts';
-import { gitFault, gitOutput, startGit } from './git.ts';
-import type { ProjectGit } from './project-git.ts';
+import { type BytePath, fromBytes } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Entry } from '../../model/change.ts';
+import { foldersAbove } from '../../tree/folders.ts';
+import { gitFault, gitOutput, startGit } from '../git.ts';
+import type { ProjectGit } from '../project-git.ts';
 import type { BranchChange } from './write-blobs.ts';
 
 /** Plain data. */
