@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
-import { openStore } from '../../src/noun/workspace/git/git-store.ts';
-import { type ChangeSummary, summary, unifiedDiff } from '../../src/noun/workspace/git/review.ts';
+import { openStore } from '../../src/noun/workspace/git/review/git-store.ts';
+import { type ChangeSummary, summary, unifiedDiff } from '../../src/noun/workspace/git/review/review.ts';
 import type { Change } from '../../src/noun/workspace/model/change.ts';
 import { type Files, put, workingCopy } from '../harness/working-copy.ts';
 

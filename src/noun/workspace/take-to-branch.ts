@@ -15,7 +15,7 @@ import { commitToBranch, openBranch } from './git/branch/branch.ts';
 import type { ProjectBranch } from './git/branch/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch/branch-tree.ts';
 import type { BranchChange } from './git/branch/write-blobs.ts';
-import { isInsideGit } from './git/git-store.ts';
+import { isInsideGit } from './git/review/git-store.ts';
 import { type Ignored, mergeIgnored, split } from './ignored.ts';
 import type { Change, PlannedPath } from './model/change.ts';
 import { withChosen } from './pick.ts';

@@ -8,11 +8,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BytePath } from '../../../model/byte-path.ts';
-import type { Change, Entry } from '../model/change.ts';
-import { Reader } from '../tree/reader.ts';
-import { fastImport } from './fast-import.ts';
-import { type Git, gitMode, quoted } from './git.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import type { Change, Entry } from '../../model/change.ts';
+import { Reader } from '../../tree/reader.ts';
+import { fastImport } from '../fast-import.ts';
+import { type Git, gitMode, quoted } from '../git.ts';
 import {
   type Fact,
   hasCrLf,

@@ -1,8 +1,8 @@
 /** Lines in the style of git about what its unified diff cannot show. */
-import type { BytePath } from '../../../model/byte-path.ts';
-import { type Change, type Entry, ignoredText } from '../model/change.ts';
-import { foldersAbove } from '../tree/folders.ts';
-import { quoteName } from './git.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import { type Change, type Entry, ignoredText } from '../../model/change.ts';
+import { foldersAbove } from '../../tree/folders.ts';
+import { quoteName } from '../git.ts';
 import type { ChangeFacts } from './git-store.ts';
 import type { Fact } from './stored-content.ts';
 

@@ -3,9 +3,9 @@
  * what git cannot show. The output of git is passed on byte by byte; only names are quoted. The program that shows it on a
  * terminal escapes control characters.
  */
-import { type BytePath, isText, toBytes, toText } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Change, Entry, EntryType } from '../model/change.ts';
+import { type BytePath, isText, toBytes, toText } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Change, Entry, EntryType } from '../../model/change.ts';
 import { type DiffEntry, type LineCount, openDiff } from './git-diff.ts';
 import type { ChangeFacts, GitStore } from './git-store.ts';
 import { factLine, type LeftOut, leftOut, notes, octal } from './review-notes.ts';

@@ -1,10 +1,10 @@
 /** Loads what a store holds of a file: its bytes, or a placeholder and facts about it. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type BytePath, toBytes } from '../../../model/byte-path.ts';
-import type { Content, Entry } from '../model/change.ts';
-import { copyContent, isBinary, isHollow } from '../tree/content.ts';
-import type { Reader } from '../tree/reader.ts';
+import { type BytePath, toBytes } from '../../../../model/byte-path.ts';
+import type { Content, Entry } from '../../model/change.ts';
+import { copyContent, isBinary, isHollow } from '../../tree/content.ts';
+import type { Reader } from '../../tree/reader.ts';
 
 /** The facts about one side of a file that is not shown. */
 export interface Fact {

@@ -2,10 +2,10 @@
  * Changes as one mail that `git am` takes on a checkout of their base. It holds what git can hold: files with their one
  * mode bit, and links. `leftOut` names the other changes.
  */
-import type { BytePath } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { Change } from '../model/change.ts';
-import { foldersAbove } from '../tree/folders.ts';
+import type { BytePath } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { Change } from '../../model/change.ts';
+import { foldersAbove } from '../../tree/folders.ts';
 import { openDiff } from './git-diff.ts';
 import { isInsideGit, openStore } from './git-store.ts';
 import { address, bodyText, headerText, mailDate, quotedPrintable } from './mail.ts';

@@ -1,7 +1,7 @@
 /** The output of git for the two trees of a store: which paths differ, how, and the patch of each. */
-import { type BytePath, fromBytes } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { gitFault, startGit } from './git.ts';
+import { type BytePath, fromBytes } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { gitFault, startGit } from '../git.ts';
 import type { GitStore } from './git-store.ts';
 
 export interface DiffEntry {
