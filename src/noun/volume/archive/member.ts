@@ -1,7 +1,7 @@
 /**
  * One entry of a tar archive: the fields of its header of 512 bytes, and the records of an extended header before it.
  */
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
 
 export const blockBytes = 512;
 

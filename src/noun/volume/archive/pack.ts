@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failed, type Program, type ProgramEnd, start } from '../../lib/process/program.ts';
-import { run } from '../../lib/process/run.ts';
-import { pipe } from '../../lib/sys/sys.ts';
-import { isFault } from '../../model/fault.ts';
+import { failed, type Program, type ProgramEnd, start } from '../../../lib/process/program.ts';
+import { run } from '../../../lib/process/run.ts';
+import { pipe } from '../../../lib/sys/sys.ts';
+import { isFault } from '../../../model/fault.ts';
+import type { OnProgress } from '../work.ts';
 import { lookForSpecial, tooLong } from './special.ts';
-import type { OnProgress } from './work.ts';
 
 export type Compression = 'zstd' | 'gzip';
 

@@ -1,7 +1,7 @@
 /** Unpacks a compressed stream of entries into a folder, checking each entry. */
 import { pipeline } from 'node:stream/promises';
-import { failed, type Program, start } from '../../lib/process/program.ts';
-import { isFault } from '../../model/fault.ts';
+import { failed, type Program, start } from '../../../lib/process/program.ts';
+import { isFault } from '../../../model/fault.ts';
 import { damaged } from './member.ts';
 import { MemberRule } from './member-rule.ts';
 import { judged, spaced } from './member-stream.ts';

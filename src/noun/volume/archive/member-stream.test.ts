@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asFault } from '../../model/fault.ts';
+import { asFault } from '../../../model/fault.ts';
 import { makeHeader, padded } from './member.ts';
 import { MemberRule, maxPathBytes } from './member-rule.ts';
 import { judged } from './member-stream.ts';

@@ -1,8 +1,8 @@
 /** What a backup does not contain: sockets and pipes, which are useless later, and paths that are too long. */
 import { lstatSync } from 'node:fs';
-import { outputOf } from '../../lib/process/program.ts';
-import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
+import { outputOf } from '../../../lib/process/program.ts';
+import { Fault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
 import { maxPathBytes } from './member-rule.ts';
 
 const kinds: Readonly<Record<string, string>> = { s: 'socket', p: 'pipe', b: 'device', c: 'device' };

@@ -3,8 +3,8 @@
  * pass through no link. Everything else is refused, except entries that any user can make and that hold no data: those
  * are left out.
  */
-import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
+import { Fault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
 import type { Header } from './member.ts';
 
 /** A longer path cannot be passed to one system call. */

@@ -1,8 +1,8 @@
 /** What an archive says about itself. It proves nothing: a person who can write the file can write any manifest. */
 import { createHash } from 'node:crypto';
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../../../model/fault.ts';
+import { isShared, isVolumeType, labelPattern, type VolumeKind } from '../model.ts';
 import { damaged } from './member.ts';
-import { isShared, isVolumeType, labelPattern, type VolumeKind } from './model.ts';
 import type { Compression } from './pack.ts';
 
 export const archiveFormat = 1;

@@ -1,6 +1,6 @@
 /** Checks an archive on its way to the program that unpacks it: each entry before a byte of it is passed on. */
 import { statfs } from 'node:fs/promises';
-import { Fault, spaceHint } from '../../model/fault.ts';
+import { Fault, spaceHint } from '../../../model/fault.ts';
 import { blockBytes, damaged, type Header, isZero, padded, parseHeader, parseRecords } from './member.ts';
 import type { MemberRule } from './member-rule.ts';
 
