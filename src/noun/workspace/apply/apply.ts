@@ -2,11 +2,11 @@
  * An apply takes changes of working copies over into their project. An undo takes an apply back.
  *
  * Life: plan → stage → exchange → done, and perhaps undone.
- * - `planApply` (plan-apply.ts) reads the changes and the project, decides each path by three-way merge, and checks the
- *   changes that it takes against the gates. The result is a `ApplyPlan`: plain data that can be shown before anything is
- *   done.
- * - `commitApply` (commit-steps.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
- *   project, marks the journal as ready, and exchanges each path with what it replaces.
+ * - `planApply` (plan/plan.ts) reads the changes and the project, decides each path by three-way merge, and checks the
+ *   changes that it takes against the gates (gate/gate.ts). The result is an `ApplyPlan`: plain data that can be shown
+ *   before anything is done.
+ * - `commitApply` (commit/commit.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
+ *   project (stage/stage.ts), marks the journal as ready, and exchanges each path with what it replaces.
  * - `recover` (recover.ts) runs when a daemon starts: it finishes a journal that is ready and rolls back one that is not.
  * - `undoApply` (undo.ts) plans the inverse steps from the journal and carries them out in the same way.
  *

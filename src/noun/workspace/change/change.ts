@@ -5,8 +5,8 @@
  * an apply takes it over or a discard removes it. An observation costs no more than a walk over the changed paths, so
  * the base is observed before a command starts, when it ends, every few seconds while it runs, and before an apply.
  * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
- * - `keepBases` (bases.ts) observes the base: it writes a record of each changed path to `base.log` (base-log.ts,
- *   compact.ts).
+ * - `keepBases` (base/base.ts) observes the base: it writes a record of each changed path to `base.log`
+ *   (base/base-log.ts).
  * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back
  *   after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
