@@ -90,8 +90,7 @@ function isDivisible(
 ): boolean {
   if ((status !== 'M' && status !== 'R') || facts.has(path) || (from !== null && facts.has(from))) return false;
   const sides = [changes.get(path), changes.get(from ?? path)];
-  const isPlain = sides.every((change) => change?.baseKnown && change.hardLink === null);
-  return isPlain && parseSection(section.toString('latin1')).hunks.length > 0;
+  return sides.every((change) => change?.baseKnown) && parseSection(section.toString('latin1')).hunks.length > 0;
 }
 
 /** Writes the versions below `input.scratch`, which the caller keeps until they are taken. */

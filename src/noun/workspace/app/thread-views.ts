@@ -52,7 +52,6 @@ function changeView(one: ReviewedWorkspace['changes'][number]): ChangeView {
     oldSha256: one.oldSha256,
     newSha256: one.newSha256,
     baseKnown: one.baseKnown,
-    hardLink: one.hardLink,
     gates: [...one.gates],
     note: one.note,
   };

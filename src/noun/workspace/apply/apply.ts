@@ -17,7 +17,8 @@
  *   compared with the one that the plan saw; if they differ, the path is decided again, or the apply is rolled back.
  * - The journal keeps the replaced entries until the apply is undone or the journal is removed. An undo refuses a path
  *   that was changed after the apply.
- * - No link is followed: neither in the project nor in a working copy.
+ * - No link is followed: neither in the project nor in a working copy. A path that is one of several hard links is a file
+ *   like any other: a new file takes its place, as with git's checkout, and nothing is written or set through it.
  * - A change that could run a program on the host (hooks, settings, scripts, …) is taken only if its gate is allowed.
  */
 import type { BytePath } from '../../../model/byte-path.ts';
@@ -57,16 +58,6 @@ export type ApplyStep =
   | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
   | { readonly do: 'mkdir'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFolder }
   | { readonly do: 'file'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFile }
-  /** A hard link to the file that an earlier step makes at `to`, or that the project has there if `was` is not null. */
-  | {
-      readonly do: 'hardlink';
-      readonly path: BytePath;
-      readonly old: Stamp | null;
-      readonly to: BytePath;
-      readonly was: Stamp | null;
-      /** The file to make if the filesystem refuses the hard link. */
-      readonly make: NewFile;
-    }
   | { readonly do: 'link'; readonly path: BytePath; readonly old: Stamp | null; readonly target: BytePath }
   /** Puts back a file or link that an apply took out and kept at the host path `kept`. */
   | {

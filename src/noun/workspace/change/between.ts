@@ -92,7 +92,6 @@ function changeOf(path: BytePath, before: Found, after: Found): Change {
     path,
     before: before.entry,
     after: after.entry,
-    hardLink: null,
     beforeContent: before.content,
     afterContent: after.content,
     baseKnown: true,

@@ -80,8 +80,6 @@ export interface BaseRecord {
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
   /** The apply that took this over; null: none. */
   readonly apply: string | null;
-  /** For an applied path: another path that is the same file. */
-  readonly hardLink: BytePath | null;
   /** The record that counts again if that apply is undone. */
   readonly previous: BaseRecord | null;
 }

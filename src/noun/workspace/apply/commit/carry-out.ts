@@ -13,7 +13,6 @@ import { setMode, setOwner, withEntryOpen, withNewEntryOpen } from '../../tree/o
 import type { Remake } from '../apply.ts';
 import type { Journal, JournalStep, Swap } from '../journal.ts';
 import { copyAs } from '../stage/copy-as.ts';
-import { linked } from '../stage/stage.ts';
 import { isIt } from '../stamp.ts';
 import { changedMeanwhile } from './changed.ts';
 import { Retry } from './retry.ts';
@@ -105,10 +104,9 @@ export class CarryOut {
 
   /** Moves the entries that came out of the project to the journal. */
   keepOld(): void {
-    const copies = new Map<string, EntryLocation>();
     for (const swap of this.#swaps()) {
       const displaced = this.#swapping(swap).displaced();
-      if (displaced) keep(displaced, this.#kept(swap), swap, copies);
+      if (displaced) keep(displaced, this.#kept(swap), swap);
     }
     for (const { fd } of [this.#staging, this.#old]) syncFilesystem(fd);
   }
@@ -202,16 +200,13 @@ function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: n
   return changed ?? false;
 }
 
-/** Hard links to one file stay hard links when they are copied to another filesystem. */
-function keep(from: EntryLocation, to: EntryLocation, { old }: Swap, copies: Map<string, EntryLocation>): void {
+function keep(from: EntryLocation, to: EntryLocation, { old }: Swap): void {
   try {
     renameSync(pathOf(from), pathOf(to));
   } catch (error) {
     if (!isErrno(error, 'EXDEV')) throw error;
     rmSync(pathOf(to), { force: true });
-    const other = copies.get(old!.ino);
-    if (other === undefined || !linked(other, to)) copyAs(from, to, old!);
-    copies.set(old!.ino, to);
+    copyAs(from, to, old!);
   }
 }
 

@@ -14,7 +14,6 @@ import { crashPoint } from '../../../../lib/flow/crash-point.ts';
 import { syncFilesystem } from '../../../../lib/sys/sys.ts';
 import { toText } from '../../../../model/byte-path.ts';
 import { asFault, Fault } from '../../../../model/fault.ts';
-import { Folders } from '../../tree/folders.ts';
 import { type Reader, reading } from '../../tree/reader.ts';
 import type { ApplyPlan, ApplyStep, Remake } from '../apply.ts';
 import { findJournal, type Journal, type JournalStep, makeJournalFolder, writeJournal } from '../journal.ts';
@@ -67,21 +66,16 @@ function stage(folder: string, journal: Journal, steps: readonly ApplyStep[], re
   const owner = within(Anchor.reach(journal.project), ({ fd }) => fstatSync(fd));
   makeStaging(journal);
   crashPoint('apply:staging-made');
-  const folders = new Folders(journal.project);
-  try {
-    const prepared = within(openStaging(journal)!, (staging) => {
-      const done = stageAll(new ApplyStage(staging, owner, reader, folders), steps);
-      syncFilesystem(staging.fd);
-      return done;
-    });
-    crashPoint('apply:staged');
-    const ready: Journal = { ...journal, state: 'ready', steps: prepared };
-    writeJournal(folder, ready);
-    crashPoint('apply:ready');
-    return ready;
-  } finally {
-    folders.close();
-  }
+  const prepared = within(openStaging(journal)!, (staging) => {
+    const done = stageAll(new ApplyStage(staging, owner, reader), steps);
+    syncFilesystem(staging.fd);
+    return done;
+  });
+  crashPoint('apply:staged');
+  const ready: Journal = { ...journal, state: 'ready', steps: prepared };
+  writeJournal(folder, ready);
+  crashPoint('apply:ready');
+  return ready;
 }
 
 function stageAll(stage: ApplyStage, steps: readonly ApplyStep[]): JournalStep[] {

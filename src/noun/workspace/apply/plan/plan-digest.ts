@@ -43,6 +43,6 @@ function described(step: ApplyStep, content: string | null): object {
 
 /** Leaves out `sparse:` hashes: a commit to a branch computes the hash of all bytes, which differs. */
 function withHash(step: ApplyStep, sha256: string): ApplyStep {
-  if ((step.do !== 'file' && step.do !== 'hardlink') || sha256.startsWith('sparse:')) return step;
+  if (step.do !== 'file' || sha256.startsWith('sparse:')) return step;
   return { ...step, make: { ...step.make, sha256: step.make.sha256 ?? sha256 } };
 }

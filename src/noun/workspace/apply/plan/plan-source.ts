@@ -92,7 +92,6 @@ export class PlanSource {
   #follow(decision: MergeDecision, versions: Versions): PlannedPath {
     if (decision.verdict === 'take') return this.#take(versions, 'take', null);
     if (decision.verdict === 'merge') return this.#merge(versions, decision.content, decision.mode);
-    if (decision.verdict === 'same' && this.#isToBeLinked(versions)) return this.#take(versions, 'take', null);
     if (decision.verdict !== 'conflict') return this.#result(versions, decision.verdict);
     const markers = decision.markers ? () => this.#withMarkers(versions) : null;
     const canTakeAgents = versions.change.perhapsUnseen !== true;
@@ -102,17 +101,6 @@ export class PlanSource {
       canTakeAgents,
       markers,
     });
-  }
-
-  /** True: the project has, or will have, the content at both paths, but as two files. */
-  #isToBeLinked(versions: Versions): boolean {
-    const { path, after, hardLink } = versions.change;
-    const [here, there] = [this.#at.planned.onDisk(path), hardLink === null ? null : this.#at.planned.look(hardLink)];
-    if (here === null || there === null || here !== versions.project || !isLike(here.entry, after)) return false;
-    if (!versions.projectIsAgent()) return false;
-    if (there.from !== null) return there.from === this.#at.sandbox && there.file === hardLink;
-    const other = this.#at.planned.onDisk(hardLink!)!;
-    return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.agentIs(other.source!);
   }
 
   #take(versions: Versions, outcome: PathOutcome, conflict: Conflict | null): PlannedPath {
@@ -137,12 +125,7 @@ export class PlanSource {
   #merge(versions: Versions, content: 'project' | 'agent' | 'both', mode: number): PlannedPath {
     const { after } = versions.change;
     if (content === 'agent')
-      return this.#carry(
-        versions,
-        this.#named(versions, this.#stateOf({ ...after!, mode }, versions.agent)),
-        'merge',
-        null,
-      );
+      return this.#carry(versions, this.#stateOf({ ...after!, mode }, versions.agent), 'merge', null);
     if (content === 'project') {
       const { entry, source } = versions.project!;
       return this.#carry(versions, this.#stateOf({ ...entry, mode }, source), 'merge', null);
@@ -154,7 +137,7 @@ export class PlanSource {
     const merged = versions.merge(this.#at.sandbox);
     const clash = { with: versions.project!.from, canTakeAgents: true, markers: null };
     if (typeof merged === 'string') return this.#settle(versions, { ...clash, reason: merged });
-    const state = this.#named(versions, this.#written(merged.bytes, mode));
+    const state = this.#written(merged.bytes, mode);
     if (merged.clean) return this.#carry(versions, state, 'merge', null);
     return this.#settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => state });
   }
@@ -213,11 +196,7 @@ export class PlanSource {
 
   #agentState(versions: Versions): PathState | null {
     const { after } = versions.change;
-    return after && this.#named(versions, this.#stateOf(after, versions.agent));
-  }
-
-  #named({ change: { path, hardLink } }: Versions, state: PathState): PathState {
-    return state.entry.type === 'file' ? { ...state, file: hardLink ?? path } : state;
+    return after && this.#stateOf(after, versions.agent);
   }
 
   #written(bytes: Uint8Array, mode: number): PathState {
@@ -231,12 +210,8 @@ export class PlanSource {
   #result(versions: Versions, outcome: PathOutcome, conflict: Conflict | null = null): PlannedPath {
     const { path } = versions.change;
     const verdict = { gates: [], note: null };
-    return { path, sandbox: this.#at.sandbox, change: versions.kind(), outcome, hardLink: null, ...verdict, conflict };
+    return { path, sandbox: this.#at.sandbox, change: versions.kind(), outcome, ...verdict, conflict };
   }
-}
-
-function isLike(entry: Entry, other: Entry | null): boolean {
-  return other?.type === 'file' && JSON.stringify(entry) === JSON.stringify(other);
 }
 
 function conflictOf({ change, project }: Versions, clash: Clash): Conflict {

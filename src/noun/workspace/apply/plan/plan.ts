@@ -6,9 +6,9 @@
 import { type BytePath, toText } from '../../../../model/byte-path.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { pathFilter } from '../../../../model/pathspec.ts';
-import type { Change, PlannedPath } from '../../model/change.ts';
+import type { Change } from '../../model/change.ts';
 import { Reader } from '../../tree/reader.ts';
-import type { ApplyOptions, ApplyPlan, ApplySource, ApplyStep } from '../apply.ts';
+import type { ApplyOptions, ApplyPlan, ApplySource } from '../apply.ts';
 import { PlanSource } from './plan-source.ts';
 import { PlannedProject } from './planned-project.ts';
 import { stepsOf } from './steps-of.ts';
@@ -22,17 +22,11 @@ export function planApply(sources: readonly ApplySource[], project: string, opti
       new PlanSource({ planned, reader, sandbox, project, options }, changes).decide(wanted(changes, options)),
     );
     const blocked = paths.some(({ outcome }) => outcome === 'conflict' || outcome === 'gated');
-    const steps = blocked ? [] : stepsOf(planned, (one, other) => reader.same(one, other));
-    return { paths: withHardLinks(paths, steps), blocked, steps };
+    return { paths, blocked, steps: blocked ? [] : stepsOf(planned) };
   } finally {
     reader.close();
     planned.close();
   }
-}
-
-function withHardLinks(paths: readonly PlannedPath[], steps: readonly ApplyStep[]): PlannedPath[] {
-  const links = new Map(steps.flatMap((step) => (step.do === 'hardlink' ? [[step.path, step.to] as const] : [])));
-  return paths.map((planned) => ({ ...planned, hardLink: links.get(planned.path) ?? null }));
 }
 
 function checkPaths(sources: readonly ApplySource[], paths: readonly BytePath[]): void {

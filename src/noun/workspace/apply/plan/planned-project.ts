@@ -19,8 +19,6 @@ export interface PathState {
   readonly sha256?: string;
   /** The sandbox that the entry comes from; null: the project. */
   readonly from: string | null;
-  /** For files of a sandbox: the path that identifies the file among all of its names. */
-  readonly file?: BytePath;
 }
 
 /** The entry on disk. */

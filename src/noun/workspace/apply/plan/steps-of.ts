@@ -2,7 +2,6 @@
 import type { BytePath } from '../../../../model/byte-path.ts';
 import type { ApplyStep } from '../apply.ts';
 import type { DiskState, PathState, PlannedProject } from './planned-project.ts';
-import { type IsSame, withLinks } from './with-links.ts';
 
 /**
  * No entry can be made or removed in a folder without write permission, so such modes are removed first and set last.
@@ -14,16 +13,13 @@ const order: readonly ((step: ApplyStep) => boolean)[] = [
   (step) => step.do === 'remove',
   (step) => step.do === 'rmdir',
   (step) => step.do === 'mkdir',
-  (step) => ['file', 'hardlink', 'link', 'restore'].includes(step.do),
+  (step) => ['file', 'link', 'restore'].includes(step.do),
   (step) => step.do === 'chmod' && !canWrite(step.mode),
 ];
 
-export function stepsOf(project: PlannedProject, isSame: IsSame): ApplyStep[] {
+export function stepsOf(project: PlannedProject): ApplyStep[] {
   const paths = [...project.planned.keys()].sort();
-  const steps = inOrder(
-    paths.flatMap((path) => stepsAt(path, project.onDisk(path), project.planned.get(path) ?? null)),
-  );
-  return withLinks(steps, project, isSame);
+  return inOrder(paths.flatMap((path) => stepsAt(path, project.onDisk(path), project.planned.get(path) ?? null)));
 }
 
 /** `steps` are sorted by path. */

@@ -39,13 +39,9 @@ export class Versions implements Sameness {
   }
 
   agentIsBase(): boolean {
-    const { before, after, hardLink } = this.change;
-    // A change without a hard link always differs in something: if not in the mode, then in the content.
-    return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.agent);
-  }
-
-  agentIs(source: ContentSource): boolean {
-    return this.#same(source, this.agent);
+    const { before, after } = this.change;
+    // A change differs in something: if not in the mode, then in the content.
+    return before?.mode !== after?.mode && this.#same(this.#base(), this.agent);
   }
 
   kind(): PlannedPath['change'] {
@@ -54,8 +50,7 @@ export class Versions implements Sameness {
     if (after === null) return 'deleted';
     if (before.type !== after.type) return 'retyped';
     if (before.type !== 'file') return before.type === 'folder' ? 'mode' : 'modified';
-    if (before.sizeBytes !== after.sizeBytes || !this.agentIsBase()) return 'modified';
-    return before.mode === after.mode ? 'linked' : 'mode';
+    return before.sizeBytes === after.sizeBytes && this.agentIsBase() ? 'mode' : 'modified';
   }
 
   /** Returns the merge, or a text that says why there can be none. */

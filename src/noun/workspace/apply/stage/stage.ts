@@ -7,8 +7,7 @@ import { type Stat, statOf } from '../../../../lib/sys/stat.ts';
 import { createAt, linkAt } from '../../../../lib/sys/sys.ts';
 import { type BytePath, fromText, toBytes, toText } from '../../../../model/byte-path.ts';
 import { Fault } from '../../../../model/fault.ts';
-import { hashOf, openRegular, using } from '../../tree/content.ts';
-import { type EntryLocation, type Folders, folderEntry, lookAt, pathOf } from '../../tree/folders.ts';
+import { type EntryLocation, folderEntry, lookAt, pathOf } from '../../tree/folders.ts';
 import {
   changedByOther,
   type Owner,
@@ -19,33 +18,23 @@ import {
 } from '../../tree/open-entry.ts';
 import type { Reader } from '../../tree/reader.ts';
 import { typeOf } from '../../tree/tree.ts';
-import type { ApplyStep } from '../apply.ts';
-import { changedMeanwhile } from '../commit/changed.ts';
+import type { ApplyStep, FileStep } from '../apply.ts';
 import type { JournalStep, Swap } from '../journal.ts';
-import { isUntouched, type Stamp, stampOf } from '../stamp.ts';
+import { type Stamp, stampOf } from '../stamp.ts';
 import { copyAs } from './copy-as.ts';
-
-type HardLink = ApplyStep & { readonly do: 'hardlink' };
-type Making = (ApplyStep & { readonly do: 'file' }) | HardLink;
 
 export class ApplyStage {
   readonly #folder: Anchor;
   readonly #owner: Owner;
   readonly #reader: Reader;
-  readonly #project: Folders;
-  /** The swaps of new files, by path. */
-  readonly #made = new Map<BytePath, Swap>();
-  /** Restored files, by the inode number of the original. */
-  readonly #restored = new Map<string, EntryLocation>();
   /** Open folders with entries that an apply took out and kept, by path. */
   readonly #kept = new Map<string, Anchor>();
 
   /** New entries get `owner`, unless they replace an entry or name their own. */
-  constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
+  constructor(folder: Anchor, owner: Owner, reader: Reader) {
     this.#folder = folder;
     this.#owner = owner;
     this.#reader = reader;
-    this.#project = project;
   }
 
   /** Folders without write permission get their modes after they are filled. */
@@ -68,44 +57,22 @@ export class ApplyStage {
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
     if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: modeAfter(step) };
     if (step.do === 'remove') return { do: 'swap', path, slot, old, put: null, hash: null };
-    const swap: Swap = { do: 'swap', path, slot, old, ...this.#make(step, { folder: this.#folder, name: `${slot}` }) };
-    if (step.do === 'file') this.#made.set(path, swap);
-    return swap;
+    return { do: 'swap', path, slot, old, ...this.#make(step, { folder: this.#folder, name: `${slot}` }) };
   }
 
   #make(step: ApplyStep, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
     if (step.do === 'file') return this.#makeFile(step, location);
     if (step.do === 'mkdir')
       return { put: makeFolder(location, step.make.mode, step.make.owner ?? this.#owner), hash: null };
-    if (step.do === 'hardlink') return this.#makeHardLink(step, location);
     if (step.do === 'link') return { put: makeLink(location, step.target, step.old ?? this.#owner), hash: null };
     if (step.do === 'restore') return { put: this.#restore(location, step.kept, step.was), hash: null };
     throw new Fault('internal', `a step ${step.do} stages nothing`);
   }
 
-  /** The link is checked by inode: the name may have another entry by now, for example a symbolic link. */
-  #makeHardLink(step: HardLink, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
-    const { to, was, make } = step;
-    const made = this.#made.get(to) ?? null;
-    const other = was === null ? { folder: this.#folder, name: `${made!.slot}` } : this.#project.locate(to);
-    if (other === null) throw changedMeanwhile([to]);
-    if (!linked(other, location)) return this.#makeFile(step, location);
-    const expected = was ?? made!.put!;
-    const isIt = isUntouched(lookAt(location), expected);
-    const hash = made?.hash ?? using(openRegular(location.folder, location.name), hashOf)?.sha256 ?? null;
-    if (!isIt || hash !== (make.sha256 ?? hash)) throw changedMeanwhile([to]);
-    return { put: expected, hash };
-  }
-
-  /**
-   * Links the same inode if possible, otherwise makes an equal copy. Hard links to one file are restored as hard links.
-   */
+  /** Links the same inode if possible, otherwise makes an equal copy. */
   #restore(location: EntryLocation, kept: string, was: Stamp): Stamp {
     const from = this.#keptAt(kept);
-    const other = this.#restored.get(was.ino);
-    this.#restored.set(was.ino, location);
-    const sources = other === undefined ? [from] : [from, other];
-    if (!sources.some((source) => linked(source, location))) copyAs(from, location, was);
+    if (!linked(from, location)) copyAs(from, location, was);
     const put = lookAt(location);
     if (put === null || typeOf(put) !== was.type) throw changedByOther(location);
     return { ...stampOf(put, null), target: was.target };
@@ -118,7 +85,7 @@ export class ApplyStage {
     return { folder, name: fromText(basename(kept)) };
   }
 
-  #makeFile({ path, old, make }: Making, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
+  #makeFile({ path, old, make }: FileStep, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
     const mode = make.mode & 0o777;
     const fd = createAt(folderEntry(location), mode);
     try {
@@ -159,7 +126,7 @@ function withMode(fd: number, mode: number, stats: Stat): Stat {
 }
 
 /** False: the filesystem refuses another hard link to the file. */
-export function linked(file: EntryLocation, name: EntryLocation): boolean {
+function linked(file: EntryLocation, name: EntryLocation): boolean {
   try {
     linkAt(folderEntry(file), folderEntry(name));
     return true;

@@ -142,8 +142,8 @@ describe('the base log', () => {
       for (let n = 0; n < 20; n += 1)
         write((writer) => {
           writer.record('a', kept(`${n}${large}`));
-          writer.record('b', { ...kept('before'), hardLink: null });
-          writer.record('b', { ...kept(`applied ${n}`), origin: 'applied', apply: 'one', hardLink: 'a' });
+          writer.record('b', kept('before'));
+          writer.record('b', { ...kept(`applied ${n}`), origin: 'applied', apply: 'one' });
           writer.forget('gone');
           writer.noteObserved(BigInt(n));
         });
@@ -164,7 +164,6 @@ describe('the base log', () => {
       expect([after.lookedNs, after.records.size, [...after.hiding]]).toEqual([19n, 2, ['b']]);
       expect(after.records.get('b')).toMatchObject({
         origin: 'applied',
-        hardLink: 'a',
         previous: { origin: 'project' },
       });
       expect(after.records.get('a')!.sha256).toBe(before.records.get('a')!.sha256);

@@ -127,12 +127,12 @@ function readRecords(fd: number, records: Map<BytePath, BaseRecord>, hiding: Set
 }
 
 function keep(records: Map<BytePath, BaseRecord>, header: Header, offset: number): void {
-  const { path, origin, entry, identity, sha256, lengthBytes, apply = null, hardLink = null } = header;
+  const { path, origin, entry, identity, sha256, lengthBytes, apply = null } = header;
   if (origin === 'none') records.delete(path);
   else {
     const content = lengthBytes === null ? null : { offset, lengthBytes };
     const previous = origin === 'applied' ? (records.get(path) ?? null) : null;
-    records.set(path, { origin, entry, identity, sha256, content, apply, hardLink, previous });
+    records.set(path, { origin, entry, identity, sha256, content, apply, previous });
   }
 }
 
@@ -168,10 +168,9 @@ function isHeader({ path, origin, lengthBytes }: Header): boolean {
 }
 
 /** What to record about one path. */
-export interface KeptBase extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
+export interface KeptBase extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'previous'> {
   readonly content: Buffer | null;
   readonly apply?: string | null;
-  readonly hardLink?: BytePath | null;
   /** Hash of the content; absent or null: it is not known yet. */
   readonly sha256?: string | null;
 }
@@ -203,16 +202,16 @@ export class BaseLogWriter {
   record(path: BytePath, kept: KeptBase): BaseRecord {
     const { origin, entry, identity, content } = kept;
     const sha256 = kept.sha256 ?? (content && hash('sha256', content, 'hex'));
-    const { apply = null, hardLink = null } = kept;
-    this.#header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply, hardLink });
+    const { apply = null } = kept;
+    this.#header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply });
     const offset = this.#positionBytes;
     if (content !== null) this.#push(content, newline);
     const inLog = content && { offset, lengthBytes: content.length };
-    return { origin, entry, identity, sha256, content: inLog, apply, hardLink, previous: null };
+    return { origin, entry, identity, sha256, content: inLog, apply, previous: null };
   }
 
   forget(path: BytePath): void {
-    const nothing = { entry: null, identity: null, sha256: null, lengthBytes: null, apply: null, hardLink: null };
+    const nothing = { entry: null, identity: null, sha256: null, lengthBytes: null, apply: null };
     this.#header({ path, origin: 'none', ...nothing });
   }
 

@@ -130,8 +130,8 @@ function isIn(index: string, { afterContent }: Change): boolean {
 }
 
 function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): KeptBase {
-  const { path, after, afterContent, hardLink } = change;
-  const none = { origin: 'applied', entry: after, identity: null, content: null, hardLink } as const;
+  const { path, after, afterContent } = change;
+  const none = { origin: 'applied', entry: after, identity: null, content: null } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
   if (after.sizeBytes > keptBytes) return { ...none, ...seenIn(place, path, afterContent) };
   const source = { from: 'content', content: afterContent, path } as const;

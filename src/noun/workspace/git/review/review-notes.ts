@@ -27,7 +27,6 @@ export function notes({ changes, missing }: Notable): string[] {
     return [
       ...existence(change, implied).map((words) => `${words} ${name}`),
       ...modeWords(change).map((words) => `${words} ${name}`),
-      ...(change.hardLink === null ? [] : [`hard link ${name} => ${quoteName(change.hardLink)}`]),
       ...(missing.has(change.path) ? [`not shown ${name}: it changed while it was read`] : []),
       ...(change.baseKnown ? [] : [`base unknown ${name}: compared with what the project has now`]),
     ];

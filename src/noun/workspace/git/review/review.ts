@@ -34,8 +34,6 @@ export interface ChangeSummary {
   readonly oldSha256: string | undefined;
   readonly newSha256: string | undefined;
   readonly baseKnown: boolean;
-  /** Another path that is one file with this one. */
-  readonly hardLink: string | undefined;
 }
 
 export async function* unifiedDiff(store: GitStore, left: LeftOut): AsyncGenerator<Buffer> {
@@ -137,7 +135,6 @@ function summarised(
     oldSha256: plainHash(facts?.before),
     newSha256: plainHash(facts?.after),
     baseKnown: change.baseKnown && (source?.baseKnown ?? true),
-    hardLink: change.hardLink === null ? undefined : toText(change.hardLink),
   };
 }
 
