@@ -143,6 +143,7 @@ describe('an apply', () => {
     it.each<[string, Tree, Tree, Tree]>([
       ['whose content was taken', base, { keep: file('new') }, { keep: file('new') }],
       ['whose content and mode were taken', base, { keep: file('new', 0o755) }, { keep: file('new', 0o755) }],
+      ['whose mode was taken', { keep: file('owner') }, { keep: file('k', 0o755) }, { keep: file('owner', 0o755) }],
     ])(
       'outside of the project is never written to by an undo of a path %s and that is a link to it',
       (_, ours, agent, taken) => {
