@@ -6,12 +6,12 @@ import { renameSync } from 'node:fs';
 import { type Anchor, within } from '../../../../lib/file/anchor.ts';
 import { isErrno } from '../../../../lib/file/file.ts';
 import type { Stat } from '../../../../lib/sys/stat.ts';
+import { renameExchange, renameNoReplace, SysError } from '../../../../lib/sys/sys.ts';
 import { toBytes } from '../../../../model/byte-path.ts';
-import { type EntryLocation, lookAt, pathOf } from '../../tree/folders.ts';
+import { type EntryLocation, folderEntry, lookAt, pathOf } from '../../tree/folders.ts';
 import { unlessGone } from '../../tree/tree.ts';
 import type { Swap } from '../journal.ts';
 import { isIt, isUntouched } from '../stamp.ts';
-import { exchange, move } from './move.ts';
 
 export class Swapping {
   readonly #swap: Swap;
@@ -148,6 +148,31 @@ function moved(from: EntryLocation, to: EntryLocation): boolean {
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST') || isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** If the filesystem does not support such renames. ENOENT: the source is gone, and the plain rename reports that. */
+const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
+
+/** A rename that replaces nothing. Throws EEXIST if the name is taken. */
+function move(from: EntryLocation, to: EntryLocation): void {
+  if (tryRename(renameNoReplace, from, to)) return;
+  if (lookAt(to)) throw Object.assign(new Error('rename: the name is taken'), { code: 'EEXIST' });
+  renameSync(pathOf(from), pathOf(to));
+}
+
+/** False: the filesystem cannot exchange. */
+function exchange(one: EntryLocation, other: EntryLocation): boolean {
+  return tryRename(renameExchange, one, other);
+}
+
+function tryRename(rename: typeof renameExchange, one: EntryLocation, other: EntryLocation): boolean {
+  try {
+    rename(folderEntry(one), folderEntry(other));
+    return true;
+  } catch (error) {
+    if (error instanceof SysError && cannot.some((code) => isErrno(error, code))) return false;
     throw error;
   }
 }
