@@ -22,8 +22,8 @@ import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { keepBases } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { discardChanges } from '../../src/noun/workspace/change/discard.ts';
-import { foldIndex } from '../../src/noun/workspace/change/fold-index.ts';
-import { hasIndex } from '../../src/noun/workspace/change/index-layer.ts';
+import { foldIndex } from '../../src/noun/workspace/change/overlay/fold-index.ts';
+import { hasIndex } from '../../src/noun/workspace/change/overlay/index-layer.ts';
 import { copyState, restoreSnapshot, takeSnapshot } from '../../src/noun/workspace/snapshot/snapshot.ts';
 import { restoreListedChanges, takeOver } from '../../src/noun/workspace/take-over.ts';
 import { readContent } from '../../src/noun/workspace/tree/content.ts';
@@ -206,7 +206,7 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
   it('loses nothing when a crash interrupts the folding of the index', () => {
     writeFileSync(agent('a'), 'new');
     detachMount(inside);
-    const module = JSON.stringify(join(process.cwd(), 'dist/noun/workspace/change/fold-index.js'));
+    const module = JSON.stringify(join(process.cwd(), 'dist/noun/workspace/change/overlay/fold-index.js'));
     const script = `import { foldIndex } from ${module}; foldIndex(${JSON.stringify(place)});`;
     const env = { ...process.env, CARREL_CRASH_AT: 'fold:linked' };
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env }).signal).toBe('SIGKILL');

@@ -13,7 +13,7 @@ import type { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { keepBases } from '../change/base/base.ts';
-import { isUnwritten } from '../change/unwritten.ts';
+import { isUnwritten } from '../change/overlay/unwritten.ts';
 import { workspacePlace } from '../launch.ts';
 import { openDisk } from '../snapshot/disk.ts';
 import type { WorkspacePlace } from '../workspace.ts';

@@ -12,8 +12,8 @@ import type { WorkspacePlace } from '../workspace.ts';
 import { readBaseLog } from './base/base-log.ts';
 import { afterRoot, isHiddenInGit } from './changes.ts';
 import { walkCopy } from './copy.ts';
-import { indexFolder, walkIndex } from './index-layer.ts';
-import { walkOverlay } from './overlay.ts';
+import { indexFolder, walkIndex } from './overlay/index-layer.ts';
+import { walkOverlay } from './overlay/overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 interface Found {

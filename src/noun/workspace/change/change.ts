@@ -10,7 +10,7 @@
  * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back
  *   after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
- * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
+ * - `foldIndex` (overlay/fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
  *
  * Promises, proved by the conformance suite `test/conformance/workspace`:
  * - Every path that differs is listed once, with its base. If the base cannot be known for certain, `baseKnown` is false and

@@ -12,8 +12,8 @@ import type { Base, BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
 import { baseInLog, baseInTree, isEqual, noBase } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
-import { indexFolder, walkIndex } from './index-layer.ts';
-import { type BaseFolder, type BaseTimes, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
+import { indexFolder, walkIndex } from './overlay/index-layer.ts';
+import { type BaseFolder, type BaseTimes, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay/overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 export function listChanges(place: WorkspacePlace, skipping?: Skipping): Changes {

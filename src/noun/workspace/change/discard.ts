@@ -20,9 +20,9 @@ import { readBaseLog } from './base/base-log.ts';
 import { afterRoot, listChanges } from './changes.ts';
 import { baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
-import { foldIndex } from './fold-index.ts';
-import { isWhiteout } from './layer-marks.ts';
-import { isOpaque, walkOverlay } from './overlay.ts';
+import { foldIndex } from './overlay/fold-index.ts';
+import { isWhiteout } from './overlay/layer-marks.ts';
+import { isOpaque, walkOverlay } from './overlay/overlay.ts';
 import { StagingFolder } from './put-back.ts';
 
 type Scope = (path: BytePath) => boolean;

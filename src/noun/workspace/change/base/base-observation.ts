@@ -12,7 +12,7 @@ import type { WorkspacePlace } from '../../workspace.ts';
 import type { BaseLog, BaseRecord } from '../change.ts';
 import { isHiddenInGit } from '../changes.ts';
 import { baseInTree, isEqual } from '../compare.ts';
-import { type BaseFolder, type BaseTimes, clockOf, hidesBase, isProven, tickNs } from '../overlay.ts';
+import { type BaseFolder, type BaseTimes, clockOf, hidesBase, isProven, tickNs } from '../overlay/overlay.ts';
 import { pathLimit } from '../path-limit.ts';
 import { type BaseLogWriter, identityOf, isSame, isSameFile, type KeptBase, keptBytes } from './base-log.ts';
 

@@ -19,8 +19,8 @@ import type { WorkspacePlace } from '../../workspace.ts';
 import type { BaseLog, BaseRecord, Changes, Skipping } from '../change.ts';
 import { ChangeList, exceptApplied, listChanges } from '../changes.ts';
 import { projectIdentity } from '../compare.ts';
-import { indexFolder } from '../index-layer.ts';
-import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from '../overlay.ts';
+import { indexFolder } from '../overlay/index-layer.ts';
+import { type BaseFolder, clockOf, walkOverlay, walkOverlayBy } from '../overlay/overlay.ts';
 import {
   type BaseLogEnd,
   BaseLogWriter,

@@ -6,15 +6,15 @@
 
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Anchor } from '../../../lib/file/anchor.ts';
-import { type Stat, statOf } from '../../../lib/sys/stat.ts';
-import { fileHandle, readMark } from '../../../lib/sys/sys.ts';
-import { toBytes } from '../../../model/byte-path.ts';
-import { Fault } from '../../../model/fault.ts';
-import { look } from '../tree/tree.ts';
-import { type WalkedPath, type WalkRules, walk } from '../tree/walk.ts';
-import type { WorkspacePlace } from '../workspace.ts';
-import type { BaseLog, Skipping } from './change.ts';
+import type { Anchor } from '../../../../lib/file/anchor.ts';
+import { type Stat, statOf } from '../../../../lib/sys/stat.ts';
+import { fileHandle, readMark } from '../../../../lib/sys/sys.ts';
+import { toBytes } from '../../../../model/byte-path.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { look } from '../../tree/tree.ts';
+import { type WalkedPath, type WalkRules, walk } from '../../tree/walk.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import type { BaseLog, Skipping } from '../change.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
 /** What is known about a folder of a live base. */

@@ -4,17 +4,17 @@
  */
 import { chmodSync, chownSync, existsSync, fstatSync, linkSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { isErrno } from '../../../lib/file/file.ts';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import type { Stat } from '../../../lib/sys/stat.ts';
-import { removeMark, setTimes } from '../../../lib/sys/sys.ts';
-import { detachMount, mount, mountFlags } from '../../../lib/sys/sys-mount.ts';
-import { type BytePath, toBytes } from '../../../model/byte-path.ts';
-import type { Owner } from '../tree/open-entry.ts';
-import { look } from '../tree/tree.ts';
-import type { WorkspacePlace } from '../workspace.ts';
-import { afterRoot } from './changes.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import type { Stat } from '../../../../lib/sys/stat.ts';
+import { removeMark, setTimes } from '../../../../lib/sys/sys.ts';
+import { detachMount, mount, mountFlags } from '../../../../lib/sys/sys-mount.ts';
+import { type BytePath, toBytes } from '../../../../model/byte-path.ts';
+import type { Owner } from '../../tree/open-entry.ts';
+import { look } from '../../tree/tree.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
+import { afterRoot } from '../changes.ts';
 import { hasIndex, indexFolder, removeIndex, walkIndex } from './index-layer.ts';
 
 export function foldIndex(place: WorkspacePlace): void {

@@ -1,7 +1,7 @@
 /** The marks that the kernel leaves in the layers of an overlay. */
-import type { Stat } from '../../../lib/sys/stat.ts';
-import { readMark } from '../../../lib/sys/sys.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import type { Stat } from '../../../../lib/sys/stat.ts';
+import { readMark } from '../../../../lib/sys/sys.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
 
 export function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;

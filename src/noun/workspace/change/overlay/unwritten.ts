@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno } from '../../../lib/file/file.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
 
 /** Whether nothing was ever written to a working copy. Quick, so that the common case needs no thread. */
 export function isUnwritten({ kind, folder }: WorkspacePlace): boolean {

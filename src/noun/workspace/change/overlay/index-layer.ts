@@ -6,12 +6,12 @@
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Anchor, within } from '../../../lib/file/anchor.ts';
-import { fileHandle, openByHandle } from '../../../lib/sys/sys.ts';
-import { type BytePath, toBytes } from '../../../model/byte-path.ts';
-import { look } from '../tree/tree.ts';
-import { type WalkedPath, walk } from '../tree/walk.ts';
-import type { WorkspacePlace } from '../workspace.ts';
+import { Anchor, within } from '../../../../lib/file/anchor.ts';
+import { fileHandle, openByHandle } from '../../../../lib/sys/sys.ts';
+import { type BytePath, toBytes } from '../../../../model/byte-path.ts';
+import { look } from '../../tree/tree.ts';
+import { type WalkedPath, walk } from '../../tree/walk.ts';
+import type { WorkspacePlace } from '../../workspace.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
 export function indexFolder({ folder }: WorkspacePlace): string {
