@@ -14,9 +14,9 @@ import {
 } from './workspace/app/thread-views.ts';
 import { recover } from './workspace/apply/recover.ts';
 import { cloneRepository, copyTree } from './workspace/base.ts';
-import { keepBases } from './workspace/change/bases.ts';
-import { foldIndex } from './workspace/change/fold-index.ts';
-import { readAgentTips } from './workspace/git/agent-tips.ts';
+import { keepBases } from './workspace/change/base/base.ts';
+import { foldIndex } from './workspace/change/overlay/fold-index.ts';
+import { readAgentTips } from './workspace/git/bundle/agent-tips.ts';
 import { writeDiff, writePatch } from './workspace/review-job.ts';
 import { adoptAfterCrash, restoreListedChanges } from './workspace/take-over.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
-import { foldIndex } from '../../src/noun/workspace/change/fold-index.ts';
+import { foldIndex } from '../../src/noun/workspace/change/overlay/fold-index.ts';
 import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { treeAt } from './workspace/cases.ts';

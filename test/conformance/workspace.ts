@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adoptAgentVersions, keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { copyContent, readContent } from '../../src/noun/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';

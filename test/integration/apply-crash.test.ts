@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { asFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
 import { recover } from '../../src/noun/workspace/apply/recover.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
@@ -23,13 +23,14 @@ import {
   type Bench,
   bench,
   everyBase,
+  everyTaken,
   everyTheirs,
   freshFolder,
   isClean,
   planOf,
   writeInput,
 } from '../fixtures/apply-bench.ts';
-import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
+import { file, folder, harvest, separate, type Tree } from '../fixtures/tree.ts';
 
 const once = join(import.meta.dirname, '../fixtures/apply-once.mjs');
 
@@ -62,7 +63,7 @@ describe('a crash during an apply', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     expect(crashes('apply', one, point)).toBe(true);
     expect(recover(one.journal)).toEqual({ outcome: 'done', left: [] });
-    expect(harvest(one.project)).toEqual(everyTheirs);
+    expect(harvest(one.project)).toEqual(everyTaken);
     expect(recover(one.journal)).toEqual({ outcome: 'done', left: [] });
     undoApply(one.journal);
     expect(harvest(one.project)).toEqual(harvest(join(one.root, 'base')));
@@ -81,7 +82,7 @@ describe('a crash during an apply', () => {
       expect(crashes('apply', one, 'step:6')).toBe(true);
       expect(crashes('recover', one, point)).toBe(true);
       expect(recover(one.journal)).toEqual({ outcome: 'done', left: [] });
-      expect([harvest(one.project), isClean(one.project)]).toEqual([everyTheirs, true]);
+      expect([harvest(one.project), isClean(one.project)]).toEqual([everyTaken, true]);
     },
   );
 });
@@ -92,7 +93,7 @@ describe('a crash during an undo', () => {
     apply(one);
     expect(crashes('undo', one, point)).toBe(true);
     expect(recover(one.journal).outcome).toBe('done');
-    expect(harvest(one.project)).toEqual(everyTheirs);
+    expect(harvest(one.project)).toEqual(everyTaken);
     undoApply(one.journal);
     expect(harvest(one.project)).toEqual(harvest(join(one.root, 'base')));
   });
@@ -259,8 +260,8 @@ describe('small disks', () => {
       mkdirSync(project);
       const one = bench(everyBase, everyBase, everyTheirs, project);
       apply(one);
-      expect(harvest(project)).toEqual(everyTheirs);
+      expect(harvest(project)).toEqual(everyTaken);
       undoApply(one.journal);
-      expect(harvest(project)).toEqual(harvest(join(one.root, 'base')));
+      expect(harvest(project)).toEqual(separate(harvest(join(one.root, 'base'))));
     }));
 });

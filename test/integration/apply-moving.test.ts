@@ -19,7 +19,7 @@ import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
 import { recover } from '../../src/noun/workspace/apply/recover.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
-import { keepBases } from '../../src/noun/workspace/change/bases.ts';
+import { keepBases } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { listSources, type TakenOver, takeOver } from '../../src/noun/workspace/take-over.ts';
 import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { SysError } from '../../src/lib/sys/sys.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
-import { apply, bench, everyBase, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
+import { apply, bench, everyBase, everyTaken, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, harvest } from '../fixtures/tree.ts';
 
 const EINVAL = 22;
@@ -23,7 +23,7 @@ it('an apply and its undo work without these renames', () => {
   const one = bench(everyBase, everyBase, everyTheirs);
   apply(one);
   expect(cannot.tried).toBeGreaterThan(0);
-  expect(harvest(one.project)).toEqual(everyTheirs);
+  expect(harvest(one.project)).toEqual(everyTaken);
   undoApply(one.journal);
   expect(harvest(one.project)).toEqual(harvest(join(one.root, 'base')));
 });

@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import { bench, freshFolder, planOf } from '../fixtures/apply-bench.ts';

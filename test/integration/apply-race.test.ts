@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FolderEntry } from '../../src/lib/sys/sys.ts';
 import type { Fault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { type Bench, bench, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 

@@ -3,7 +3,7 @@
  * that only one side changed is as that side has it, and no change of the owner is lost without a conflict.
  */
 import { describe, expect, it } from 'vitest';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import type { PathOutcome } from '../../src/noun/workspace/model/change.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
@@ -90,32 +90,15 @@ const equal = (one: Thing | undefined, other: Thing | undefined) =>
 
 const oneOf = (thing: Thing | undefined) => (thing as { one?: string } | undefined)?.one;
 
-/**
- * Checks hard links: paths that are one file for the agent and were all taken are one file now, and paths that are one
- * file now were one for either side.
- */
-function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string, PathOutcome>): void {
-  const both = Object.keys(now).flatMap((path, n) =>
-    Object.keys(now)
-      .slice(n + 1)
-      .map((other) => [path, other] as const),
-  );
-  const isOne = (tree: Tree, [path, other]: readonly [string, string]) =>
-    oneOf(tree[path]) !== undefined && oneOf(tree[path]) === oneOf(tree[other]);
-  const isOneOrSame = (tree: Tree, path: string, other: string) => path === other || isOne(tree, [path, other]);
-  for (const pair of both) {
-    const where = `${JSON.stringify(pair)} ${pair.map((path) => outcomes[path])}`;
-    const taken = pair.filter((path) => outcomes[path] === 'take' || outcomes[path] === 'theirs');
-    const group = Object.keys(theirs).filter((path) => isOne(theirs, [path, pair[0]]));
-    const asAgents = group.every((path) => equal(now[path], theirs[path]));
-    // The owner may have split hard links of one file.
-    const kept = group.filter((path) => outcomes[path] === undefined);
-    const whole = kept.every((path) => path === kept[0] || isOne(ours, [path, kept[0]!]));
-    if (isOne(theirs, pair) && taken.length > 0 && asAgents && whole) expect(isOne(now, pair), where).toBe(true);
-    // Or they are linked by a third path, which the agent linked to one of them and the owner to the other.
-    const byEither = (from: string, to: string) =>
-      Object.keys(now).some((path) => isOneOrSame(theirs, from, path) && isOneOrSame(ours, path, to));
-    if (isOne(now, pair)) expect(byEither(...pair) || byEither(pair[1], pair[0]), where).toBe(true);
+const written = new Set<PathOutcome | undefined>(['take', 'theirs', 'merge']);
+
+/** Checks that an apply makes no hard links: what it writes is a file of its own, and all links are the owner's. */
+function checkLinks(ours: Tree, now: Tree, outcomes: Record<string, PathOutcome>): void {
+  for (const [path, thing] of Object.entries(now)) {
+    const where = `${JSON.stringify(path)} ${outcomes[path]}`;
+    if (written.has(outcomes[path]) && !equal(ours[path], thing)) expect(oneOf(thing), where).toBeUndefined();
+    const one = oneOf(thing);
+    if (one !== undefined) expect(oneOf(ours[path]), where).toBe(oneOf(ours[one]));
   }
 }
 
@@ -164,7 +147,7 @@ describe('an apply of random trees keeps the rules for each path', () => {
     const [now, outcomes] = [harvest(one.project), outcomesOf(plan)];
     for (const path of new Set([...Object.keys(base), ...Object.keys(ours), ...Object.keys(theirs)]))
       check(path, base, ours, theirs, now, outcomes[path]);
-    checkLinks(ours, theirs, now, outcomes);
+    checkLinks(ours, now, outcomes);
     expect(isClean(one.project)).toBe(true);
     if (plan.steps.length > 0) undoApply(one.journal);
     expect(harvest(one.project)).toEqual(ours);

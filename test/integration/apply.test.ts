@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/noun/workspace/apply/commit-steps.ts';
+import { commitApply } from '../../src/noun/workspace/apply/commit/commit.ts';
 import { readJournal } from '../../src/noun/workspace/apply/journal.ts';
-import { planApply } from '../../src/noun/workspace/apply/plan-apply.ts';
+import { planApply } from '../../src/noun/workspace/apply/plan/plan.ts';
 import { undoApply } from '../../src/noun/workspace/apply/undo.ts';
 import type { Change } from '../../src/noun/workspace/model/change.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type Bench,
   bench,
   everyBase,
+  everyTaken,
   everyTheirs,
   freshFolder,
   isClean,
@@ -32,7 +33,7 @@ import {
   outcomesOf,
   planOf,
 } from '../fixtures/apply-bench.ts';
-import { file, folder, hardLink, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
+import { file, folder, hardLink, harvest, link, plant, separate, type Tree } from '../fixtures/tree.ts';
 import { markedName } from '../harness/run.ts';
 
 function faultOf(work: () => unknown): unknown {
@@ -45,12 +46,17 @@ function faultOf(work: () => unknown): unknown {
   return null;
 }
 
+/** The work may be refused. */
+function attempt(work: () => unknown): void {
+  faultOf(work);
+}
+
 describe('an apply', () => {
   it('gives the project the versions of the agent, and its undo restores the project', () => {
     const one = bench(everyBase, everyBase, everyTheirs);
     const before = harvest(one.project);
     expect(new Set(Object.values(apply(one)))).toEqual(new Set(['take']));
-    expect(harvest(one.project)).toEqual(everyTheirs);
+    expect(harvest(one.project)).toEqual(everyTaken);
     expect(readJournal(one.journal)).toMatchObject({ state: 'done', meta: { sandboxes: ['ada'] } });
     undoApply(one.journal);
     expect(harvest(one.project)).toEqual(before);
@@ -58,39 +64,20 @@ describe('an apply', () => {
     expect(readdirSync(one.journal)).toEqual(['journal.json']);
   });
 
-  describe('a file with several hard links in the sandbox', () => {
+  describe('a file with several hard links', () => {
     const one = hardLink('a', file('new'));
     const theirs: Tree = { a: one, b: one, keep: hardLink('keep', file('k')), more: hardLink('keep', file('k')) };
     const base: Tree = { keep: file('k') };
 
-    it('has the same hard links in the project, as the plan says', () => {
+    it('in the sandbox becomes a file of its own at each path', () => {
       const here = bench(base, base, theirs);
-      const links = planOf(here).paths.map(({ path, hardLink: to }) => [path, to]);
-      expect(links).toEqual([
-        ['a', null],
-        ['b', 'a'],
-        ['more', 'keep'],
-      ]);
-      apply(here);
-      expect(harvest(here.project)).toEqual(theirs);
+      expect(apply(here)).toEqual({ a: 'take', b: 'take', more: 'take' });
+      expect(harvest(here.project)).toEqual(separate(theirs));
+      undoApply(here.journal);
+      expect(harvest(here.project)).toEqual(base);
     });
 
-    it('is a separate file if the other name is not requested, and is linked once it is', () => {
-      const here = bench(base, base, theirs);
-      apply(here, { ...open, paths: ['b'] });
-      expect(harvest(here.project)).toEqual({ ...base, b: file('new') });
-      const rest = { ...here, journal: join(here.root, 'second') };
-      apply(rest, { ...open, paths: ['a', 'b'] });
-      expect(harvest(here.project)).toEqual({ ...base, a: one, b: one });
-    });
-
-    it('is not linked to the owner’s version of the other name', () => {
-      const here = bench(base, { keep: file('K') }, theirs);
-      apply(here);
-      expect(harvest(here.project)).toMatchObject({ keep: file('K'), more: file('k') });
-    });
-
-    it('is not linked to a path that a gate holds back', () => {
+    it('in the sandbox is taken under one path while a gate holds the other back', () => {
       const here = bench(base, base, {
         ...base,
         '.envrc': hardLink('.envrc', file('x')),
@@ -100,55 +87,79 @@ describe('an apply', () => {
       expect(harvest(here.project)).toEqual({ ...base, plain: file('x') });
     });
 
-    it('is never linked to an entry that takes the place of the other name meanwhile', () => {
-      const outside = join(freshFolder(), 'outside');
-      writeFileSync(outside, 'k', { mode: 0o644 });
-      for (const swap of [
-        (keep: string) => symlinkSync(outside, keep),
-        (keep: string) => linkSync(outside, keep),
-        (keep: string) => writeFileSync(keep, 'k'),
-      ]) {
-        const here = bench(base, base, theirs);
-        const plan = planOf(here);
-        rmSync(join(here.project, 'keep'));
-        swap(join(here.project, 'keep'));
-        expect(() => commitApply(plan, here.project, here.journal, null)).toThrow(
-          'the project changed meanwhile: keep',
-        );
-        expect(readdirSync(here.project)).toEqual(['keep']);
-      }
+    it('in the project is split where the agent changed it; names outside of the project keep content and mode', () => {
+      const old = { a: hardLink('a', file('old')), b: hardLink('a', file('old')), mode: file('m'), both: file('b') };
+      const changed = { a: file('new'), b: file('old'), mode: file('m', 0o755), both: file('b', 0o755) };
+      // The owner changed the content of `both`, so the apply sets only its mode.
+      const ours = { ...old, both: file('owner') };
+      const here = bench(old, ours, changed);
+      const outside = freshFolder();
+      for (const name of ['a', 'mode', 'both']) linkSync(join(here.project, name), join(outside, name));
+      const linked = harvest(outside);
+      apply(here);
+      expect(harvest(here.project)).toEqual({ ...changed, both: file('owner', 0o755) });
+      expect(harvest(outside)).toEqual(linked);
+      undoApply(here.journal);
+      expect([harvest(here.project), harvest(outside)]).toEqual([ours, linked]);
     });
 
-    it('replaces an older hard-linked file, which an undo restores, also from another filesystem', () => {
+    it('in the project is restored by an undo, as separate files if the journal is on another filesystem', () => {
       const elsewhere = mkdtempSync(`/dev/shm/${markedName('apply-')}`);
       try {
         const old = { a: hardLink('a', file('old')), b: hardLink('a', file('old')) };
         const here = bench(old, old, { a: one, b: one }, elsewhere);
         expect(statSync(elsewhere).dev).not.toBe(statSync(here.root).dev);
         apply(here);
-        expect(harvest(here.project)).toEqual({ a: one, b: one });
+        expect(harvest(here.project)).toEqual({ a: file('new'), b: file('new') });
         undoApply(here.journal);
-        expect(harvest(here.project)).toEqual(old);
+        expect(harvest(here.project)).toEqual(separate(old));
       } finally {
         rmSync(elsewhere, { recursive: true });
       }
     });
 
-    it('of several sandboxes is one file for each sandbox', () => {
-      const here = bench(base, base, { ...base, a: one, b: one });
-      const other = alsoChanged(here, 'bob', { ...base, c: hardLink('c', file('new')), d: hardLink('c', file('new')) });
-      const plan = planApply(
-        [
-          { sandbox: 'ada', changes: here.changes },
-          { sandbox: 'bob', changes: other },
-        ],
-        here.project,
-        open,
-      );
-      commitApply(plan, here.project, here.journal, null);
-      const twin = hardLink('c', file('new'));
-      expect(harvest(here.project)).toEqual({ ...base, a: one, b: one, c: twin, d: twin });
+    it('outside of the project is never written to by way of a path that becomes a link to it meanwhile', () => {
+      const outside = join(freshFolder(), 'outside');
+      writeFileSync(outside, 'k', { mode: 0o644 });
+      for (const changed of [file('new'), file('k', 0o755)])
+        for (const swap of [
+          (keep: string) => symlinkSync(outside, keep),
+          (keep: string) => linkSync(outside, keep),
+          (keep: string) => writeFileSync(keep, 'k'),
+        ]) {
+          const here = bench(base, base, { keep: changed });
+          const plan = planOf(here);
+          rmSync(join(here.project, 'keep'));
+          swap(join(here.project, 'keep'));
+          const before = harvest(here.project);
+          expect(() => commitApply(plan, here.project, here.journal, null)).toThrow(
+            'the project changed meanwhile: keep',
+          );
+          expect(harvest(here.project)).toEqual(before);
+          expect([readFileSync(outside, 'utf8'), statSync(outside).mode & 0o777]).toEqual(['k', 0o644]);
+        }
     });
+
+    it.each<[string, Tree, Tree, Tree]>([
+      ['whose content was taken', base, { keep: file('new') }, { keep: file('new') }],
+      ['whose content and mode were taken', base, { keep: file('new', 0o755) }, { keep: file('new', 0o755) }],
+      ['whose mode was taken', { keep: file('owner') }, { keep: file('k', 0o755) }, { keep: file('owner', 0o755) }],
+    ])(
+      'outside of the project is never written to by an undo of a path %s and that is a link to it',
+      (_, ours, agent, taken) => {
+        for (const swap of [symlinkSync, linkSync]) {
+          const here = bench(base, ours, agent);
+          apply(here);
+          expect(harvest(here.project)).toEqual(taken);
+          const outside = freshFolder();
+          plant(outside, taken);
+          rmSync(join(here.project, 'keep'));
+          swap(join(outside, 'keep'), join(here.project, 'keep'));
+          attempt(() => undoApply(here.journal));
+          expect(harvest(outside)).toEqual(taken);
+        }
+      },
+    );
   });
 
   it('has no steps the second time', () => {
@@ -262,7 +273,7 @@ describe('a conflict', () => {
     const one = bench(seen, { ...seen, 'd/new': file('n') }, {});
     const now = { type: 'file', mode: 0o644, sizeBytes: 1, target: null } as const;
     const unsure: Change = {
-      ...{ path: 'd/new', before: now, after: null, hardLink: null, afterContent: null },
+      ...{ path: 'd/new', before: now, after: null, afterContent: null },
       beforeContent: { at: 'tree', root: one.project },
       ...{ baseKnown: false, perhapsUnseen: true },
     };

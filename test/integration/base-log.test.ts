@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { BaseLogWriter, readBaseLog } from '../../src/noun/workspace/change/base-log.ts';
-import { compactBaseLog } from '../../src/noun/workspace/change/compact.ts';
+import { BaseLogWriter, readBaseLog } from '../../src/noun/workspace/change/base/base-log.ts';
+import { compactBaseLog } from '../../src/noun/workspace/change/base/compact.ts';
 import type { WorkspacePlace } from '../../src/noun/workspace/workspace.ts';
 
 let place: WorkspacePlace;
@@ -28,7 +28,7 @@ it.each(['written', 'replaced'])('a crash once the new log is %s leaves one of t
     writer.close();
   }
   const before = said();
-  const module = (name: string) => JSON.stringify(join(process.cwd(), `dist/noun/workspace/change/${name}.js`));
+  const module = (name: string) => JSON.stringify(join(process.cwd(), `dist/noun/workspace/change/base/${name}.js`));
   const script = `import { readBaseLog } from ${module('base-log')}; import { compactBaseLog } from ${module('compact')};
     compactBaseLog(readBaseLog(${JSON.stringify(place)}));`;
   const env = { ...process.env, CARREL_CRASH_AT: `base-log:${point}` };

@@ -12,7 +12,7 @@ import {
   bundleCommand,
   importBundle,
   projectTips,
-} from '../../src/noun/workspace/git/bundle.ts';
+} from '../../src/noun/workspace/git/bundle/bundle.ts';
 import { Repository } from '../harness/repository.ts';
 
 const MiB = 1024 ** 2;

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleCommand, importBundle, isEmptyBundle, projectTips } from '../../src/noun/workspace/git/bundle.ts';
+import { bundleCommand, importBundle, isEmptyBundle, projectTips } from '../../src/noun/workspace/git/bundle/bundle.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-bundle-'));

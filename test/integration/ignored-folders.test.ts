@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText, toBytes } from '../../src/model/byte-path.ts';
-import { adoptAgentVersions } from '../../src/noun/workspace/change/bases.ts';
+import { adoptAgentVersions } from '../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../src/noun/workspace/change/changes.ts';
 import { inReadFolder, withOwnerFolder, withReadFolder } from '../../src/noun/workspace/git/project-git.ts';
 import { ignoredPaths, split, unskipped } from '../../src/noun/workspace/ignored.ts';

@@ -32,7 +32,6 @@ function change(path: string, type: EntryType = 'file', afterContent: Change['af
     path: fromText(path),
     before: null,
     after,
-    hardLink: null,
     beforeContent: null,
     afterContent,
     baseKnown: true,

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makePatch, type PatchHead } from '../../src/noun/workspace/git/patch.ts';
+import { makePatch, type PatchHead } from '../../src/noun/workspace/git/review/patch.ts';
 import type { Change } from '../../src/noun/workspace/model/change.ts';
 import { type Files, put, type WorkingCopy, workingCopy } from '../harness/working-copy.ts';
 

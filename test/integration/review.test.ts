@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
-import { openStore } from '../../src/noun/workspace/git/git-store.ts';
-import { type ChangeSummary, summary, unifiedDiff } from '../../src/noun/workspace/git/review.ts';
+import { openStore } from '../../src/noun/workspace/git/review/git-store.ts';
+import { type ChangeSummary, summary, unifiedDiff } from '../../src/noun/workspace/git/review/review.ts';
 import type { Change } from '../../src/noun/workspace/model/change.ts';
 import { type Files, put, workingCopy } from '../harness/working-copy.ts';
 
@@ -216,12 +216,11 @@ describe('a change that git cannot show', () => {
       after: entry,
       beforeContent: { at: 'tree', root },
       afterContent: { at: 'tree', root },
-      hardLink: null,
       baseKnown: false,
     };
   }
 
-  it('is noted with the other path if it is a hard link', async () => {
+  it('is shown as a file like any other if it is one of several hard links', async () => {
     const { changes } = workspace({ a: 'x\n', b: 'y\n', c: 'x\n' }, (tree) => {
       put(tree, { new: 'n\n' });
       for (const name of ['b', 'c']) rmSync(join(tree, name));
@@ -232,15 +231,18 @@ describe('a change that git cannot show', () => {
       ])
         linkSync(join(tree, from!), join(tree, to!));
     });
-    const text = await diff(changes);
-    expect(text.slice(text.indexOf('hard link'))).toBe('hard link b => a\nhard link c => a\nhard link twin => new\n');
-    const all = await summaries(changes);
-    expect(Object.keys(all)).toEqual(['b', 'c', 'new', 'twin']);
-    expect([all.b?.hardLink, all.c, all.new?.hardLink, all.twin?.hardLink]).toMatchObject([
-      'a',
-      { hardLink: 'a', status: 'M', insertions: 0, deletions: 0 },
-      undefined,
-      'new',
+    expect(await diff(changes)).toMatch(
+      /-y\n\+x\n(?:.*\n)*.* b\/new\n(?:.*\n)*\+n\n(?:.*\n)*.* b\/twin\n(?:.*\n)*\+n\n$/,
+    );
+    const all = Object.values(await summaries(changes)).map(({ path, status, insertions }) => [
+      path,
+      status,
+      insertions,
+    ]);
+    expect(all).toEqual([
+      ['b', 'M', 1],
+      ['new', 'A', 1],
+      ['twin', 'A', 1],
     ]);
   });
 

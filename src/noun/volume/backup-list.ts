@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { syncFolder } from '../../lib/file/file.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { openArchive } from './archive.ts';
+import { openArchive } from './archive/archive.ts';
 import type { Backup, VolumeActor } from './volume.ts';
 
 /** Oldest first. */

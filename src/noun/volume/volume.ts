@@ -24,8 +24,8 @@
  * (a hostile or damaged archive), `unsupported` (a newer archive), `exhausted` (disk full).
  */
 import type { NewEvent } from '../../model/event.ts';
-import type { Written } from './archive.ts';
-import type { Manifest } from './manifest.ts';
+import type { Written } from './archive/archive.ts';
+import type { Manifest } from './archive/manifest.ts';
 import type { Volume } from './model.ts';
 
 /** The records of all volumes. Writes are durable on return, except those of `volume.used`. */

@@ -7,7 +7,7 @@ import { Exclusive } from '../../lib/flow/exclusive.ts';
 import type { NewEvent } from '../../model/event.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { openArchive, unfinishedSuffix, type Written, writeArchive } from './archive.ts';
+import { openArchive, unfinishedSuffix, type Written, writeArchive } from './archive/archive.ts';
 import { listBackups, removeBackup } from './backup-list.ts';
 import * as folders from './folder.ts';
 import { inUse } from './in-use.ts';

@@ -59,8 +59,6 @@ export const changeView = z.strictObject({
   note: z.string().nullable(),
   /** False: the project changed it too, before the agent's change was recorded, so what the agent changed is not known. */
   baseKnown: z.boolean(),
-  /** Another path of the same file. */
-  hardLink: z.string().optional(),
 });
 
 export const changesView = z.strictObject({
@@ -79,8 +77,8 @@ export const plannedView = z.strictObject({
   sandbox: z.string(),
   change: z.enum(changeKinds),
   outcome: z.enum(outcomes),
-  /** It is taken as another name of the file at that path. */
-  hardLink: z.string().nullable(),
+  /** Always null: each path is a file of its own. */
+  hardLink: z.null(),
   gates: z.array(z.enum(gateKinds)),
   /** A description of the change in one line, if it says more than the gates. */
   note: z.string().nullable(),

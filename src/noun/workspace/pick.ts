@@ -7,10 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BytePath, isWithin } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import type { DiffEntry } from './git/git-diff.ts';
-import { type GitStore, openStore } from './git/git-store.ts';
-import { diffSections } from './git/review.ts';
-import { notes } from './git/review-notes.ts';
+import type { DiffEntry } from './git/review/git-diff.ts';
+import { type GitStore, openStore } from './git/review/git-store.ts';
+import { diffSections } from './git/review/review.ts';
+import { notes } from './git/review/review-notes.ts';
 import type { Change, Content, Entry } from './model/change.ts';
 import { editedHunks, type HunkEdit } from './model/hunk-edit.ts';
 import { parseSection, withBlocks } from './model/patch-section.ts';
@@ -90,8 +90,7 @@ function isDivisible(
 ): boolean {
   if ((status !== 'M' && status !== 'R') || facts.has(path) || (from !== null && facts.has(from))) return false;
   const sides = [changes.get(path), changes.get(from ?? path)];
-  const isPlain = sides.every((change) => change?.baseKnown && change.hardLink === null);
-  return isPlain && parseSection(section.toString('latin1')).hunks.length > 0;
+  return sides.every((change) => change?.baseKnown) && parseSection(section.toString('latin1')).hunks.length > 0;
 }
 
 /** Writes the versions below `input.scratch`, which the caller keeps until they are taken. */

@@ -7,15 +7,15 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { ApplyStep } from './apply/apply.ts';
-import { withGateContext } from './apply/gate-context.ts';
-import { planApply } from './apply/plan-apply.ts';
-import { digested, requireDigest } from './apply/plan-digest.ts';
+import { withGateContext } from './apply/gate/gate-context.ts';
+import { planApply } from './apply/plan/plan.ts';
+import { digested, requireDigest } from './apply/plan/plan-digest.ts';
 import { entryOf } from './apply/stamp.ts';
-import { commitToBranch, openBranch } from './git/branch.ts';
-import type { ProjectBranch } from './git/branch-tree.ts';
-import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
-import { isInsideGit } from './git/git-store.ts';
-import type { BranchChange } from './git/write-blobs.ts';
+import { commitToBranch, openBranch } from './git/branch/branch.ts';
+import type { ProjectBranch } from './git/branch/branch-tree.ts';
+import { type BranchEntry, branchEntries, copyBlob } from './git/branch/branch-tree.ts';
+import type { BranchChange } from './git/branch/write-blobs.ts';
+import { isInsideGit } from './git/review/git-store.ts';
 import { type Ignored, mergeIgnored, split } from './ignored.ts';
 import type { Change, PlannedPath } from './model/change.ts';
 import { withChosen } from './pick.ts';
@@ -68,8 +68,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const isExact = order.dryRun || order.expect !== undefined;
   const { plan, digest } = isExact ? digested(made) : { plan: made, digest: null };
   if (digest !== null) requireDigest(order.expect, digest);
-  const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
-  const said = { paths, digest, blocked: plan.blocked, hiddenInGit, ignored };
+  const said = { paths: plan.paths, digest, blocked: plan.blocked, hiddenInGit, ignored };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
   const commit = await commitToBranch({ branch, message, author, changes: committed(plan.steps, tree) });
   return { ...said, commit };
@@ -109,7 +108,7 @@ function committed(steps: readonly ApplyStep[], tree: string): BranchChange[] {
     const { path } = step;
     if (step.do === 'remove') return [{ path, entry: null, content: null }];
     if (step.do === 'link') return [{ path, entry: { ...entryOfLink, target: step.target }, content: null }];
-    if (step.do === 'file' || step.do === 'hardlink') {
+    if (step.do === 'file') {
       const { mode, sizeBytes, source, sha256 } = step.make;
       return [{ path, entry: { type: 'file', mode, sizeBytes, target: null }, content: source, sha256 }];
     }

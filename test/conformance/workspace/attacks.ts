@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepBases } from '../../../src/noun/workspace/change/bases.ts';
+import { keepBases } from '../../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import { copyContent, readContent } from '../../../src/noun/workspace/tree/content.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';

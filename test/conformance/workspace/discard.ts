@@ -1,9 +1,9 @@
 /** Discarding makes a working copy its base again. */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { adoptAgentVersions, keepBases } from '../../../src/noun/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases } from '../../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import { discardChanges } from '../../../src/noun/workspace/change/discard.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
@@ -77,6 +77,23 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
       writeFileSync(join(workspace.inside, 'folder/b'), 'agent');
       expect(discarded(workspace, ['folder/sub', 'nowhere', 'folder/b/c'])).toEqual([]);
       expect(paths(workspace)).toEqual(['folder/b']);
+    });
+
+    it('every name of one file of the base, so that they are one file again', () => {
+      const names = ['one', 'folder/two'];
+      const workspace = kind.open((base) => {
+        mkdirSync(base('folder'));
+        writeFileSync(base('one'), 'linked');
+        linkSync(base('one'), base('folder/two'));
+      });
+      const inodes = () => new Set(names.map((name) => lstatSync(join(workspace.inside, name)).ino)).size;
+      expect(inodes()).toBe(1);
+      for (const name of names) {
+        unlinkSync(join(workspace.inside, name));
+        writeFileSync(join(workspace.inside, name), name);
+      }
+      expect([inodes(), discarded(workspace, [])]).toEqual([2, names.toSorted()]);
+      expect([inodes(), differencesInside(workspace)]).toEqual([1, []]);
     });
 
     it('a tree deeper than any path may be, and leaves nothing of it', () => {

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptAgentVersions, keepBases, voidApply } from '../../../src/noun/workspace/change/bases.ts';
+import { adoptAgentVersions, keepBases, voidApply } from '../../../src/noun/workspace/change/base/base.ts';
 import { listChanges } from '../../../src/noun/workspace/change/changes.ts';
 import type { Change } from '../../../src/noun/workspace/model/change.ts';
 import { readContent } from '../../../src/noun/workspace/tree/content.ts';

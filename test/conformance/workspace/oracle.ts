@@ -8,7 +8,6 @@ export interface Difference {
   readonly path: string;
   readonly before: Entry | null;
   readonly after: Entry | null;
-  readonly hardLink: string | null;
 }
 
 export function plainCopy(from: string, to: string, keepsLinks = true): void {
@@ -19,38 +18,14 @@ export function plainCopy(from: string, to: string, keepsLinks = true): void {
 /** Reads both trees whole; for trees that do not change meanwhile. */
 export function differences(before: string, after: string): Difference[] {
   const [old, now] = [treeOf(before), treeOf(after)];
-  const all = [...new Set([...old.keys(), ...now.keys()])]
-    .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null, hardLink: null }))
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null }))
+    .filter((one) => !isSame(one, before, after))
     .sort((one, other) => Buffer.compare(toBytes(one.path), toBytes(other.path)));
-  const differing = new Set(all.filter((one) => !isSame(one, before, after)).map(({ path }) => path));
-  const links = linksOf([...now.keys()], differing, before, after);
-  return all
-    .filter(({ path }) => differing.has(path) || links.has(path))
-    .map((one) => ({ ...one, hardLink: links.get(one.path) ?? null }));
-}
-
-/** Which paths are one file with which other path; that is a difference if the two were not one file before. */
-function linksOf(paths: readonly string[], differing: ReadonlySet<string>, before: string, after: string) {
-  const inoOf = (root: string, path: string) => lstatSync(at(root, path), { throwIfNoEntry: false })?.ino;
-  const files = new Map<number, string[]>();
-  for (const path of paths.filter((one) => lstatSync(at(after, one)).isFile())) {
-    const ino = inoOf(after, path)!;
-    files.set(ino, [...(files.get(ino) ?? []), path]);
-  }
-  const links = new Map<string, string>();
-  for (const names of files.values()) {
-    const sorted = names.sort();
-    const first = sorted.find((path) => !differing.has(path)) ?? sorted[0]!;
-    for (const path of sorted) {
-      const isNew = differing.has(path) || inoOf(before, path) !== inoOf(before, first);
-      if (path !== first && isNew) links.set(path, first);
-    }
-  }
-  return links;
 }
 
 export function shown(changes: readonly Change[]): Difference[] {
-  return changes.map(({ path, before, after, hardLink }) => ({ path, before, after, hardLink }));
+  return changes.map(({ path, before, after }) => ({ path, before, after }));
 }
 
 function isSame({ path, before, after }: Difference, beforeRoot: string, afterRoot: string): boolean {

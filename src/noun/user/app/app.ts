@@ -7,9 +7,9 @@
  */
 import { z } from 'zod';
 import { declare, definedDetail, named } from '../../../kernel/server/route.ts';
+import { path, section } from '../../../kernel/settings/section.ts';
 import { requireOwner } from '../../../model/user.ts';
 import * as shape from '../api.ts';
-import { userConfig } from './config.ts';
 import type { Users } from './users.ts';
 
 export interface UserScope {
@@ -17,6 +17,23 @@ export interface UserScope {
 }
 
 const { noun, route } = declare<UserScope>();
+
+/** Section `share` of config.yaml: where other users connect. */
+const userConfig = [
+  section('share', {
+    schema: z
+      .strictObject({
+        socket: path.meta({
+          description: 'A socket for users with a token. Default: none.',
+          examples: ['/run/carrel/shared.sock'],
+        }),
+      })
+      .optional()
+      .describe('Access for other users of the machine (`carrel user add`).'),
+    read: (content) => ({ sharedSocket: content?.socket ?? null }),
+    atStart: { sharedSocket: 'share.socket' },
+  }),
+] as const;
 
 export const user = noun({
   config: userConfig,

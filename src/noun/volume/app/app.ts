@@ -12,10 +12,10 @@
  */
 import { z } from 'zod';
 import { declare, definedDetail, named } from '../../../kernel/server/route.ts';
+import { section } from '../../../kernel/settings/section.ts';
 import { flag } from '../../../lib/schema/query.ts';
 import * as shape from '../api.ts';
-import { maxNamedVolumes } from '../model.ts';
-import { volumeConfig } from './config.ts';
+import { checkVolumePrefix, defaultVolumePrefix, maxNamedVolumes } from '../model.ts';
 import type { UserVolumes } from './volumes.ts';
 
 export interface VolumeScope {
@@ -23,6 +23,26 @@ export interface VolumeScope {
 }
 
 const { noun, route } = declare<VolumeScope>();
+
+/** Section `volumes` of config.yaml: names of volumes. */
+const volumeConfig = [
+  section('volumes', {
+    schema: z
+      .strictObject({
+        prefix: z.string().meta({
+          description: 'The first part of the names of volumes.',
+          default: defaultVolumePrefix,
+          examples: ['lab'],
+        }),
+      })
+      .optional()
+      .describe('Volumes.'),
+    read: (content, at) => ({
+      volumePrefix: at('volumes.prefix', () => checkVolumePrefix(content?.prefix ?? defaultVolumePrefix)),
+    }),
+    atStart: { volumePrefix: 'volumes.prefix' },
+  }),
+] as const;
 
 export const volume = noun({
   config: volumeConfig,

@@ -10,14 +10,13 @@ export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
 }
 
 export function plannedView(planned: PlannedPath): PlannedView {
-  const { path, sandbox, change, outcome, note, hardLink, conflict, gates } = planned;
+  const { path, sandbox, change, outcome, note, conflict, gates } = planned;
   const sides = conflict && {
     ...conflict,
     base: entryView(conflict.base),
     ours: entryView(conflict.ours),
     theirs: entryView(conflict.theirs),
   };
-  const link = hardLink === null ? null : toText(hardLink);
   // There may be thousands of paths, and most need no base64.
   const view = {
     path: toText(path),
@@ -25,7 +24,7 @@ export function plannedView(planned: PlannedPath): PlannedView {
     change,
     outcome,
     note,
-    hardLink: link,
+    hardLink: null,
     gates: [...gates],
     conflict: sides,
   };

@@ -4,7 +4,7 @@
 
 import { Fault } from '../../../model/fault.ts';
 import type { FetchView, LogView } from '../api.ts';
-import { agentLog } from '../git/agent-log.ts';
+import { agentLog } from '../git/bundle/agent-log.ts';
 import { openProjectGit } from '../git/project-git.ts';
 import { fetchCommits } from './commits.ts';
 import { type OpenedWorkspace, openWorkspace, requireFolder, type WorkspaceParts } from './workspaces.ts';

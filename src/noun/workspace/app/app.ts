@@ -15,19 +15,28 @@
  * - A fork is a new, stopped sandbox with a copy of the state.
  */
 import { z } from 'zod';
-import { declare, definedDetail, namedSandbox } from '../../../kernel/server/route.ts';
+import type { Home } from '../../../kernel/home/home.ts';
+import { declare, definedDetail, type Frames, namedSandbox } from '../../../kernel/server/route.ts';
+import type { Store } from '../../../kernel/store/store.ts';
+import { sweepScratch } from '../../../lib/file/scratch.ts';
 import type { Work } from '../../../lib/flow/work.ts';
+import { encodeFrame } from '../../../lib/wire/stream.ts';
+import type { Fault } from '../../../model/fault.ts';
 import { sandboxView } from '../../sandbox/api.ts';
 import * as shape from '../api.ts';
 import type { AgentCommits } from './agent-commits.ts';
 import type { Applies } from './applies.ts';
+import { forgetApplies } from './apply-journal.ts';
 import { editedIn } from './apply-order.ts';
-import { outputFrames } from './output-frames.ts';
-import { recoverWorkspaces, type WorkspaceRecovery } from './recover.ts';
 import type { Reviews } from './reviews.ts';
 import type { Snapshots } from './snapshots.ts';
+import { sweepFolders } from './sweep.ts';
 
-export interface WorkspaceScope extends WorkspaceRecovery {
+export interface WorkspaceScope {
+  readonly home: Home;
+  readonly store: Store;
+  readonly now: () => string;
+  readonly report: (id: string, fault: Fault) => void;
   readonly reviews: Reviews;
   readonly applies: Applies;
   readonly agentCommits: AgentCommits;
@@ -201,3 +210,24 @@ export const workspace = noun({
   ],
   recover: recoverWorkspaces,
 });
+
+/** The output of git in frames. It waits for the first bytes: an error before them is an ordinary refusal. */
+async function outputFrames(produce: (warn: (text: string) => void) => AsyncGenerator<Buffer>): Promise<Frames> {
+  const warnings: string[] = [];
+  const chunks = produce((text) => void warnings.push(text));
+  const first = await chunks.next();
+  return async (write) => {
+    for (const text of warnings) await write(encodeFrame('stderr', Buffer.from(`${text}\n`)));
+    if (!first.done) await write(encodeFrame('stdout', first.value));
+    for await (const chunk of chunks) await write(encodeFrame('stdout', chunk));
+    return undefined;
+  };
+}
+
+/** Finishes or removes what an earlier daemon left of working copies. */
+async function recoverWorkspaces({ home, store, applies, now, report }: WorkspaceScope): Promise<void> {
+  await sweepScratch(home.installation);
+  await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
+  await applies.recover(report);
+  await forgetApplies({ store, home, now });
+}

@@ -16,7 +16,7 @@ import { Fault } from '../../../model/fault.ts';
 import { formatSize } from '../../../model/size.ts';
 import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
 import type { ApplyView } from '../api.ts';
-import { bundleBounds, bundleCommand, importBundle, isEmptyBundle, projectTips } from '../git/bundle.ts';
+import { bundleBounds, bundleCommand, importBundle, isEmptyBundle, projectTips } from '../git/bundle/bundle.ts';
 import { requireCurrentSandbox, type WorkspaceParts } from './workspaces.ts';
 
 type Commit = ApplyView['commits'][number];

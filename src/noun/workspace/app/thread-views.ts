@@ -6,7 +6,7 @@ import { type BytePath, toText } from '../../../model/byte-path.ts';
 import { parsePathspec, pathFilter } from '../../../model/pathspec.ts';
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangesView, ChangeView, OfferedView } from '../api.ts';
-import { beginGateFacts } from '../apply/gate-context.ts';
+import { beginGateFacts } from '../apply/gate/gate-context.ts';
 import { undoApply } from '../apply/undo.ts';
 import { listChanges } from '../change/changes.ts';
 import { discardChanges } from '../change/discard.ts';
@@ -52,7 +52,6 @@ function changeView(one: ReviewedWorkspace['changes'][number]): ChangeView {
     oldSha256: one.oldSha256,
     newSha256: one.newSha256,
     baseKnown: one.baseKnown,
-    hardLink: one.hardLink,
     gates: [...one.gates],
     note: one.note,
   };

@@ -5,8 +5,8 @@ import type { Threads } from '../../../kernel/job/threads.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import type { Unapplied } from '../../sandbox/part/part.ts';
-import { isUnwritten } from '../change/unwritten.ts';
-import { lacksTips } from '../git/agent-tips.ts';
+import { isUnwritten } from '../change/overlay/unwritten.ts';
+import { lacksTips } from '../git/bundle/agent-tips.ts';
 import { workspacePlace } from '../launch.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 

@@ -2,11 +2,11 @@
  * An apply takes changes of working copies over into their project. An undo takes an apply back.
  *
  * Life: plan → stage → exchange → done, and perhaps undone.
- * - `planApply` (plan-apply.ts) reads the changes and the project, decides each path by three-way merge, and checks the
- *   changes that it takes against the gates. The result is a `ApplyPlan`: plain data that can be shown before anything is
- *   done.
- * - `commitApply` (commit-steps.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
- *   project, marks the journal as ready, and exchanges each path with what it replaces.
+ * - `planApply` (plan/plan.ts) reads the changes and the project, decides each path by three-way merge, and checks the
+ *   changes that it takes against the gates (gate/gate.ts). The result is an `ApplyPlan`: plain data that can be shown
+ *   before anything is done.
+ * - `commitApply` (commit/commit.ts) carries a plan out. It writes a journal, stages everything new in a folder inside the
+ *   project (stage/stage.ts), marks the journal as ready, and exchanges each path with what it replaces.
  * - `recover` (recover.ts) runs when a daemon starts: it finishes a journal that is ready and rolls back one that is not.
  * - `undoApply` (undo.ts) plans the inverse steps from the journal and carries them out in the same way.
  *
@@ -17,14 +17,15 @@
  *   compared with the one that the plan saw; if they differ, the path is decided again, or the apply is rolled back.
  * - The journal keeps the replaced entries until the apply is undone or the journal is removed. An undo refuses a path
  *   that was changed after the apply.
- * - No link is followed: neither in the project nor in a working copy.
+ * - No link is followed: neither in the project nor in a working copy. A path that is one of several hard links is a file
+ *   like any other: a new file takes its place, as with git's checkout, and nothing is written or set through it.
  * - A change that could run a program on the host (hooks, settings, scripts, …) is taken only if its gate is allowed.
  */
 import type { BytePath } from '../../../model/byte-path.ts';
 import type { Change, GateKind, PlannedPath, Resolution } from '../model/change.ts';
 import type { Owner } from '../tree/open-entry.ts';
 import type { ContentSource } from '../tree/reader.ts';
-import type { GateContext } from './gate-context.ts';
+import type { GateContext } from './gate/gate-context.ts';
 import type { Stamp } from './stamp.ts';
 
 export interface ApplySource {
@@ -57,16 +58,6 @@ export type ApplyStep =
   | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
   | { readonly do: 'mkdir'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFolder }
   | { readonly do: 'file'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFile }
-  /** A hard link to the file that an earlier step makes at `to`, or that the project has there if `was` is not null. */
-  | {
-      readonly do: 'hardlink';
-      readonly path: BytePath;
-      readonly old: Stamp | null;
-      readonly to: BytePath;
-      readonly was: Stamp | null;
-      /** The file to make if the filesystem refuses the hard link. */
-      readonly make: NewFile;
-    }
   | { readonly do: 'link'; readonly path: BytePath; readonly old: Stamp | null; readonly target: BytePath }
   /** Puts back a file or link that an apply took out and kept at the host path `kept`. */
   | {

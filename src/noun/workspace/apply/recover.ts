@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import type { BytePath } from '../../../model/byte-path.ts';
 import { isFault } from '../../../model/fault.ts';
-import { cleanUp, completeRollBack, finish, rollBack } from './finish.ts';
+import { cleanUp, completeRollBack, finish, rollBack } from './commit/finish.ts';
 import { findJournal, type Journal, readTakenBack, removeHalfWritten, removeKept, undoFolder } from './journal.ts';
-import { removeStaging } from './staging.ts';
+import { removeStaging } from './stage/staging.ts';
 import { completeUndo } from './undo.ts';
 
 export interface Recovered {

@@ -9,7 +9,7 @@ import { Fault } from '../../../model/fault.ts';
 import { Folders, lookAt } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
 import type { ApplyStep } from './apply.ts';
-import { commitSteps } from './commit-steps.ts';
+import { commitSteps } from './commit/commit.ts';
 import {
   type Journal,
   type JournalStep,
@@ -20,8 +20,8 @@ import {
   undoFolder,
   writeJournal,
 } from './journal.ts';
+import { inOrder } from './plan/steps-of.ts';
 import { type Stamp, stampOf } from './stamp.ts';
-import { inOrder } from './steps-of.ts';
 
 type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };
@@ -90,9 +90,12 @@ class Undoing {
     return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
 
-  #inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): ApplyStep[] {
+  #inverseOfChmod({ path, ino, from, to }: Chmod, now: Stamp | null): ApplyStep[] {
     if (this.#put.has(path) || now?.mode === from) return [];
-    return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.#refuse(path);
+    if (now?.mode !== to) return this.#refuse(path);
+    // Another file may have taken the path; if it has other names, perhaps outside of the project, they keep its mode.
+    if (now.type === 'file' && now.ino !== ino && this.#namesOf(path) > 1) return this.#refuse(path);
+    return [{ do: 'chmod', path, old: now, mode: from }];
   }
 
   /** Takes the new entry out. No step is needed if it is exchanged with the old one. */
@@ -126,6 +129,11 @@ class Undoing {
     const location = this.#folders.locate(path);
     const stats = location && lookAt(location);
     return stats && stampOf(stats, location);
+  }
+
+  /** The number of hard links to the file. */
+  #namesOf(path: BytePath): number {
+    return Number(this.#folders.look(path)?.nlink ?? 0);
   }
 
   #refuse(path: BytePath): ApplyStep[] {

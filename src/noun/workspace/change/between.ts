@@ -9,11 +9,11 @@ import { folderBelow, openContent, sameBytes, using } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import { type WalkedPath, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { readBaseLog } from './base-log.ts';
+import { readBaseLog } from './base/base-log.ts';
 import { afterRoot, isHiddenInGit } from './changes.ts';
 import { walkCopy } from './copy.ts';
-import { indexFolder, walkIndex } from './index-layer.ts';
-import { walkOverlay } from './overlay.ts';
+import { indexFolder, walkIndex } from './overlay/index-layer.ts';
+import { walkOverlay } from './overlay/overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 interface Found {
@@ -92,7 +92,6 @@ function changeOf(path: BytePath, before: Found, after: Found): Change {
     path,
     before: before.entry,
     after: after.entry,
-    hardLink: null,
     beforeContent: before.content,
     afterContent: after.content,
     baseKnown: true,

@@ -5,12 +5,12 @@
  * an apply takes it over or a discard removes it. An observation costs no more than a walk over the changed paths, so
  * the base is observed before a command starts, when it ends, every few seconds while it runs, and before an apply.
  * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
- * - `keepBases` (bases.ts) observes the base: it writes a record of each changed path to `base.log` (base-log.ts,
- *   compact.ts).
+ * - `keepBases` (base/base.ts) observes the base: it writes a record of each changed path to `base.log`
+ *   (base/base-log.ts).
  * - `adoptAgentVersions` makes the agent's version the base of paths that were applied; `voidApply` takes that back
  *   after an undo.
  * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
- * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
+ * - `foldIndex` (overlay/fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
  *
  * Promises, proved by the conformance suite `test/conformance/workspace`:
  * - Every path that differs is listed once, with its base. If the base cannot be known for certain, `baseKnown` is false and
@@ -80,8 +80,6 @@ export interface BaseRecord {
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
   /** The apply that took this over; null: none. */
   readonly apply: string | null;
-  /** For an applied path: another path that is the same file. */
-  readonly hardLink: BytePath | null;
   /** The record that counts again if that apply is undone. */
   readonly previous: BaseRecord | null;
 }

@@ -7,14 +7,13 @@ import { foldersAbove } from '../tree/folders.ts';
 import { entryAt } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { readBaseLog } from './base-log.ts';
+import { readBaseLog } from './base/base-log.ts';
 import type { Base, BaseLog, BaseRecord, Changes, Skipping } from './change.ts';
 import { baseInLog, baseInTree, isEqual, noBase } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
-import { HardLinks } from './hard-links.ts';
-import { indexFolder, walkIndex } from './index-layer.ts';
-import { type BaseFolder, type BaseTimes, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
+import { indexFolder, walkIndex } from './overlay/index-layer.ts';
+import { type BaseFolder, type BaseTimes, clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay/overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 export function listChanges(place: WorkspacePlace, skipping?: Skipping): Changes {
@@ -45,7 +44,6 @@ export class ChangeList {
   readonly #changes: Change[] = [];
   readonly #applied: Set<BytePath>;
   readonly #limit = pathLimit();
-  readonly #links = new HardLinks();
   #hiddenInGit = 0;
   #originals: ReadonlyMap<string, BaseRecord> | undefined;
 
@@ -73,19 +71,14 @@ export class ChangeList {
     if (walked.after !== null && after === null) return;
     const base = this.#baseOf(walked, isKnown, hidden);
     if (base === undefined) return;
-    const listed = !isEqual(this.#place, walked, after, base);
-    const record = this.#log.records.get(walked.path);
-    this.#links.add({ walked, after, base, record, content: this.#contentOf(walked), listed });
-    if (listed) this.#push(walked.path, base, after, this.#contentOf(walked), isWithFolder(walked) && !base.known);
+    if (isEqual(this.#place, walked, after, base)) return;
+    this.#push(walked.path, base, after, this.#contentOf(walked), isWithFolder(walked) && !base.known);
   }
 
   finish(): Changes {
     if (this.#clock !== null) this.#visitIndex(this.#clock);
     for (const path of this.#applied) this.#deletedSince(path);
-    const changes = this.#links.complete(this.#changes, (path, base, after, content) =>
-      this.#changeOf(path, base, after, content),
-    );
-    changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+    const changes = this.#changes.toSorted((one, other) => (one.path < other.path ? -1 : 1));
     return { changes, hiddenInGit: this.#hiddenInGit };
   }
 
@@ -124,22 +117,17 @@ export class ChangeList {
   }
 
   #push(path: BytePath, base: Base, after: Entry | null, content: Content, unsure = false): void {
-    const change = this.#changeOf(path, base, after, content);
-    this.#changes.push(unsure ? { ...change, perhapsUnseen: true } : change);
-  }
-
-  #changeOf(path: BytePath, base: Base, after: Entry | null, content: Content): Change {
     this.#limit(path);
-    return {
+    this.#changes.push({
       path,
       before: base.entry,
       after,
-      hardLink: null,
       beforeContent: base.content,
       afterContent: after?.type === 'file' ? content : null,
       ...(base.identity === null ? {} : { beforeFile: base.identity }),
       baseKnown: base.known,
-    };
+      ...(unsure ? { perhapsUnseen: true } : {}),
+    });
   }
 
   /** Compares stats only: an exact count would mean reading the objects of a repository. */

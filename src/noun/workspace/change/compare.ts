@@ -7,7 +7,7 @@ import { type FilePart, folderBelow, hashOf, openContent, openRegular, sameBytes
 import { entryAt, look } from '../tree/tree.ts';
 import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import { contentInLog, identityOf, isSame } from './base-log.ts';
+import { contentInLog, identityOf, isSame } from './base/base-log.ts';
 import type { Base, BaseLog, BaseRecord } from './change.ts';
 
 /** The base as its tree has it now. Undefined: the path is being changed right now. */

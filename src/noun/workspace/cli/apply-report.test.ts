@@ -69,17 +69,15 @@ describe('the report', () => {
   test('groups the paths by outcome', () => {
     const paths = [
       planned('new.ts', 'take', { change: 'added' }),
-      planned('twin', 'take', { change: 'linked', hardLink: 'a\n' }),
       planned('same', 'same'),
       planned('both.md', 'merge'),
       planned('bin/x', 'take', { change: 'mode', gates: ['executable'] }),
       planned('odd\n', 'left', { change: 'deleted', gates: ['ci'] }),
     ];
     expect(report(view(paths, { apply: '1' }), quiet)).toEqual([
-      'taken (3)',
+      'taken (2)',
       '  added         new.ts',
-      '  linked        twin (hard link to "a\\n")',
-      '  mode changed  bin/x                      [executable]',
+      '  mode changed  bin/x   [executable]',
       'merged (1)',
       '  modified  both.md',
       'already there (1)',

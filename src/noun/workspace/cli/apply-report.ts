@@ -35,7 +35,6 @@ const words: { readonly [change in PlannedView['change']]: string } = {
   deleted: 'deleted',
   retyped: 'type changed',
   mode: 'mode changed',
-  linked: 'linked',
 };
 
 export function report(view: ApplyView, out: Output): string[] {
@@ -60,7 +59,7 @@ export function group(title: string, paths: readonly PlannedView[], several: boo
     paths.map((path) => [
       words[path.change],
       ...(several ? [plain(path.sandbox)] : []),
-      path.hardLink === null ? pathText(path) : `${pathText(path)} (hard link to ${pathText({ path: path.hardLink })})`,
+      pathText(path),
       path.gates.length === 0 ? '' : out.paint('yellow', `[${path.gates.join(', ')}]`),
     ]),
     // Paths that are taken over are shown in full, also on a narrow terminal.

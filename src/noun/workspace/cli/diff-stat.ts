@@ -82,7 +82,7 @@ function rowOf(change: ChangeView): Row {
     insertions: insertions ?? 0,
     deletions: deletions ?? 0,
     amount: insertions === null || deletions === null ? '' : String(insertions + deletions),
-    words: [...kindWords(change), ...modeWords(change), ...linkWords(change), ...marksOf(change)].join(' '),
+    words: [...kindWords(change), ...modeWords(change), ...marksOf(change)].join(' '),
   };
 }
 
@@ -96,10 +96,6 @@ function kindWords({ oldType, newType, oldSize, newSize, insertions }: ChangeVie
 function modeWords({ oldType, newType, oldMode, newMode }: ChangeView): string[] {
   if (oldType !== newType || oldMode === null || newMode === null || oldMode === newMode) return [];
   return [`mode ${oldMode.toString(8)} -> ${newMode.toString(8)}`];
-}
-
-function linkWords({ hardLink }: ChangeView): string[] {
-  return hardLink === undefined ? [] : [`hard link to ${pathText({ path: hardLink })}`];
 }
 
 function roomFor(rows: readonly Row[], columns: number | null): Room {

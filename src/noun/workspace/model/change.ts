@@ -44,16 +44,8 @@ export interface Change {
   readonly path: BytePath;
   /** The entry in the base. Null: the path does not exist in the base. */
   readonly before: Entry | null;
-  /**
-   * The entry in the working copy. Null: the agent deleted it. Never both null; equal only if `hardLink` alone is the
-   * change.
-   */
+  /** The entry in the working copy. Null: the agent deleted it. Never both null. */
   readonly after: Entry | null;
-  /**
-   * Another path of the working copy that is the same file; the same path for all names of the file, null for that
-   * one.
-   */
-  readonly hardLink: BytePath | null;
   /** The contents of files; null for other types. */
   readonly beforeContent: Content | null;
   readonly afterContent: Content | null;
@@ -111,7 +103,7 @@ export const outcomes = [
 ] as const;
 export type PathOutcome = (typeof outcomes)[number];
 
-export const changeKinds = ['added', 'modified', 'deleted', 'retyped', 'mode', 'linked'] as const;
+export const changeKinds = ['added', 'modified', 'deleted', 'retyped', 'mode'] as const;
 
 export interface PlannedPath {
   readonly path: BytePath;
@@ -119,8 +111,6 @@ export interface PlannedPath {
   readonly sandbox: string;
   readonly change: (typeof changeKinds)[number];
   readonly outcome: PathOutcome;
-  /** The path becomes a hard link to the file at this path; null: it does not. */
-  readonly hardLink: BytePath | null;
   readonly gates: readonly GateKind[];
   /** The change in one line, if it is more than the gates say. */
   readonly note: string | null;
