@@ -69,7 +69,7 @@ function tests(files) {
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => `test/${name}`);
   const reached = [...files.filter(isImported), ...readers.filter(readsSources)];
-  const options = ['related', '--run', '--project', 'unit', '--passWithNoTests', '--reporter', 'dot'];
+  const options = ['related', '--run', '--project', 'unit', '--passWithNoTests', '--reporter', 'minimal'];
   return run('unit tests', `${bin}/vitest`, [...options, ...reached]);
 }
 
