@@ -3,57 +3,21 @@ import { defineConfig } from 'vitest/config';
 import { isRealRoot, isRepeated } from './test/harness/machine.ts';
 import { openRun } from './test/harness/run.ts';
 import { LongestFirst } from './test/longest-first.ts';
+import { marksBelow, type Need } from './test/marks.ts';
 import { ownNamespace } from './test/own-namespace.ts';
 
 openRun();
 
-/** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
-const needRoot = [
-  'test/e2e/agent-rootless.test.ts',
-  'test/e2e/bad-input.test.ts',
-  'test/e2e/cgroup-v2.test.ts',
-  'test/e2e/chroma*.test.ts',
-  'test/e2e/crash-docker*.test.ts',
-  'test/e2e/credential-elsewhere.test.ts',
-  'test/e2e/docker*.test.ts',
-  'test/e2e/doctor.test.ts',
-  'test/e2e/guides*.test.ts',
-  'test/e2e/home-on-overlay.test.ts',
-  'test/e2e/hub-rootless.test.ts',
-  'test/e2e/image*.test.ts',
-  'test/e2e/isolation-*.test.ts',
-  'test/e2e/network*.test.ts',
-  'test/e2e/package.test.ts',
-  'test/e2e/people.test.ts',
-  'test/e2e/power-cut.test.ts',
-  'test/e2e/podman.test.ts',
-  'test/e2e/rootless.test.ts',
-  'test/e2e/service.test.ts',
-  'test/e2e/session-rootless.test.ts',
-  'test/e2e/swarm-dockerd.test.ts',
-  'test/e2e/workspace-docker.test.ts',
-  'test/e2e/workspace-input-rootless.test.ts',
-  'test/e2e/workspace-rootless.test.ts',
-  'test/integration/chroma.test.ts',
-  'test/integration/compose.test.ts',
-  'test/integration/base-shared.test.ts',
-  'test/integration/disk.test.ts',
-  'test/integration/engine-docker*.test.ts',
-  'test/conformance/chroma.test.ts',
-  'test/conformance/engine-docker.test.ts',
-  'test/integration/engine-local-rootless.test.ts',
-  'test/conformance/engine-podman.test.ts',
-  'test/conformance/image-docker.test.ts',
-];
-/**
- * Left out where CI runs conformance on a second Node: the same code of ours with another program below it, which the other run
- * has, says no more about Node.
- */
-const onceInCi = ['test/conformance/engine-local-runc.test.ts', 'test/conformance/engine-podman.test.ts'];
-/** By default the examples of `help` are parsed; running each takes more than a minute. */
-const onlyWithAll = isRepeated ? [] : ['test/e2e/guides-cli*.test.ts'];
-const isSecondNode = process.env.CARREL_TEST_AGAIN === '1';
-if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
+const kinds = ['conformance', 'integration', 'e2e'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What test files can need, and whether this run has it. */
+const met: Readonly<Record<Need, boolean>> = {
+  root: isRealRoot,
+  all: isRepeated,
+  'first-node': process.env.CARREL_TEST_AGAIN !== '1',
+};
+if (!isRealRoot) console.log(`not root; left out: ${kinds.flatMap(leftOut).join(' ')}`);
 
 /**
  * Two more than cores: tests wait for containers, disks and limits part of the time. The same for all projects, which then run
@@ -61,13 +25,20 @@ if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join('
  */
 const maxWorkers = availableParallelism() + 2;
 
+/** The test files of a kind with a need (see test/marks.ts) that this run does not meet. */
+function leftOut(kind: Kind): string[] {
+  return [...marksBelow(`test/${kind}`)].flatMap(([path, marks]) =>
+    marks.needs.every((need) => met[need]) ? [] : [path],
+  );
+}
+
 /** Projects that use the real machine. */
-function real(name: string) {
+function real(name: Kind) {
   return {
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
-      exclude: [...onlyWithAll, ...(isRealRoot ? [] : needRoot), ...(isSecondNode ? onceInCi : [])],
+      exclude: leftOut(name),
       globalSetup: ['test/leftovers.ts'],
       pool: ownNamespace,
       // See test/own-namespace.ts.
@@ -101,9 +72,7 @@ export default defineConfig({
           expect: { poll: { timeout: 20_000 } },
         },
       },
-      real('conformance'),
-      real('integration'),
-      real('e2e'),
+      ...kinds.map(real),
     ],
   },
 });

@@ -3,21 +3,24 @@
 // projects run on a newer Node first.
 import { spawnSync } from 'node:child_process';
 import { namespaceArgs } from '../dist/lib/sys/namespace.js';
+import { beginStage } from './stage.mjs';
 
 const newerNode = '24';
 const args = process.argv.slice(2);
 // See test/harness/run-disk.ts.
-const env = { CARREL_TEST_DISK: '1', ...process.env };
+process.env.CARREL_TEST_DISK ??= '1';
 
 if (process.env.CI && args.length === 0 && !process.version.startsWith(`v${newerNode}.`)) {
   console.log(`Node ${newerNode}: unit and conformance`);
-  run(process.execPath, ['scripts/test-node.mjs', newerNode], { ...env, CARREL_TEST_AGAIN: '1' });
+  beginStage(`tests on Node ${newerNode}`);
+  run(process.execPath, ['scripts/test-node.mjs', newerNode], { ...process.env, CARREL_TEST_AGAIN: '1' });
   console.log(`Node ${process.versions.node}: all`);
 }
 const [program, ...inNamespace] = namespaceArgs(process.getuid());
-run(program, [...inNamespace, 'node_modules/.bin/vitest', 'run', ...args], env);
+beginStage('tests');
+run(program, [...inNamespace, 'node_modules/.bin/vitest', 'run', ...args]);
 
-function run(command, argv, environment) {
+function run(command, argv, environment = process.env) {
   const { status, signal, error } = spawnSync(command, argv, { stdio: 'inherit', env: environment });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? (signal ? 1 : 0));

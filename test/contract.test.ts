@@ -1,3 +1,4 @@
+// @reads sources
 /**
  * A folder of the code has a file with its name, which opens with the contract in prose: what the folder is for, its life
  * cycle, its promises. Folders with few files need none.

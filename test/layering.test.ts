@@ -1,7 +1,9 @@
+// @reads sources
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cycles } from './cycles.ts';
+import { staircase } from './house.ts';
 import { exceptions } from './house-exceptions.ts';
 import { breaches, importsOf, type Tree } from './layering.ts';
 
@@ -26,6 +28,11 @@ test('the source keeps to the import rules', () => {
   expect(arrows.filter((arrow) => !known.includes(arrow))).toEqual([]);
   // The list only gets shorter.
   expect(known.filter((arrow) => !arrows.includes(arrow))).toEqual([]);
+});
+
+test('each noun has one place on the staircase', () => {
+  const nouns = readdirSync(join(root, 'src/noun'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect([...staircase].sort()).toEqual(nouns.map(({ name }) => name).sort());
 });
 
 test('no files of the source import each other in a circle, types included', () => {

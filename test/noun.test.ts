@@ -1,3 +1,4 @@
+// @reads sources
 /** Which files outside of a noun import it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';

@@ -1,3 +1,4 @@
+// @reads sources
 /** Files that the documents name exist, so that readers can follow the code. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

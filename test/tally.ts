@@ -1,16 +1,21 @@
 /**
- * Prints the last line of a run: `N passed, N failed`. In CI a skipped or pending test fails the run: it would never
+ * Prints the last lines of a run: how long its stages took, and `N passed, N failed`. In CI a skipped or pending test fails the run: it would never
  * run anywhere else.
  */
 import type { TestModule, TestRunEndReason } from 'vitest/node';
 import type { Reporter } from 'vitest/reporters';
+import { stageTimes } from './stage-times.ts';
 
 export default class Tally implements Reporter {
   #passed = 0;
   #failed = 0;
 
   onInit(): void {
-    process.once('exit', () => console.log(`\n${this.#passed} passed, ${this.#failures()} failed`));
+    process.once('exit', () => {
+      const stages = process.env.CARREL_TEST_STAGES;
+      if (stages) console.log(`\n${stageTimes(stages, Date.now())}`);
+      console.log(`\n${this.#passed} passed, ${this.#failures()} failed`);
+    });
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], _reason: TestRunEndReason): void {

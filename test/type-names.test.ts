@@ -1,3 +1,4 @@
+// @reads sources
 /** One name for one thing: readers search for a name and find what it is. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @needs root
 /** With the real server: one that the broker runs, and one that runs elsewhere. */
 import { afterAll } from 'vitest';
 import { ChromaBench, startElsewhere } from '../harness/chroma.ts';

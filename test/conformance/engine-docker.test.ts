@@ -1,3 +1,5 @@
+// @needs root
+// @takes 45 s
 /** The docker engine keeps the contract, on a dockerd of its own. */
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';

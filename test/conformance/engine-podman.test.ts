@@ -1,3 +1,5 @@
+// @needs root
+// @needs first-node
 /** The docker engine keeps the contract on Podman, too. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DockerImages } from '../../src/kernel/engine/docker/image/images.ts';

@@ -1,3 +1,4 @@
+// @needs root
 /** Images of a real Docker Engine. */
 import { DockerImages } from '../../src/kernel/engine/docker/image/images.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';

@@ -1,3 +1,4 @@
+// @takes 50 s
 /** Working copies on the real kernel: overlays mounted in a namespace of the test's own, and whole copies. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';

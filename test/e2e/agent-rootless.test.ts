@@ -1,3 +1,5 @@
+// @needs root
+// @takes 60 s
 /** Agents in the terminals of an ordinary user. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @takes 50 s
 /** Agents in terminals: the real programs in sandboxes, on pseudo-terminals; the model is scripted. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @needs root
 /** Wrong input: a clear error with the hint, the documented exit code, and nothing half-made. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

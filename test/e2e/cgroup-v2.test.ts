@@ -1,3 +1,4 @@
+// @needs root
 /** The unified hierarchy of control groups, in a mount namespace that shows nothing else. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';

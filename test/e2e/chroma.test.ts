@@ -1,3 +1,4 @@
+// @needs root
 /**
  * Chroma through the real CLI: the JavaScript client in sandboxes of two users, kills, backups, and vectors of an
  * endpoint.

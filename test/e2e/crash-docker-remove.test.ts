@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 import { describe } from 'vitest';
 import { dockerTestbed } from '../harness/crash-testbed.ts';
 import { crashes } from './crash.ts';

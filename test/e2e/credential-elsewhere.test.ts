@@ -1,3 +1,4 @@
+// @needs root
 /** Credentials of sandboxes without root, and on a Docker Engine. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

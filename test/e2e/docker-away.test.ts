@@ -1,3 +1,4 @@
+// @needs root
 /** A dockerd that is killed and comes back, while clients work with sandboxes on it. Containers go on without it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @needs root
 /** Options and commands that work as those of docker do. */
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * The daemon runs in a container and uses the Docker Engine that started it. That engine knows none of the daemon's
  * paths, except what was mounted into its container.

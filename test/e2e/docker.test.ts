@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 /** The same commands on a Docker Engine: a real dockerd of the test's own. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// @takes 50 s
 /** A declared fleet: `init`, `up` and what keeps it from doing harm. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 35 s
 /** The commands of the guides about agents and their network as they stand there; the models are scripted. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

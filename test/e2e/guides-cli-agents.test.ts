@@ -1,3 +1,5 @@
+// @needs root
+// @needs all
 /** The examples of docs/cli.md about agents and sessions as they stand there. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

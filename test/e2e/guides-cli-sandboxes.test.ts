@@ -1,3 +1,5 @@
+// @needs root
+// @needs all
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';

@@ -1,3 +1,5 @@
+// @needs root
+// @needs all
 /** The examples of docs/cli.md about volumes, secrets, images and users as they stand there. */
 import { describe } from 'vitest';
 import { importParent } from '../harness/parent-image.ts';

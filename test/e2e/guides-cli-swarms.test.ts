@@ -1,3 +1,5 @@
+// @needs root
+// @needs all
 /** The examples of docs/cli.md about swarms as they stand there; the model is scripted. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

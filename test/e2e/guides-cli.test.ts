@@ -1,3 +1,5 @@
+// @needs root
+// @needs all
 /** The examples of docs/cli.md as they stand there, which are those of the help texts. */
 import { chmodSync } from 'node:fs';
 import { describe } from 'vitest';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 35 s
 /** The commands of the guides about Docker, fleets and shares as they stand there, on a real dockerd. */
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

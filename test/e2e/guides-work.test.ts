@@ -1,3 +1,5 @@
+// @needs root
+// @takes 45 s
 import { describe } from 'vitest';
 import type { Question, Turn } from '../fixtures/scripted-model.ts';
 import { type Guide, type Page, runsEachCommand } from './guide.ts';

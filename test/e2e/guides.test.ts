@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 /** The commands of guides as they stand there; files beside this one have those about agents, their work and Docker. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @needs root
 /** A home on overlayfs, as in most containers: no overlay can be mounted there. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

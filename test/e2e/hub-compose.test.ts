@@ -1,3 +1,4 @@
+// @takes 30 s
 /**
  * The real docker-compose runs a rendered fleet with its hub: an MCP client reaches the projects in their containers.
  * Projects of a hub on this machine have an image each.

@@ -1,3 +1,4 @@
+// @needs root
 /** The hub of an ordinary user: tools for files, code and commands, and environments. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 50 s
 /** Images are built, used and pinned: the real CLI and daemon on a real dockerd. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// @needs root
 /** Another account that opens more connections to the shared socket than the daemon has descriptors. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 30 s
 /** `cp` between the host and a sandbox that plants links, sends archives of its own making, and swaps folders. */
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

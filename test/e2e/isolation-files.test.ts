@@ -1,3 +1,4 @@
+// @needs root
 /** Which of the host's files, variables, descriptors, mounts and devices a sandbox can see, and which it can change. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

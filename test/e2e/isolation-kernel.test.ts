@@ -1,3 +1,5 @@
+// @needs root
+// @takes 30 s
 /** What a sandbox can ask of the kernel: system calls, privileges, other processes. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {

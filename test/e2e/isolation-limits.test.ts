@@ -1,3 +1,5 @@
+// @needs root
+// @takes 35 s
 /** What a sandbox can take of the machine: memory, processors, processes, /tmp. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * Volumes below folders that an agent can write: planted links redirect no mount, and groups of the daemon open no
  * file.

@@ -1,3 +1,4 @@
+// @needs root
 /** What a sandbox reaches without a network: itself, and neither the host nor other sandboxes. */
 import { readdirSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';

@@ -1,3 +1,4 @@
+// @needs root
 /** Names, labels, commands and output that try to deceive their reader. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @needs root
 /** Two users of one daemon, on each engine: nothing of one user is reachable from the sandbox of the other. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';

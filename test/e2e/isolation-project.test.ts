@@ -1,3 +1,4 @@
+// @needs root
 /** A bound project is the host's own folder: what an agent cannot do there. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

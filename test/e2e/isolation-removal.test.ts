@@ -1,3 +1,4 @@
+// @needs root
 /** A sandbox can do nothing against its removal, and leaves nothing behind. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

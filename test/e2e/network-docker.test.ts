@@ -1,3 +1,4 @@
+// @needs root
 import { describe } from 'vitest';
 import { flood, network, openServers } from './network.ts';
 

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 /** Ports of this machine that lead to servers in sandboxes, crashes of the daemon, and the sources of network rules. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 import { describe } from 'vitest';
 import { flood, network, openServers, usedUp } from './network.ts';
 

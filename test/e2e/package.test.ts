@@ -1,3 +1,5 @@
+// @needs root
+// @takes 85 s
 /** The npm package as an ordinary user installs it: into an empty prefix, without a checkout. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 55 s
 /** Several people on one machine: tokens, ranges of ids, secrets and volumes of their own. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

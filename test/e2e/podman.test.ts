@@ -1,3 +1,4 @@
+// @needs root
 /** The same commands on Podman: one of the test's own, behind the socket of a Docker Engine. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * Power cuts: what was not written to the disk is lost, and every process ends. A filesystem that is shut down without
  * flushing its log has the same content after the next mount as after a power cut.

@@ -1,3 +1,4 @@
+// @takes 35 s
 /** The commands of the README and of docs/tour.md, as they stand there, for root and for an ordinary user. */
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * Services that the owner declared: a sandbox reaches those that it was granted, and each service learns its caller,
  * whatever the caller claims.

@@ -1,3 +1,4 @@
+// @takes 30 s
 /** Sessions that have many clients, and whose agent is hostile. */
 import { copyFileSync, readFileSync } from 'node:fs';
 import http from 'node:http';

@@ -1,3 +1,4 @@
+// @takes 30 s
 import { describe } from 'vitest';
 import { sessionsThroughDaemon } from './session.ts';
 

@@ -1,3 +1,4 @@
+// @takes 35 s
 /**
  * Work of one user does not delay the daemon's answers to others: its event loop uses at most 50 ms of processor time
  * while a request waits. Waits for the disk depend on the whole machine, so only a stall of many times that fails.

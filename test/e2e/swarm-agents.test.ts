@@ -1,3 +1,4 @@
+// @takes 50 s
 /** The real claude and a real ACP agent in the sandboxes of swarms, on each engine; the model is scripted. */
 import { appendFileSync, cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,3 +1,4 @@
+// @takes 30 s
 /** Daemons, adapters and sandboxes of swarms are killed: after a resume each story is done once. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

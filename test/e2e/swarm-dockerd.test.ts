@@ -1,3 +1,4 @@
+// @needs root
 /** Swarms whose Docker Engine is killed and started again, alone and together with kills of daemon and adapter. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/noun/swarm/api.ts';

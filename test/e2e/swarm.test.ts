@@ -1,3 +1,4 @@
+// @takes 40 s
 /** Swarms with the real daemon and the real adapter in real sandboxes, on every engine. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @takes 30 s
 /** Commands of a sandbox on a terminal, through the real CLI on a pseudo-terminal, on both engines. */
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @takes 40 s
 /**
  * A hostile agent against people who look at its work: they never read or write files outside of its working copy, no
  * planted program runs on the host, no command waits forever, and no change passes the gate.

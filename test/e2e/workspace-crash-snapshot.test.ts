@@ -1,3 +1,4 @@
+// @takes 45 s
 /**
  * The daemon is killed between every two steps of snapshot, restore, fork and discard. The next command finds the
  * operation done or not begun, never partly done, and the paused sandbox running again.

@@ -1,3 +1,5 @@
+// @needs root
+// @takes 30 s
 import { describe } from 'vitest';
 import { workingCopies } from './workspace.ts';
 

@@ -1,3 +1,4 @@
+// @needs root
 import { describe } from 'vitest';
 import { oddInput } from './workspace-input.ts';
 

@@ -1,3 +1,4 @@
+// @takes 75 s
 /** How the adapter ends, survives a kill and goes on, and how it handles its connections meanwhile. */
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @takes 50 s
 /** The adapter with real git and real processes, outside of a sandbox. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,3 +1,4 @@
+// @takes 30 s
 /** Processes of the agent API that drive the demo agent, and are killed. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

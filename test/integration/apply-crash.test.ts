@@ -1,3 +1,4 @@
+// @takes 50 s
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,

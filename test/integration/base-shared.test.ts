@@ -1,3 +1,4 @@
+// @needs root
 /** A frozen base shares its blocks with the project where the filesystem can: on real ones, in our own mount namespace. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @takes 25 s
 /** Commits onto branches of real repositories. */
 import { randomBytes } from 'node:crypto';
 import {

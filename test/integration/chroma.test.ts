@@ -1,3 +1,4 @@
+// @needs root
 /**
  * The real Chroma server with its broker: acknowledged writes survive kills and a full disk, and damaged files are set
  * aside.

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * The real docker-compose reads a rendered fleet as declared, and a real Docker Engine runs it with the declared
  * hardening.

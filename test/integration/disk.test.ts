@@ -1,3 +1,4 @@
+// @needs root
 /** Disks of sandboxes, on real loop devices. In our own mount namespace, so that nothing shows on the host. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

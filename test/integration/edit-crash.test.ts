@@ -1,3 +1,4 @@
+// @takes 30 s
 /**
  * The program that applies an edit, or rolls it back, is killed between every two steps: the files are then restored.
  */

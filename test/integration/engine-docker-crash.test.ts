@@ -1,3 +1,5 @@
+// @needs root
+// @takes 25 s
 /** The docker engine after crashes: of its own process between two steps, and of the Docker Engine itself. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @needs root
 /** The restrictions of the docker engine's sandboxes, as seen from inside and in the requests to the Docker Engine. */
 import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

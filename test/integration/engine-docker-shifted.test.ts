@@ -1,3 +1,4 @@
+// @needs root
 /**
  * Containers in user namespaces: of a dockerd that shifts all ids, and of sysbox-runc, which does so by itself. dockerd
  * has a stand-in for sysbox-runc under that name, which is made of runc.

@@ -1,3 +1,4 @@
+// @needs root
 /**
  * The local engine keeps the contract for an ordinary user too, and so do snapshots. The suites run again under that
  * account, in a vitest of its own: a process cannot change its account half-way.

@@ -1,3 +1,4 @@
+// @takes 25 s
 /**
  * Overlays keep the contract in a user namespace too, where the kernel writes its marks under other names. The suite runs
  * again in one, in a vitest of its own: a process cannot change its namespace half-way.
