@@ -46,15 +46,3 @@ export interface Driver {
 }
 
 export type StartDriver = (options: DriverOptions, recorder: Recorder) => Promise<Driver>;
-
-/** The agent's process ended, or broke the protocol. */
-export class AgentLost extends Error {
-  override readonly name = 'AgentLost';
-  /** True: the agent did not get the request. */
-  readonly isUnsent: boolean;
-
-  constructor(message: string, isUnsent = false) {
-    super(message);
-    this.isUnsent = isUnsent;
-  }
-}

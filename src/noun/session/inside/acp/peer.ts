@@ -5,7 +5,6 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { TokenCount } from '../../../../lib/wire/bounded-json.ts';
-import { AgentLost } from '../driver.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
 const maxUnsentBytes = 8 * 1024 ** 2;
@@ -19,6 +18,18 @@ export interface PeerHandlers {
   notified(method: string, params: unknown): Promise<void>;
   /** Null: there is no such method. */
   requested(method: string, params: unknown): Promise<unknown> | null;
+}
+
+/** The agent's process ended, or broke the protocol. */
+export class AgentLost extends Error {
+  override readonly name = 'AgentLost';
+  /** True: the agent did not get the request. */
+  readonly isUnsent: boolean;
+
+  constructor(message: string, isUnsent = false) {
+    super(message);
+    this.isUnsent = isUnsent;
+  }
 }
 
 /** The agent answered with an error. */
