@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { asFault } from '../../../model/fault.ts';
 import { clip } from '../../../model/shape.ts';
+import { AgentLost } from '../../agent/inside/acp/peer.ts';
 import type { Turn } from '../model/fold.ts';
 import type { EventData } from '../model/session.ts';
-import { AgentLost } from './acp/peer.ts';
 import type { AgentLink } from './agent-link.ts';
 import type { Driver } from './driver.ts';
 import { answerPrompt, answerTurn, type Questions } from './questions.ts';

@@ -1,11 +1,11 @@
 /** Opens the session of an agent: the one it knows, a fork of another one, or a new one. */
 
 import { Fault } from '../../../../model/fault.ts';
-import { authMethodFor, authRequired } from '../../../agent/inside/authentication.ts';
+import { authMethodFor, authRequired } from '../../../agent/inside/acp/authentication.ts';
+import { type AcpPeer, RpcError } from '../../../agent/inside/acp/peer.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { usableServers } from '../../../agent/model/mcp.ts';
 import type { DriverOptions } from '../driver.ts';
-import { type AcpPeer, RpcError } from './peer.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** Requests of an agent that a person answers: permission for a tool, and forms. */
 
 import { clip } from '../../../../model/shape.ts';
-import { answerPermission, type Option } from '../../../agent/inside/permission.ts';
+import { answerPermission, type Option } from '../../../agent/inside/acp/permission.ts';
 import type { AcpSpec, ToolKind } from '../../../agent/model/agent.ts';
 import { eventData } from '../../model/event.ts';
 import { type Question, sessionLimits } from '../../model/session.ts';

@@ -14,12 +14,12 @@ import {
   PROTOCOL_VERSION,
 } from '@agentclientprotocol/sdk';
 import { Lines } from '../../../../lib/wire/lines.ts';
+import { authMethodFor, authRequired } from '../../../agent/inside/acp/authentication.ts';
+import { answerPermission } from '../../../agent/inside/acp/permission.ts';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
-import { authMethodFor, authRequired } from '../../../agent/inside/authentication.ts';
 import { Group } from '../../../agent/inside/group.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
 import { mcpList } from '../../../agent/inside/mcp/list.ts';
-import { answerPermission } from '../../../agent/inside/permission.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { acpServers, usableServers } from '../../../agent/model/mcp.ts';
 import type { AgentResult, Assignment, Reporter, RunAgent } from '../inside.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerPermission } from '../../../agent/inside/permission.ts';
+import { answerPermission } from '../../../agent/inside/acp/permission.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { ClaudeStream } from './claude-stream.ts';
 

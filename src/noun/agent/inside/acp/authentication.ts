@@ -1,7 +1,7 @@
 /** Authentication of the client to agents that require it. */
 
-import type { AcpSpec } from '../model/agent.ts';
-import { AdapterError } from './adapter-error.ts';
+import type { AcpSpec } from '../../model/agent.ts';
+import { AdapterError } from '../adapter-error.ts';
 
 /** The error code with which an agent requires authentication. */
 export const authRequired = -32_000;

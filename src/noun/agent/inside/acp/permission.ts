@@ -1,5 +1,5 @@
 /** Answers a permission request by the owner's rule for that kind of tool, and never grants more than requested. */
-import type { AcpSpec, ToolKind } from '../model/agent.ts';
+import type { AcpSpec, ToolKind } from '../../model/agent.ts';
 
 export interface Option {
   readonly optionId: string;
