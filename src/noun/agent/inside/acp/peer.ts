@@ -20,7 +20,7 @@ export interface PeerHandlers {
   requested(method: string, params: unknown): Promise<unknown> | null;
 }
 
-/** The agent's process ended, or broke the protocol. */
+/** The agent's process ended, or broke the protocol or a limit. */
 export class AgentLost extends Error {
   override readonly name = 'AgentLost';
   /** True: the agent did not get the request. */
@@ -161,6 +161,7 @@ async function* linesOf(input: Readable): AsyncGenerator<Buffer> {
     bytes += chunk.length - start;
     if (bytes > maxMessageBytes) throw new AgentLost(`the agent sent a message of more than ${maxMessageBytes} bytes`);
   }
+  if (bytes > 0) yield Buffer.concat(parts);
 }
 
 function parse(line: Buffer): Message | null {
