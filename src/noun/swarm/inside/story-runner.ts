@@ -6,12 +6,18 @@ import { clip } from '../../../model/shape.ts';
 import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus } from '../model/message.ts';
 import { maxKeptOutput } from '../model/outcome.ts';
-import { defaultConcurrency, openDependencies, readyStories, type Story, type TaskFile } from '../model/task.ts';
+import {
+  defaultConcurrency,
+  openDependencies,
+  readyStories,
+  type Story,
+  type TaskFile,
+  type TaskMetadata,
+} from '../model/task.ts';
 import { commitMessage } from './branch.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
 import type { AgentResult, RunAgent } from './inside.ts';
-import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';
 import { type StoryLimits, supervise } from './supervise.ts';
@@ -164,4 +170,26 @@ function waitsFor(ids: readonly string[]): string {
 function refuseFailure(result: AgentResult): AgentResult {
   if (result.status === 'completed') return result;
   throw new AdapterError(result.code, result.summary);
+}
+
+function promptOf(story: Story, task: TaskMetadata): string {
+  return [
+    `You are working on "${task.title}" in the git repository of the current folder. There is no user to ask.`,
+    `Do this one story, ${story.id}, completely, and nothing beyond it.`,
+    '',
+    `# ${story.title}`,
+    '',
+    story.description,
+    ...section('Acceptance criteria', story.acceptanceCriteria),
+    ...section('Notes', story.notes ? [story.notes] : []),
+    '',
+    'Check that every criterion holds, with the tests of the project where there are any. Leave the result in the',
+    'working tree: it is committed for you. Do not switch branches, push, or change files in .carrel/tasks or .aimi/tasks.',
+    'End with a summary in a few sentences of what you changed.',
+    '',
+  ].join('\n');
+}
+
+function section(heading: string, points: readonly string[]): string[] {
+  return points.length === 0 ? [] : ['', `## ${heading}`, ...points.map((point) => `- ${point}`)];
 }
