@@ -6,9 +6,15 @@ import { Fault } from '../../../model/fault.ts';
 import { ShapeError } from '../../../model/shape.ts';
 import { sessionEvent } from '../model/event.ts';
 import { SessionFold } from '../model/fold.ts';
-import { type EventData, type EventType, type SessionEvent, sessionLimits } from '../model/session.ts';
+import {
+  type EventData,
+  type EventType,
+  type Question,
+  type QuestionAnswer,
+  type SessionEvent,
+  sessionLimits,
+} from '../model/session.ts';
 import type { LoggedEvent } from './inside.ts';
-import { UndeliveredAnswers } from './undelivered-answers.ts';
 
 /** Space that is reserved for the events that end turns. */
 const headroomBytes = 4 * 1024 ** 2;
@@ -115,4 +121,37 @@ function checked(event: unknown): SessionEvent {
 
 function logged({ item, line }: DurableEntry<SessionEvent>): LoggedEvent {
   return { event: item, line };
+}
+
+interface UndeliveredAnswer {
+  readonly question: Question;
+  readonly answer: QuestionAnswer;
+}
+
+const agentEvents: readonly EventType[] = ['text', 'thought', 'tool', 'plan', 'update', 'question'];
+
+/**
+ * Answers after which the agent has done nothing yet. Answers are on disk before they are sent, so an agent that is
+ * lost may not have received them. The next agent gets them as a prompt, like answers that come later.
+ */
+class UndeliveredAnswers {
+  readonly #asked = new Map<string, Question>();
+  #answers: UndeliveredAnswer[] = [];
+
+  /** The undelivered answers of the running turn. */
+  get all(): readonly UndeliveredAnswer[] {
+    return this.#answers;
+  }
+
+  take(event: SessionEvent): void {
+    if (agentEvents.includes(event.type) || event.type === 'turn.ended') this.#answers = [];
+    if (event.type === 'turn.ended') this.#asked.clear();
+    if (event.type === 'question') this.#asked.set(event.data.pendingId, event.data);
+    if (event.type === 'answer') this.#answered(event.data);
+  }
+
+  #answered(answer: QuestionAnswer): void {
+    const question = this.#asked.get(answer.pendingId);
+    if (question && !answer.cancelled) this.#answers.push({ question, answer });
+  }
 }

@@ -10,13 +10,11 @@ import type { ApiSettings } from '../../model/settings.ts';
 import type { AgentSessions } from '../inside.ts';
 import { AcpConnections } from './acp-routes.ts';
 import { chatRoutes } from './chat-routes.ts';
-import { allowOrigin } from './cross-origin.ts';
-import { Guard } from './guard.ts';
-import { hostRoutes } from './host-routes.ts';
+import { allowOrigin, Guard } from './guard.ts';
 import { type ApiLimits, apiLimits } from './limit.ts';
 import { faultOf, sendFault, sendWhole } from './reply.ts';
 import { Routes } from './route.ts';
-import { sessionRoutes } from './session-routes.ts';
+import { hostRoutes, sessionRoutes } from './session-routes.ts';
 import { EventStreams } from './streams.ts';
 
 const address = '127.0.0.1';
