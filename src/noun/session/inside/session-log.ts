@@ -1,4 +1,11 @@
-/** The event log of one session, with the state that follows from its events. */
+/**
+ * The event log of one session, with the state that follows from its events.
+ *
+ * Life cycle: opened (what a crash left half written is cut off) → events are appended, one after the other → closed.
+ *
+ * Promises: `append` resolves when the event is on disk, and readers see it only then.
+ * The log alone tells the next agent API how to continue: views (`views.ts`) are written from it and may be lost.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DurableEntry, DurableLog } from '../../../lib/data/durable-log.ts';

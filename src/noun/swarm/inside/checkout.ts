@@ -1,4 +1,12 @@
-/** Checkouts and branch as the story runner uses them. Lanes are counted from 0. */
+/**
+ * The checkouts of a repository in which agents work on stories, and the branch of finished stories. Lanes are counted from 0.
+ *
+ * Life cycle: a lane is reset to the tip of the branch → an agent works in it → its changes become one commit on top of the
+ * tip, or are kept under a ref if the story failed → the branch moves → the next story resets the lane. All lanes are removed
+ * at the end.
+ *
+ * Promises: whatever the agent does to a checkout, its branch or its locks, a reset repairs it.
+ */
 import { join } from 'node:path';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import type { Branch } from './branch.ts';
