@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionFold } from '../model/fold.ts';
 import type { AgentRecord, Driver, Recorder, StartDriver } from './driver.ts';
-import { replace } from './views.ts';
+import { replace } from './log/views.ts';
 
 export interface AgentLinkOptions {
   readonly id: string;

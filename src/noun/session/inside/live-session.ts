@@ -9,11 +9,11 @@ import { type EventData, type EventType, type Question, type QuestionAnswer, ses
 import { AgentLink } from './agent-link.ts';
 import type { Driver, StartDriver } from './driver.ts';
 import type { Answered, LoggedEvent, NewPrompt, Session } from './inside.ts';
+import { SessionLog } from './log/log.ts';
+import { Unwritten } from './log/unwritten.ts';
+import { SessionViews } from './log/views.ts';
 import { answerPrompt, answerTurn, Questions } from './questions.ts';
-import { SessionLog } from './session-log.ts';
 import { reasonOf, Turns } from './turns.ts';
-import { Unwritten } from './unwritten.ts';
-import { SessionViews } from './views.ts';
 
 export interface SessionParts {
   readonly start: StartDriver;

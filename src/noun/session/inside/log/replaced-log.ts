@@ -1,9 +1,9 @@
 /** Logs that are written as a whole: that of a fork, and one that the host replaces. */
 import { open } from 'node:fs/promises';
-import { Fault } from '../../../model/fault.ts';
-import { type SessionEvent, sessionLimits } from '../model/session.ts';
-import type { LiveSession } from './live-session.ts';
-import { parseEvent } from './session-log.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { type SessionEvent, sessionLimits } from '../../model/session.ts';
+import type { LiveSession } from '../live-session.ts';
+import { parseEvent } from './log.ts';
 
 const chunkBytes = 256 * 1024;
 

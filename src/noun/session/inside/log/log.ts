@@ -8,11 +8,11 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DurableEntry, DurableLog } from '../../../lib/data/durable-log.ts';
-import { Fault } from '../../../model/fault.ts';
-import { ShapeError } from '../../../model/shape.ts';
-import { sessionEvent } from '../model/event.ts';
-import { SessionFold } from '../model/fold.ts';
+import { type DurableEntry, DurableLog } from '../../../../lib/data/durable-log.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { ShapeError } from '../../../../model/shape.ts';
+import { sessionEvent } from '../../model/event.ts';
+import { SessionFold } from '../../model/fold.ts';
 import {
   type EventData,
   type EventType,
@@ -20,8 +20,8 @@ import {
   type QuestionAnswer,
   type SessionEvent,
   sessionLimits,
-} from '../model/session.ts';
-import type { LoggedEvent } from './inside.ts';
+} from '../../model/session.ts';
+import type { LoggedEvent } from '../inside.ts';
 
 /** Space that is reserved for the events that end turns. */
 const headroomBytes = 4 * 1024 ** 2;
