@@ -15,8 +15,8 @@ import { type AcpSpec, agentSpec } from '../../agent/model/agent.ts';
 import type { ApiSettings } from '../model/settings.ts';
 import { AcpDriver } from './acp/acp.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
+import { endOrphans } from './driver/orphans.ts';
 import { serveSessions } from './http/http.ts';
-import { endOrphans } from './orphans.ts';
 import { SandboxSessions } from './sessions.ts';
 
 const maxSettings = 4 * 1024 ** 2;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AcpPeer } from '../../../agent/inside/acp/peer.ts';
-import type { AgentRecord } from '../driver.ts';
+import type { AgentRecord } from '../driver/driver.ts';
 import { openSession } from './opening.ts';
 
 type Json = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { initialize, openAuthenticated, requiresAuthentication, sessionIdIn } fr
 import { type AcpPeer, RpcError } from '../../../agent/inside/acp/peer.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { usableServers } from '../../../agent/model/mcp.ts';
-import type { DriverOptions } from '../driver.ts';
+import type { DriverOptions } from '../driver/driver.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

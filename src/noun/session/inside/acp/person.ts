@@ -5,7 +5,7 @@ import { answerPermission, permissionRequest, ruleFor } from '../../../agent/ins
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { eventData } from '../../model/event.ts';
 import { type Question, sessionLimits } from '../../model/session.ts';
-import type { Recorder } from '../driver.ts';
+import type { Recorder } from '../driver/driver.ts';
 import { bound, cutText } from './bound.ts';
 import { eventOf } from './translate.ts';
 

@@ -2,7 +2,7 @@
  * A driver: one agent process with one session open. It ends with its process; the session then starts another one, which loads what the agent
  * remembers. A driver never decides: it reports what the agent does to its `Recorder`, and waits for it, so that an agent cannot be faster than the disk.
  */
-import type { ContentBlock, EventData, EventType, Question, QuestionAnswer, StopReason } from '../model/session.ts';
+import type { ContentBlock, EventData, EventType, Question, QuestionAnswer, StopReason } from '../../model/session.ts';
 
 /** What `agent.json` keeps about the agent of a session. */
 export interface AgentRecord {

@@ -1,7 +1,7 @@
 /** An agent for tests: it does what the text of a prompt says, and records its prompts. */
 
-import { AgentLost } from '../../agent/inside/acp/peer.ts';
-import type { ContentBlock, StopReason } from '../model/session.ts';
+import { AgentLost } from '../../../agent/inside/acp/peer.ts';
+import type { ContentBlock, StopReason } from '../../model/session.ts';
 import type { Driver, DriverOptions, Recorder } from './driver.ts';
 
 export class FakeAgents {
