@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isErrno } from '../../../lib/file/file.ts';
-import { openLog } from '../../../lib/file/rotate.ts';
-import { Fault, type FaultBody } from '../../../model/fault.ts';
+import { isErrno } from '../../../../lib/file/file.ts';
+import { openLog } from '../../../../lib/file/rotate.ts';
+import { Fault, type FaultBody } from '../../../../model/fault.ts';
 import { type ApiPaths, logPath, socketName } from './api-paths.ts';
 import { textOf } from './serve.ts';
 

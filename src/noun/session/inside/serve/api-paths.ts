@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { agentApiPort, sessionsFolder } from '../model/session.ts';
+import { agentApiPort, sessionsFolder } from '../../model/session.ts';
 
 export interface ApiPaths {
   readonly folder: string;
