@@ -16,13 +16,13 @@ import {
   type TaskRequest,
 } from '../model/message.ts';
 import { freshOutcome, isOf, readTaskFile, reconcileRecord, taskNameOf } from './begin.ts';
-import { Branch } from './branch.ts';
 import { type AdapterClock, Broadcast, type SwarmListener } from './broadcast.ts';
-import { GitCheckouts } from './checkout.ts';
-import { AgentGit } from './git.ts';
+import { Branch } from './checkout/branch.ts';
+import { GitCheckouts } from './checkout/checkout.ts';
+import { AgentGit } from './checkout/git.ts';
+import { openRepository, type Repository } from './checkout/repository.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { OutcomeRecord } from './record.ts';
-import { openRepository, type Repository } from './repository.ts';
 import { probeOf, requireService } from './service.ts';
 import { StoryRunner } from './story-runner.ts';
 

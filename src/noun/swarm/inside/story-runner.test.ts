@@ -8,7 +8,7 @@ import { checkOutcome, type Outcome } from '../model/outcome.ts';
 import type { Story, TaskFile } from '../model/task.ts';
 import { freshOutcome } from './begin.ts';
 import { Broadcast, realClock } from './broadcast.ts';
-import type { Checkouts } from './checkout.ts';
+import type { Checkouts } from './checkout/checkout.ts';
 import type { AgentResult, RunAgent } from './inside.ts';
 import { OutcomeRecord } from './record.ts';
 import { StoryRunner } from './story-runner.ts';

@@ -14,9 +14,9 @@ import {
   type TaskFile,
   type TaskMetadata,
 } from '../model/task.ts';
-import { commitMessage } from './branch.ts';
 import type { Broadcast } from './broadcast.ts';
-import type { Checkouts } from './checkout.ts';
+import { commitMessage } from './checkout/branch.ts';
+import type { Checkouts } from './checkout/checkout.ts';
 import type { AgentResult, RunAgent } from './inside.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';

@@ -1,7 +1,7 @@
 /** The repository of the stories: the workspace, or a clone that is made once. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { type AgentGit, reasonIn } from './git.ts';
 
 export interface RepositorySource {

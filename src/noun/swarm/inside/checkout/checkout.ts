@@ -8,7 +8,7 @@
  * Promises: whatever the agent does to a checkout, its branch or its locks, a reset repairs it.
  */
 import { join } from 'node:path';
-import { Exclusive } from '../../../lib/flow/exclusive.ts';
+import { Exclusive } from '../../../../lib/flow/exclusive.ts';
 import type { Branch } from './branch.ts';
 import type { AgentGit } from './git.ts';
 import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLane } from './lane.ts';

@@ -7,11 +7,11 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Author } from '../../../model/author.ts';
-import { refFolder } from '../../../model/name.ts';
-import { clip } from '../../../model/shape.ts';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
-import { maxOutput } from '../model/message.ts';
+import type { Author } from '../../../../model/author.ts';
+import { refFolder } from '../../../../model/name.ts';
+import { clip } from '../../../../model/shape.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
+import { maxOutput } from '../../model/message.ts';
 import { type AgentGit, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
 

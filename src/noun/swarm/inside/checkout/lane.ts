@@ -6,10 +6,10 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { run } from '../../../lib/process/run.ts';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
-import { taskFolders } from '../model/task.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { run } from '../../../../lib/process/run.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
+import { taskFolders } from '../../model/task.ts';
 import type { AgentGit } from './git.ts';
 import type { Repository } from './repository.ts';
 

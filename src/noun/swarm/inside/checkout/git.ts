@@ -1,8 +1,8 @@
 /** Git inside the sandbox: argv only, without hooks or a terminal, with fsync. */
 import { spawn } from 'node:child_process';
-import { collect } from '../../../lib/process/collect.ts';
-import type { Author } from '../../../model/author.ts';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
+import { collect } from '../../../../lib/process/collect.ts';
+import type { Author } from '../../../../model/author.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 
 export interface GitRun {
   readonly exitCode: number;
