@@ -23,8 +23,8 @@ import { AgentGit } from './checkout/git.ts';
 import { openRepository, type Repository } from './checkout/repository.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { OutcomeRecord } from './record.ts';
-import { probeOf, requireService } from './service.ts';
-import { StoryRunner } from './story-runner.ts';
+import { probeOf, requireService } from './story/service.ts';
+import { StoryRunner } from './story/story-runner.ts';
 
 export interface AdapterFolders {
   readonly workspace: string;

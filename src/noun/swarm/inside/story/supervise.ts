@@ -1,8 +1,8 @@
 /** Runs an agent on one story with time-outs: for the whole story, for silence, and for a lost service. */
 
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
-import { LastLines, maxLines } from '../../agent/inside/last-lines.ts';
-import type { AgentResult, Assignment, RunAgent } from './inside.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
+import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
+import type { AgentResult, Assignment, RunAgent } from '../inside.ts';
 import { type Probe, ServiceWatch } from './service.ts';
 
 export interface StoryLimits {

@@ -6,9 +6,9 @@ import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { firstBytes } from '../../../lib/process/collect.ts';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
-import type { AdapterSettings } from '../../agent/model/agent.ts';
+import { firstBytes } from '../../../../lib/process/collect.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
+import type { AdapterSettings } from '../../../agent/model/agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

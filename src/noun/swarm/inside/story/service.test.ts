@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { probeOf, requireService, ServiceWatch } from './service.ts';
 
 const service = { place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' };

@@ -1,11 +1,11 @@
 /** Runs the stories of a task file: those that are ready, each in a lane, until none can be done any more. */
-import { crashPoint } from '../../../lib/flow/crash-point.ts';
-import { Exclusive } from '../../../lib/flow/exclusive.ts';
-import type { Author } from '../../../model/author.ts';
-import { clip } from '../../../model/shape.ts';
-import { AdapterError } from '../../agent/inside/adapter-error.ts';
-import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus } from '../model/message.ts';
-import { maxKeptOutput } from '../model/outcome.ts';
+import { crashPoint } from '../../../../lib/flow/crash-point.ts';
+import { Exclusive } from '../../../../lib/flow/exclusive.ts';
+import type { Author } from '../../../../model/author.ts';
+import { clip } from '../../../../model/shape.ts';
+import { AdapterError } from '../../../agent/inside/adapter-error.ts';
+import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus } from '../../model/message.ts';
+import { maxKeptOutput } from '../../model/outcome.ts';
 import {
   defaultConcurrency,
   openDependencies,
@@ -13,12 +13,12 @@ import {
   type Story,
   type TaskFile,
   type TaskMetadata,
-} from '../model/task.ts';
-import type { Broadcast } from './broadcast.ts';
-import { commitMessage } from './checkout/branch.ts';
-import type { Checkouts } from './checkout/checkout.ts';
-import type { AgentResult, RunAgent } from './inside.ts';
-import type { OutcomeRecord } from './record.ts';
+} from '../../model/task.ts';
+import type { Broadcast } from '../broadcast.ts';
+import { commitMessage } from '../checkout/branch.ts';
+import type { Checkouts } from '../checkout/checkout.ts';
+import type { AgentResult, RunAgent } from '../inside.ts';
+import type { OutcomeRecord } from '../record.ts';
 import type { Probe } from './service.ts';
 import { type StoryLimits, supervise } from './supervise.ts';
 
