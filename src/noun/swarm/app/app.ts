@@ -6,11 +6,11 @@
  *
  * Promises:
  * - `run` reads and checks everything before it changes anything (`order.ts`). At most `max` containers of a swarm run at
- *   once; the others wait in a queue (`orchestrator.ts`).
+ *   once; the others wait in a queue (`worker/orchestrator.ts`).
  * - A container is completed only by the adapter's own completion with all stories done; a story counts when its commit
- *   is on the host (`worker.ts`).
+ *   is on the host (`worker/worker.ts`).
  * - Each result is recorded before the next step, so the next daemon continues where this one ended.
- * - Messages of an adapter change only what the transitions of task files allow (`work-change.ts`).
+ * - Messages of an adapter change only what the transitions of task files allow (`worker/work-change.ts`).
  * - A user has one swarm in a project. `init` refuses to replace one that is at work, unless forced. A script that tries to
  *   change a container that Carrel runs is refused.
  */

@@ -3,15 +3,15 @@ import type { Threads } from '../../../kernel/job/threads.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { Fault } from '../../../model/fault.ts';
 import type { Tasks } from '../task/tasks.ts';
-import type { ContainerActions } from './container-actions.ts';
-import { Orchestrator } from './orchestrator.ts';
 import type { OrderParts } from './order.ts';
-import { type ActionParts, sandboxActions } from './sandbox-actions.ts';
 import { scriptEntries } from './script-entries.ts';
 import { SwarmState } from './state.ts';
 import { StateFiles } from './state-files.ts';
 import { UserSwarms } from './swarms.ts';
 import type { UserTasks } from './task/tasks.ts';
+import type { ContainerActions } from './worker/container-actions.ts';
+import { Orchestrator } from './worker/orchestrator.ts';
+import { type ActionParts, sandboxActions } from './worker/sandbox-actions.ts';
 
 export interface LiveSwarmParts {
   readonly store: Store;

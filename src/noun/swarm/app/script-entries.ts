@@ -4,8 +4,8 @@ import type { ObservedContainer } from '../../../model/foreign-container.ts';
 import type { WorkspaceParts } from '../../workspace/app/workspaces.ts';
 import type { Completion } from '../model/message.ts';
 import type { SwarmContainer } from '../model/swarm.ts';
-import { readRecord } from './record-file.ts';
-import { observedSandbox } from './sandbox-actions.ts';
+import { readRecord } from './worker/record-file.ts';
+import { observedSandbox } from './worker/sandbox-actions.ts';
 
 export interface SeenEntry {
   readonly observed: ObservedContainer;

@@ -21,7 +21,6 @@ import type { TaskReading } from '../model/task-text.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
 import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './attempt.ts';
-import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
 import {
   addedGrants,
   containerFor,
@@ -36,6 +35,7 @@ import type { SeeEntry } from './script-entries.ts';
 import { defaultMax, type NewContainer, type SwarmState } from './state.ts';
 import type { StateFiles } from './state-files.ts';
 import type { UserTasks } from './task/tasks.ts';
+import { canResume, nothingToResume, type Orchestrator } from './worker/orchestrator.ts';
 
 export interface SwarmParts extends OrderParts {
   readonly state: SwarmState;

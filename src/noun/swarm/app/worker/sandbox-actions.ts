@@ -1,15 +1,15 @@
 /** Carries out the actions of containers on their sandboxes. */
 
-import type { ObservedContainer } from '../../../model/foreign-container.ts';
-import type { SandboxRequest } from '../../sandbox/api.ts';
-import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
-import type { WorkspaceParts } from '../../workspace/app/workspaces.ts';
-import { commitsOf, takenRef } from '../../workspace/git/bundle/bundle.ts';
-import type { SwarmContainer } from '../model/swarm.ts';
-import { canReach } from '../model/task.ts';
-import type { StoryChange, TaskText } from '../model/task-text.ts';
-import { placeOf } from '../task/task.ts';
-import type { Tasks } from '../task/tasks.ts';
+import type { ObservedContainer } from '../../../../model/foreign-container.ts';
+import type { SandboxRequest } from '../../../sandbox/api.ts';
+import { hasEnded, type Sandbox } from '../../../sandbox/model.ts';
+import type { WorkspaceParts } from '../../../workspace/app/workspaces.ts';
+import { commitsOf, takenRef } from '../../../workspace/git/bundle/bundle.ts';
+import type { SwarmContainer } from '../../model/swarm.ts';
+import { canReach } from '../../model/task.ts';
+import type { StoryChange, TaskText } from '../../model/task-text.ts';
+import { placeOf } from '../../task/task.ts';
+import type { Tasks } from '../../task/tasks.ts';
 import type { ContainerActions } from './container-actions.ts';
 import { readRecord } from './record-file.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Runs the containers of one user's swarms: in each swarm as many at once as it may have; the others wait in a queue.
  */
-import { asFault, Fault } from '../../../model/fault.ts';
-import { isActive, type Swarm, type SwarmContainer } from '../model/swarm.ts';
+import { asFault, Fault } from '../../../../model/fault.ts';
+import { isActive, type Swarm, type SwarmContainer } from '../../model/swarm.ts';
 import { Worker, type WorkerParts } from './worker.ts';
 
 export interface OrchestratorParts extends WorkerParts {

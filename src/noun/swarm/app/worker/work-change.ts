@@ -3,11 +3,11 @@
  * changes only along the transitions that task files allow.
  */
 
-import { clip } from '../../../model/shape.ts';
-import { errorText, type MessageFromAdapter, maxErrors, maxErrorText, type StoryStatus } from '../model/message.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { ContainerWork, SwarmContainer, WorkedStory } from '../model/swarm.ts';
-import { canReach, progressOf } from '../model/task.ts';
+import { clip } from '../../../../model/shape.ts';
+import { errorText, type MessageFromAdapter, maxErrors, maxErrorText, type StoryStatus } from '../../model/message.ts';
+import type { Outcome } from '../../model/outcome.ts';
+import type { ContainerWork, SwarmContainer, WorkedStory } from '../../model/swarm.ts';
+import { canReach, progressOf } from '../../model/task.ts';
 import type { Fetched } from './container-actions.ts';
 
 const maxOutputLength = 300;

@@ -3,9 +3,9 @@
  * is idempotent and may be interrupted anywhere.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { ObservedContainer } from '../../../model/foreign-container.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { FetchedTip, SwarmContainer } from '../model/swarm.ts';
+import type { ObservedContainer } from '../../../../model/foreign-container.ts';
+import type { Outcome } from '../../model/outcome.ts';
+import type { FetchedTip, SwarmContainer } from '../../model/swarm.ts';
 
 /** The streams of an adapter. */
 export interface AdapterConnection {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import type { Fault } from '../../../model/fault.ts';
-import { freshWork, type Swarm, type SwarmContainer } from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import type { Fault } from '../../../../model/fault.ts';
+import { freshWork, type Swarm, type SwarmContainer } from '../../model/swarm.ts';
+import { noProgress } from '../../model/task.ts';
+import { SwarmState } from '../state.ts';
 import { FakeActions, type FakeAdapter } from './fake.ts';
 import { Orchestrator } from './orchestrator.ts';
-import { SwarmState } from './state.ts';
 
 let store: Store;
 let state: SwarmState;

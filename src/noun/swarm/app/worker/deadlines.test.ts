@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { calm, WorkerSetup } from '../../../../test/fixtures/worker-setup.ts';
-import type { Store } from '../../../kernel/store/store.ts';
+import { calm, WorkerSetup } from '../../../../../test/fixtures/worker-setup.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
 import type { FakeActions, FakeAdapter } from './fake.ts';
 
 let setup: WorkerSetup;

@@ -1,10 +1,10 @@
 /** Containers without sandboxes for tests of workers: the test plays the adapter, and each action can fail. */
 import { PassThrough } from 'node:stream';
-import { Fault } from '../../../model/fault.ts';
-import type { ObservedContainer } from '../../../model/foreign-container.ts';
-import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../model/message.ts';
-import { encodeMessage, MessageReader } from '../model/message-line.ts';
-import type { FetchedTip, SwarmContainer } from '../model/swarm.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { ObservedContainer } from '../../../../model/foreign-container.ts';
+import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../../model/message.ts';
+import { encodeMessage, MessageReader } from '../../model/message-line.ts';
+import type { FetchedTip, SwarmContainer } from '../../model/swarm.ts';
 import type { AdapterConnection, ContainerActions, Fetched, RecordedOutcome } from './container-actions.ts';
 
 const at = '2026-01-31T12:00:00.000Z';

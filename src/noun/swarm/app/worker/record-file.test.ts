@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { maxOutcomeBytes, type Outcome } from '../model/outcome.ts';
+import { maxOutcomeBytes, type Outcome } from '../../model/outcome.ts';
 import { readRecord } from './record-file.ts';
 
 const outcome: Outcome = {

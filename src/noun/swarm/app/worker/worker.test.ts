@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { exited, now, WorkerSetup } from '../../../../test/fixtures/worker-setup.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import { Fault } from '../../../model/fault.ts';
-import type { ObservedContainer } from '../../../model/foreign-container.ts';
+import { exited, now, WorkerSetup } from '../../../../../test/fixtures/worker-setup.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import { Fault } from '../../../../model/fault.ts';
+import type { ObservedContainer } from '../../../../model/foreign-container.ts';
+import type { SwarmState } from '../state.ts';
 import { engineAway, type FakeActions, type FakeAdapter } from './fake.ts';
-import type { SwarmState } from './state.ts';
 
 let setup: WorkerSetup;
 let store: Store;
