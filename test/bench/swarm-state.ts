@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { openSqliteStore } from '../../src/kernel/store/sqlite.ts';
 import { writeWhole } from '../../src/lib/file/file.ts';
 import { tryLock } from '../../src/lib/sys/sys.ts';
-import { SwarmState } from '../../src/noun/swarm/app/state.ts';
+import { SwarmState } from '../../src/noun/swarm/app/state/state.ts';
 import { changeOf, withMessage } from '../../src/noun/swarm/app/worker/work-change.ts';
 import type { MessageFromAdapter } from '../../src/noun/swarm/model/message.ts';
 import { exportOf, freshWork, type SwarmContainer } from '../../src/noun/swarm/model/swarm.ts';

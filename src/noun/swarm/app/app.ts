@@ -20,7 +20,7 @@ import type { Store } from '../../../kernel/store/store.ts';
 import { auditedFields } from '../../sandbox/api.ts';
 import * as shape from '../api.ts';
 import { swarmConfig } from './config.ts';
-import { removeOrphans } from './state.ts';
+import { removeOrphans } from './state/state.ts';
 import type { UserSwarms } from './swarms.ts';
 
 export interface SwarmScope {

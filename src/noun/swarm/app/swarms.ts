@@ -31,9 +31,9 @@ import {
   requestFor,
   storiesOf,
 } from './order.ts';
-import type { SeeEntry } from './script-entries.ts';
-import { defaultMax, type NewContainer, type SwarmState } from './state.ts';
-import type { StateFiles } from './state-files.ts';
+import type { SeeEntry } from './state/script-entries.ts';
+import { defaultMax, type NewContainer, type SwarmState } from './state/state.ts';
+import type { StateFiles } from './state/state-files.ts';
 import type { UserTasks } from './task/tasks.ts';
 import { canResume, nothingToResume, type Orchestrator } from './worker/orchestrator.ts';
 

@@ -4,7 +4,7 @@ import type { Store } from '../../../../kernel/store/store.ts';
 import type { Fault } from '../../../../model/fault.ts';
 import { freshWork, type Swarm, type SwarmContainer } from '../../model/swarm.ts';
 import { noProgress } from '../../model/task.ts';
-import { SwarmState } from '../state.ts';
+import { SwarmState } from '../state/state.ts';
 import { FakeActions, type FakeAdapter } from './fake.ts';
 import { Orchestrator } from './orchestrator.ts';
 

@@ -3,7 +3,7 @@ import { exited, now, WorkerSetup } from '../../../../../test/fixtures/worker-se
 import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { ObservedContainer } from '../../../../model/foreign-container.ts';
-import type { SwarmState } from '../state.ts';
+import type { SwarmState } from '../state/state.ts';
 import { engineAway, type FakeActions, type FakeAdapter } from './fake.ts';
 
 let setup: WorkerSetup;

@@ -14,7 +14,7 @@ import { asFault, faultTable } from '../../../../model/fault.ts';
 import type { ObservedContainer } from '../../../../model/foreign-container.ts';
 import { encodeMessage, MessageReader, type Read } from '../../model/message-line.ts';
 import { type ContainerStatus, type ContainerWork, reconciled, type SwarmContainer } from '../../model/swarm.ts';
-import type { SwarmState } from '../state.ts';
+import type { SwarmState } from '../state/state.ts';
 import type { AdapterConnection, ContainerActions } from './container-actions.ts';
 import { Deadlines } from './deadlines.ts';
 import {

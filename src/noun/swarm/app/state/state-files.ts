@@ -1,9 +1,9 @@
 /** Keeps the state files of swarms current: writes them soon after each change, and after a restart. */
-import type { Threads } from '../../../kernel/job/threads.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import { Exclusive } from '../../../lib/flow/exclusive.ts';
-import { asFault, type Fault } from '../../../model/fault.ts';
-import { exportOf, isActive, type Swarm } from '../model/swarm.ts';
+import type { Threads } from '../../../../kernel/job/threads.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import { Exclusive } from '../../../../lib/flow/exclusive.ts';
+import { asFault, type Fault } from '../../../../model/fault.ts';
+import { exportOf, isActive, type Swarm } from '../../model/swarm.ts';
 
 export interface StateFileParts {
   readonly store: Store;

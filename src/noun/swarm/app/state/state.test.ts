@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import { freshWork } from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
+import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
+import { freshWork } from '../../model/swarm.ts';
+import { noProgress } from '../../model/task.ts';
 import { removeOrphans, SwarmState, workerOf } from './state.ts';
 
 let store: Store;

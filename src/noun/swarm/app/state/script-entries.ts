@@ -1,11 +1,11 @@
 /** The observed state of containers that scripts run: sandboxes of the user, or containers of the Docker Engine for its owner. */
-import { observeForeign } from '../../../kernel/engine/docker/foreign/foreign.ts';
-import type { ObservedContainer } from '../../../model/foreign-container.ts';
-import type { WorkspaceParts } from '../../workspace/app/workspaces.ts';
-import type { Completion } from '../model/message.ts';
-import type { SwarmContainer } from '../model/swarm.ts';
-import { readRecord } from './worker/record-file.ts';
-import { observedSandbox } from './worker/sandbox-actions.ts';
+import { observeForeign } from '../../../../kernel/engine/docker/foreign/foreign.ts';
+import type { ObservedContainer } from '../../../../model/foreign-container.ts';
+import type { WorkspaceParts } from '../../../workspace/app/workspaces.ts';
+import type { Completion } from '../../model/message.ts';
+import type { SwarmContainer } from '../../model/swarm.ts';
+import { readRecord } from '../worker/record-file.ts';
+import { observedSandbox } from '../worker/sandbox-actions.ts';
 
 export interface SeenEntry {
   readonly observed: ObservedContainer;

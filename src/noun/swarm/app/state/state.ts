@@ -7,10 +7,10 @@
  * `work` is run by Carrel, and a script that tries to change it is refused.
  */
 import { randomUUID } from 'node:crypto';
-import type { Row, Store } from '../../../kernel/store/store.ts';
-import type { NewEvent } from '../../../model/event.ts';
-import { Fault } from '../../../model/fault.ts';
-import { printable } from '../../../model/name.ts';
+import type { Row, Store } from '../../../../kernel/store/store.ts';
+import type { NewEvent } from '../../../../model/event.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { printable } from '../../../../model/name.ts';
 import {
   type ContainerOutcome,
   isActive,
@@ -18,9 +18,9 @@ import {
   type Swarm,
   type SwarmContainer,
   withChange,
-} from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
-import { type TaskPlace, taskPath } from '../task/task.ts';
+} from '../../model/swarm.ts';
+import { noProgress } from '../../model/task.ts';
+import { type TaskPlace, taskPath } from '../../task/task.ts';
 
 export interface NewContainer {
   readonly containerId: string;
