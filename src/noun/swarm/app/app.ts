@@ -5,7 +5,7 @@
  * ones start again by `resume` or another `run`. Completed stories stay completed. The states are in ARCHITECTURE.md.
  *
  * Promises:
- * - `run` reads and checks everything before it changes anything (`order.ts`). At most `max` containers of a swarm run at
+ * - `run` reads and checks everything before it changes anything (`order/order.ts`). At most `max` containers of a swarm run at
  *   once; the others wait in a queue (`worker/orchestrator.ts`).
  * - A container is completed only by the adapter's own completion with all stories done; a story counts when its commit
  *   is on the host (`worker/worker.ts`).

@@ -3,7 +3,7 @@ import type { Threads } from '../../../kernel/job/threads.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { Fault } from '../../../model/fault.ts';
 import type { Tasks } from '../task/tasks.ts';
-import type { OrderParts } from './order.ts';
+import type { OrderParts } from './order/order.ts';
 import { scriptEntries } from './state/script-entries.ts';
 import { SwarmState } from './state/state.ts';
 import { StateFiles } from './state/state-files.ts';

@@ -20,7 +20,7 @@ import { problemLine } from '../model/task-problem.ts';
 import type { TaskReading } from '../model/task-text.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
-import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './attempt.ts';
+import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './order/attempt.ts';
 import {
   addedGrants,
   containerFor,
@@ -30,7 +30,7 @@ import {
   type RunChoice,
   requestFor,
   storiesOf,
-} from './order.ts';
+} from './order/order.ts';
 import type { SeeEntry } from './state/script-entries.ts';
 import { defaultMax, type NewContainer, type SwarmState } from './state/state.ts';
 import type { StateFiles } from './state/state-files.ts';

@@ -3,16 +3,16 @@
  * begins.
  */
 
-import { Fault } from '../../../model/fault.ts';
-import { requireRoute } from '../../agent/agent.ts';
-import type { Granted } from '../../grant-table.ts';
-import { noNetwork } from '../../network/model/network.ts';
-import type { SandboxRequest } from '../../sandbox/api.ts';
-import type { SandboxSpec } from '../../sandbox/model.ts';
-import type { Sandboxes } from '../../sandbox/sandbox.ts';
-import { agentGrantFields } from '../../table.ts';
-import { isActive, type SwarmContainer } from '../model/swarm.ts';
-import type { TaskFile } from '../model/task.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { requireRoute } from '../../../agent/agent.ts';
+import type { Granted } from '../../../grant-table.ts';
+import { noNetwork } from '../../../network/model/network.ts';
+import type { SandboxRequest } from '../../../sandbox/api.ts';
+import type { SandboxSpec } from '../../../sandbox/model.ts';
+import type { Sandboxes } from '../../../sandbox/sandbox.ts';
+import { agentGrantFields } from '../../../table.ts';
+import { isActive, type SwarmContainer } from '../../model/swarm.ts';
+import type { TaskFile } from '../../model/task.ts';
 import {
   agentOf,
   choiceAgain,

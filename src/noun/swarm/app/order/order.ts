@@ -1,17 +1,17 @@
 /** Turns a request into containers of a swarm: everything is read and checked, nothing is done yet. */
 import { randomBytes } from 'node:crypto';
-import { Fault } from '../../../model/fault.ts';
-import { printable, sandboxNamePattern } from '../../../model/name.ts';
-import { type AgentNeeds, keyGrants, requireProgram, withKeyOf } from '../../agent/agent.ts';
-import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../agent/model/agent.ts';
-import { agentPresets } from '../../agent/model/table.ts';
-import { presetOfKey, presetRoute } from '../../network/model/credential.ts';
-import type { SandboxRequest } from '../../sandbox/api.ts';
-import { agentGrantFields } from '../../table.ts';
-import { type AddedGrants, type ContainerWork, freshWork, type SwarmContainer } from '../model/swarm.ts';
-import { progressOf, type TaskFile } from '../model/task.ts';
-import { type TaskPlace, taskPath } from '../task/task.ts';
-import type { SwarmConfig } from './config.ts';
+import { Fault } from '../../../../model/fault.ts';
+import { printable, sandboxNamePattern } from '../../../../model/name.ts';
+import { type AgentNeeds, keyGrants, requireProgram, withKeyOf } from '../../../agent/agent.ts';
+import { type AgentSpec, adapterCommand, checkAdapterSettings } from '../../../agent/model/agent.ts';
+import { agentPresets } from '../../../agent/model/table.ts';
+import { presetOfKey, presetRoute } from '../../../network/model/credential.ts';
+import type { SandboxRequest } from '../../../sandbox/api.ts';
+import { agentGrantFields } from '../../../table.ts';
+import { type AddedGrants, type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
+import { progressOf, type TaskFile } from '../../model/task.ts';
+import { type TaskPlace, taskPath } from '../../task/task.ts';
+import type { SwarmConfig } from '../config.ts';
 
 export interface RunChoice {
   readonly agent?: string | undefined;

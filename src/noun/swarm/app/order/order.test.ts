@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { requireRoute } from '../../agent/agent.ts';
-import { checkAdapterSettings } from '../../agent/model/agent.ts';
-import { freshWork } from '../model/swarm.ts';
+import { requireRoute } from '../../../agent/agent.ts';
+import { checkAdapterSettings } from '../../../agent/model/agent.ts';
+import { freshWork } from '../../model/swarm.ts';
 import { addedGrants, agentOf, choiceAgain, type OrderParts, requestFor } from './order.ts';
 
 const limits = { storySeconds: 60, stallSeconds: 60, taskSeconds: 60, silenceSeconds: 60, image: null };
