@@ -1,5 +1,5 @@
 /**
- * The kinds of agents that the adapter can run. Each kind is one function that makes a `RunAgent` (`agent.ts`) from the
+ * The kinds of agents that the adapter can run. Each kind is one function that makes a `RunAgent` (`inside.ts`) from the
  * agent's specification:
  *
  *   command   any program: it gets the story on stdin, and its exit code is the result (`command.ts`)
