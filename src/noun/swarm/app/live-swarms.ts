@@ -2,6 +2,7 @@
 import type { Threads } from '../../../kernel/job/threads.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { Fault } from '../../../model/fault.ts';
+import type { Swarms } from '../swarm.ts';
 import type { Tasks } from '../task/tasks.ts';
 import type { OrderParts } from './order/order.ts';
 import { scriptEntries } from './state/script-entries.ts';
@@ -35,7 +36,7 @@ const writeMs = 100;
 const fetchMs = 2000;
 const retryMs = 1000;
 
-export class LiveSwarms {
+export class LiveSwarms implements Swarms {
   readonly #parts: LiveSwarmParts;
   readonly #orchestrators: Orchestrator[] = [];
   readonly #files: StateFiles;
@@ -47,7 +48,6 @@ export class LiveSwarms {
     this.#files = new StateFiles({ store, threads, observe, report: (fault) => report('swarm', fault) });
   }
 
-  /** After a restart of the daemon, continues the swarms of all users. */
   start(): void {
     const { store, swarmsOf } = this.#parts;
     const users = new Set(store.list('swarm').map(({ owner }) => owner));

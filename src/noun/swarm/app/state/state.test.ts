@@ -3,7 +3,8 @@ import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { freshWork } from '../../model/swarm.ts';
 import { noProgress } from '../../model/task.ts';
-import { removeOrphans, SwarmState, workerOf } from './state.ts';
+import { workerOf } from '../../swarm.ts';
+import { removeOrphans, SwarmState } from './state.ts';
 
 let store: Store;
 let state: SwarmState;

@@ -7,7 +7,7 @@
  * `work` is run by Carrel, and a script that tries to change it is refused.
  */
 import { randomUUID } from 'node:crypto';
-import type { Row, Store } from '../../../../kernel/store/store.ts';
+import type { Store } from '../../../../kernel/store/store.ts';
 import type { NewEvent } from '../../../../model/event.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { printable } from '../../../../model/name.ts';
@@ -20,7 +20,6 @@ import {
   withChange,
 } from '../../model/swarm.ts';
 import { noProgress } from '../../model/task.ts';
-import { type TaskPlace, taskPath } from '../../task/task.ts';
 
 export interface NewContainer {
   readonly containerId: string;
@@ -217,14 +216,6 @@ export function removeOrphans(store: Store, at: string): void {
     if (store.get('swarm', row.owner) !== null) continue;
     store.remove(row, { at, type: 'swarm.dropped', subject: row.owner, data: { name: row.name } });
   }
-}
-
-/** The container that works on a task file, in the swarm of any user. */
-export function workerOf(store: Store, place: TaskPlace): string | null {
-  const isInProject = (row: Row<'container'>) => store.get('swarm', row.owner)?.value.project === place.project;
-  const worksOn = ({ value }: Row<'container'>) =>
-    value.work && isActive(value) && value.taskFilePath === taskPath(place);
-  return store.list('container').find((row) => worksOn(row) && isInProject(row))?.name ?? null;
 }
 
 /** Whether a script corrects an end that Carrel observed: the script read the messages and knows how the work ended. */
