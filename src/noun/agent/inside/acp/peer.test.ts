@@ -87,6 +87,14 @@ test('the last line of an agent counts without its line break', async () => {
   expect(await asked).toBe('done');
 });
 
+test('messages may arrive byte by byte, and several in one chunk', async () => {
+  const { peer, input, end } = peerOf();
+  const asked = ['one', 'two', 'three'].map((method) => peer.request(method, {}));
+  for (const byte of Buffer.from('{"id":1,"result":"\u20ac"}\n{"id"')) input.write(Buffer.of(byte));
+  await end(':2,"result":2}\n{"id":3,"result":3}\n');
+  expect(await Promise.all(asked)).toEqual(['\u20ac', 2, 3]);
+});
+
 test('an error of the agent has its code and its details, whatever their shape', async () => {
   const { peer, end } = peerOf();
   const asked = ['one', 'two'].map((method) => peer.request(method, {}).catch((error: unknown) => error));

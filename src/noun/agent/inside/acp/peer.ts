@@ -149,19 +149,43 @@ function tooMany(): Promise<never> {
 }
 
 async function* linesOf(input: Readable): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let bytes = 0;
+  const begun = new BegunLine();
   for await (const chunk of input as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      yield Buffer.concat([...parts, chunk.subarray(start, end)]);
-      [parts, bytes, start] = [[], 0, end + 1];
+      yield begun.end(chunk.subarray(start, end));
+      start = end + 1;
     }
-    parts.push(chunk.subarray(start));
-    bytes += chunk.length - start;
-    if (bytes > maxMessageBytes) throw new AgentLost(`the agent sent a message of more than ${maxMessageBytes} bytes`);
+    begun.push(chunk.subarray(start));
   }
-  if (bytes > 0) yield Buffer.concat(parts);
+  if (begun.length > 0) yield begun.end(Buffer.alloc(0));
+}
+
+/** A line whose end has not arrived. Its bytes are copied, because an agent may send them one by one, each in a chunk of its own. */
+class BegunLine {
+  #bytes = Buffer.alloc(0);
+  length = 0;
+
+  push(part: Buffer): void {
+    const length = this.length + part.length;
+    if (length > maxMessageBytes) throw new AgentLost(`the agent sent a message of more than ${maxMessageBytes} bytes`);
+    if (length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.min(maxMessageBytes, 2 * length));
+      this.#bytes.copy(grown, 0, 0, this.length);
+      this.#bytes = grown;
+    }
+    part.copy(this.#bytes, this.length);
+    this.length = length;
+  }
+
+  end(last: Buffer): Buffer {
+    if (this.length === 0) return last;
+    this.push(last);
+    const whole = this.#bytes.subarray(0, this.length);
+    this.#bytes = Buffer.alloc(0);
+    this.length = 0;
+    return whole;
+  }
 }
 
 function parse(line: Buffer): Message | null {
