@@ -4,7 +4,11 @@ import { initialize, openAuthenticated, sessionIdIn } from './acp.ts';
 import { RpcError } from './peer.ts';
 import { answerPermission, permissionRequest, ruleFor } from './permission.ts';
 
-const spec: AcpSpec = { kind: 'acp', command: ['x'], permissions: { fetch: 'reject' } };
+const spec: AcpSpec = { kind: 'acp', command: ['x'], permissions: { fetch: 'reject', read: 'allow' } };
+const options = ['reject_always', 'allow_always', 'allow_once', 'reject_once'].map((kind) => ({
+  kind,
+  optionId: kind,
+}));
 const answering = (answer: unknown) => ({ request: async () => answer });
 
 describe('the answer to initialize', () => {
@@ -44,6 +48,20 @@ describe('a session', () => {
 });
 
 describe('a request for permission', () => {
+  test.each([
+    ['read', 'allow_once'],
+    ['execute', 'allow_once'],
+    ['fetch', 'reject_once'],
+    ['something new', 'allow_once'],
+  ])('for %s is answered with %s', (kind, optionId) => {
+    expect(answerPermission(spec, kind, options)).toEqual({ outcome: 'selected', optionId });
+  });
+
+  test('is cancelled when no option matches the rule', () => {
+    expect(answerPermission(spec, 'fetch', options.slice(1, 3))).toEqual({ outcome: 'cancelled' });
+    expect(answerPermission(spec, 'read', [])).toEqual({ outcome: 'cancelled' });
+  });
+
   test.each([
     [null, 'other', []],
     [{ toolCall: 1, options: {} }, 'other', []],
