@@ -8,7 +8,7 @@ import { Connections } from '../../../../lib/wire/connections.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { ApiSettings } from '../../model/settings.ts';
 import type { AgentSessions } from '../inside.ts';
-import { AcpConnections } from './acp-routes.ts';
+import { AcpConnections } from './acp/acp.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { allowOrigin, Guard } from './guard.ts';
 import { type ApiLimits, apiLimits } from './limit.ts';

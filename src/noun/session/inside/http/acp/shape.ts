@@ -1,7 +1,7 @@
 /** Messages of the Agent Client Protocol, as JSON-RPC, and the parameters that are read of them. */
-import type { Fault, FaultCode } from '../../../../model/fault.ts';
-import { list, plainObject, type Shape, ShapeError, text } from '../../../../model/shape.ts';
-import { type ContentBlock, promptContent, sessionId } from '../../model/session.ts';
+import type { Fault, FaultCode } from '../../../../../model/fault.ts';
+import { list, plainObject, type Shape, ShapeError, text } from '../../../../../model/shape.ts';
+import { type ContentBlock, promptContent, sessionId } from '../../../model/session.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
 

@@ -2,15 +2,15 @@
  * `/v1/acp/{id}`: the Agent Client Protocol over HTTP, as clients of sandbox-agent speak it. The client makes the id of its connection, sends each message by
  * POST, and reads requests and updates from a stream of server-sent events.
  */
-import { Fault } from '../../../../model/fault.ts';
-import type { AgentSessions } from '../inside.ts';
-import { AcpConnection } from './acp-connection.ts';
-import { type AcpMessage, errorOf, message } from './acp-shape.ts';
-import { type HttpCall, readJson } from './call.ts';
-import { eventStream } from './event-stream.ts';
-import { faultOf, type Reply } from './reply.ts';
-import type { RouteTable } from './route.ts';
-import { afterOf } from './session-routes.ts';
+import { Fault } from '../../../../../model/fault.ts';
+import type { AgentSessions } from '../../inside.ts';
+import { type HttpCall, readJson } from '../call.ts';
+import { eventStream } from '../event-stream.ts';
+import { faultOf, type Reply } from '../reply.ts';
+import type { RouteTable } from '../route.ts';
+import { afterOf } from '../session-routes.ts';
+import { AcpConnection } from './connection.ts';
+import { type AcpMessage, errorOf, message } from './shape.ts';
 
 const accepted: Reply = { status: 202, json: undefined };
 const maxConnections = 100;

@@ -1,8 +1,12 @@
 import { type AnyMessage, client as acpClient, methods } from '@agentclientprotocol/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ServedSessions, type SessionClient, serveForTest } from '../../../../../test/fixtures/session-client.ts';
-import { FakeSessions } from '../fake.ts';
-import type { Script } from '../fake-session.ts';
+import {
+  type ServedSessions,
+  type SessionClient,
+  serveForTest,
+} from '../../../../../../test/fixtures/session-client.ts';
+import { FakeSessions } from '../../fake.ts';
+import type { Script } from '../../fake-session.ts';
 
 const options = [
   { id: 'y', name: 'Allow', kind: 'allow_once' },

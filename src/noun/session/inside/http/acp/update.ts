@@ -1,5 +1,5 @@
 /** Events of a session as an ACP agent reports them to its client: `session/update`, and requests for a permission or an answer. */
-import type { Choice, ContentBlock, Question, SessionEvent } from '../../model/session.ts';
+import type { Choice, ContentBlock, Question, SessionEvent } from '../../../model/session.ts';
 
 export interface Envelope {
   readonly id?: string;
