@@ -9,7 +9,7 @@ import { Fault } from '../../../../model/fault.ts';
 import type { ApiSettings } from '../../model/settings.ts';
 import type { AgentSessions } from '../inside.ts';
 import { AcpConnections } from './acp/acp.ts';
-import { chatRoutes } from './chat-routes.ts';
+import { chatRoutes } from './chat/chat.ts';
 import { allowOrigin, Guard } from './guard.ts';
 import { type ApiLimits, apiLimits } from './limit.ts';
 import { faultOf, sendFault, sendWhole } from './reply.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ServedSessions, serveForTest } from '../../../../../test/fixtures/session-client.ts';
-import { type Received, received } from '../../../../../test/fixtures/ui-message-client.ts';
-import { FakeSessions } from '../fake.ts';
-import type { Script } from '../fake-session.ts';
-import { sessionIdOf } from './chat-routes.ts';
+import { type ServedSessions, serveForTest } from '../../../../../../test/fixtures/session-client.ts';
+import { type Received, received } from '../../../../../../test/fixtures/ui-message-client.ts';
+import { FakeSessions } from '../../fake.ts';
+import type { Script } from '../../fake-session.ts';
+import { sessionIdOf } from './chat.ts';
 
 const options = [
   { id: 'y', name: 'Allow', kind: 'allow_once' },

@@ -3,15 +3,15 @@
  * chat, or else the newest. Below `/sessions/{id}` are the same routes for one session.
  */
 import { createHash } from 'node:crypto';
-import { Fault, isFault } from '../../../../model/fault.ts';
-import { ulidPattern } from '../../../../model/ulid.ts';
-import type { Question } from '../../model/session.ts';
-import type { Session } from '../inside.ts';
-import { type Handler, type HttpCall, readJson } from './call.ts';
-import { answerOf, answersRequest, chatQuestion } from './chat-question.ts';
-import { eventStream } from './event-stream.ts';
-import type { Reply } from './reply.ts';
-import type { RouteTable } from './route.ts';
+import { Fault, isFault } from '../../../../../model/fault.ts';
+import { ulidPattern } from '../../../../../model/ulid.ts';
+import type { Question } from '../../../model/session.ts';
+import type { Session } from '../../inside.ts';
+import { type Handler, type HttpCall, readJson } from '../call.ts';
+import { eventStream } from '../event-stream.ts';
+import type { Reply } from '../reply.ts';
+import type { RouteTable } from '../route.ts';
+import { answerOf, answersRequest, chatQuestion } from './question.ts';
 import { followedTurn, runningTurn, type TurnPart, turnAfter } from './turn-stream.ts';
 import { type ChatRequest, chatRequest, contentOf, type SentMessage, uiMessage } from './ui-message.ts';
 import { uiStreamHeaders } from './ui-stream.ts';

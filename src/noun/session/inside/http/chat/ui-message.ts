@@ -1,7 +1,7 @@
 /** Messages of a session as UI messages of Vercel's `ai` package, and back. */
 
-import { list, oneOf, open, plainObject, type Shape, ShapeError, text } from '../../../../model/shape.ts';
-import type { ContentBlock, MessagePart, SessionMessage } from '../../model/session.ts';
+import { list, oneOf, open, plainObject, type Shape, ShapeError, text } from '../../../../../model/shape.ts';
+import type { ContentBlock, MessagePart, SessionMessage } from '../../../model/session.ts';
 import type { Chunk } from './ui-stream.ts';
 import { errorText, toolName, toolOutput } from './ui-stream.ts';
 

@@ -1,8 +1,8 @@
 /** Questions in the form of the tool AskUserQuestion, for the routes `/chat/question` and `/chat/answer`. */
-import { Fault } from '../../../../model/fault.ts';
-import { open, record, type Shape, text } from '../../../../model/shape.ts';
-import type { Question } from '../../model/session.ts';
-import type { Answered } from '../inside.ts';
+import { Fault } from '../../../../../model/fault.ts';
+import { open, record, type Shape, text } from '../../../../../model/shape.ts';
+import type { Question } from '../../../model/session.ts';
+import type { Answered } from '../../inside.ts';
 
 interface ChatQuestion {
   readonly question: string;

@@ -4,8 +4,8 @@
  * to clients that ask for approvals.
  */
 
-import { clip } from '../../../../model/shape.ts';
-import type { EventData, Question, QuestionAnswer, SessionEvent, ToolChange } from '../../model/session.ts';
+import { clip } from '../../../../../model/shape.ts';
+import type { EventData, Question, QuestionAnswer, SessionEvent, ToolChange } from '../../../model/session.ts';
 
 export type Chunk = Readonly<Record<string, unknown>> & { readonly type: string };
 
