@@ -1,4 +1,4 @@
-/** ACP agents that ask, crash, flood and send garbage. Both sides use the official library. */
+/** ACP agents that ask, crash, flood and send garbage. They use the official library. */
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AgentSpec } from '../../src/noun/agent/model/agent.ts';
@@ -51,8 +51,17 @@ it('unknown messages of an agent are ignored', async () => {
 });
 
 it.each([
+  ['a method that the client does not have', 'unknown', '-32601'],
+  ['a permission, in a shape of its own,', 'malformed', 'cancelled'],
+])('an agent that requests %s gets an answer and continues', async (_, name, answer) => {
+  const run = await order(name);
+  expect([run.completion?.status, bench.show('answers')]).toEqual(['completed', answer]);
+});
+
+it.each([
   ['crash', 'AGENT_CRASH', 'ended with 9 before it finished its work'],
-  ['flood', 'ACP_CONNECTION_LOST', 'the connection to the agent was lost'],
+  ['flood', 'ACP_CONNECTION_LOST', 'the connection to the agent was lost: the agent sent a message of more than'],
+  ['brackets', 'ACP_CONNECTION_LOST', 'the agent sent a message that is too large'],
 ])('the story of an agent that ends in a %s has failed with %s', async (name, code, reason) => {
   const run = await order(name);
   expect(run.errors).toEqual([expect.stringContaining(`${code} US-001: `)]);

@@ -15,8 +15,8 @@ import { recoverAll, routes, type Scope, startAll } from '../../noun/app.ts';
 import { mcpPath } from '../../noun/hub/app/hub-port.ts';
 import type { Installation } from '../../noun/installation/installation.ts';
 import type { SandboxView } from '../../noun/sandbox/api.ts';
-import type { LiveSessions } from '../../noun/session/app/live-sessions.ts';
-import type { LiveSwarms } from '../../noun/swarm/app/live-swarms.ts';
+import type { Sessions } from '../../noun/session/session.ts';
+import type { Swarms } from '../../noun/swarm/swarm.ts';
 import { type Listening, listen } from '../server/listen.ts';
 import { openapi } from '../server/openapi.ts';
 import type { Port } from '../server/port.ts';
@@ -45,8 +45,8 @@ export interface Daemon {
 /** All constructed parts. */
 interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
-  readonly liveSwarms: LiveSwarms;
-  readonly liveSessions: LiveSessions;
+  readonly liveSwarms: Swarms;
+  readonly liveSessions: Sessions;
   readonly scopedNouns: ScopedNouns;
   /** The scope of the owner of the installation. */
   readonly own: Scope;

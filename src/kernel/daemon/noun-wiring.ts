@@ -21,7 +21,7 @@ import type { SandboxRequest } from '../../noun/sandbox/api.ts';
 import type { SandboxSpec } from '../../noun/sandbox/model.ts';
 import type { Granting, SandboxPart } from '../../noun/sandbox/part/part.ts';
 import type { Sandboxes } from '../../noun/sandbox/sandbox.ts';
-import type { LiveSessions } from '../../noun/session/app/live-sessions.ts';
+import type { Sessions } from '../../noun/session/session.ts';
 import { type ShareWiring, sharesOf } from '../../noun/share/app/wiring.ts';
 import type { UserSecrets } from '../../noun/user/app/secret/secrets.ts';
 import type { Secrets } from '../../noun/user/secret/secret.ts';
@@ -76,7 +76,7 @@ export type ScopedNouns = ReturnType<typeof openScopedNouns>;
 type Opened = Resources & Nouns['parts'] & { readonly secrets: Secrets; readonly engineOf: EngineOf };
 
 /** Called once in a daemon: opens the parts that act for users, through their scopes. */
-export function openScopedNouns(opened: Opened, scopeOf: (user: string) => Scope, liveSessions: LiveSessions) {
+export function openScopedNouns(opened: Opened, scopeOf: (user: string) => Scope, liveSessions: Sessions) {
   const watchers = openWatchers(opened, scopeOf);
   const memoryEndpoint = openSandboxEndpoint({ ...opened, liveSessions });
   return {

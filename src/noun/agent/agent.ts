@@ -8,7 +8,6 @@ import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts'
 import { printable } from '../../model/name.ts';
 import { type PresetName, presetOfKey, presetRoute } from '../network/model/credential.ts';
 import { NetworkPolicy, ruleClass } from '../network/model/network.ts';
-import type { SandboxRequest } from '../sandbox/api.ts';
 import { type AgentKey, type AgentSpec, keysOf } from './model/agent.ts';
 import { agentPackages, agents } from './model/table.ts';
 
@@ -45,9 +44,24 @@ export function agentNeeds({ secrets, credentials, hasProgram }: Kept): AgentNee
   };
 }
 
+/** The part of a request for a sandbox that concerns its agent. */
+export interface AgentSurroundings {
+  readonly image?: unknown;
+  readonly rootfs?: unknown;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly secrets?: readonly string[] | undefined;
+  readonly credentials?: readonly string[] | undefined;
+}
+
+/** What a request gets for the agent's key, in the place of its own secrets or credentials. */
+export interface KeyGrants {
+  readonly secrets?: string[];
+  readonly credentials?: string[];
+}
+
 /** The part of an agent that names its key. */
 type Keyed = Pick<AgentSpec, 'key' | 'anyKey'>;
-type Asked = Partial<SandboxRequest>;
+type Asked = AgentSurroundings;
 type CredentialNeeds = Pick<AgentNeeds, 'credentialsFor'>;
 
 /**
@@ -74,13 +88,13 @@ function installHint(program: string): string {
  * The grants that the request gets for the agent's key: a credential if possible, because its value never enters the
  * sandbox; otherwise the secret itself.
  */
-export function keyGrants(name: string, agent: Keyed, asked: Asked, needs: AgentNeeds): Asked {
+export function keyGrants(name: string, agent: Keyed, asked: Asked, needs: AgentNeeds): KeyGrants {
   if (agent.key !== undefined) return oneKey(name, agent.key, asked, needs);
   return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, asked, needs);
 }
 
 /** The key takes precedence over the login of an account, unless the request has the login already. */
-function oneKey(name: string, key: AgentKey, asked: Asked, needs: AgentNeeds): Asked {
+function oneKey(name: string, key: AgentKey, asked: Asked, needs: AgentNeeds): KeyGrants {
   const keys = keysOf(key);
   if (keys.some((one) => hasKey(one, asked, needs))) return {};
   for (const { secret } of keys) {
@@ -120,8 +134,8 @@ export function withKeyOf(agent: AgentSpec, asked: Asked, needs: CredentialNeeds
 }
 
 /** A request that has secrets, credentials or variables of its own is not refused for a missing key. */
-function anyKey(name: string, keys: readonly string[], asked: Asked, needs: AgentNeeds): Asked {
-  let granted: Asked = {};
+function anyKey(name: string, keys: readonly string[], asked: Asked, needs: AgentNeeds): KeyGrants {
+  let granted: KeyGrants = {};
   for (const secret of keys) {
     const preset = presetOfKey(secret);
     const grant = preset === null ? null : credentialGrant(preset, secret, { ...asked, ...granted }, needs);
@@ -133,7 +147,7 @@ function anyKey(name: string, keys: readonly string[], asked: Asked, needs: Agen
 }
 
 /** Null: there is no credential for the service, and no secret to make one from. */
-function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs: AgentNeeds): Asked | null {
+function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs: AgentNeeds): KeyGrants | null {
   const { credentials = [] } = asked;
   const known = needs.credentialsFor(preset);
   if (known.some((one) => credentials.includes(one))) return {};

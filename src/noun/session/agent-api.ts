@@ -2,12 +2,11 @@
  * The client of the agent API inside a sandbox. Agents run beside that program and could replace it, so every answer is limited in size and
  * time and checked before it is used.
  */
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline, Readable } from 'node:stream';
+import { type Duplex, pipeline, Readable } from 'node:stream';
 import { readJsonText } from '../../lib/wire/bounded-json.ts';
 import { asFault, Fault, type FaultBody, faultTable, isFault } from '../../model/fault.ts';
-import { ApiConnections } from './api-connections.ts';
 import { EventStream, type ParsedSseEvent } from './event-stream.ts';
 import { agentApiPort } from './model/session.ts';
 
@@ -23,6 +22,8 @@ export class AgentApiRefusal extends Fault {}
 const maxAnswerBytes = 8 * 1024 ** 2;
 /** Long: an apply or a snapshot may have paused the sandbox. */
 const answerMs = 60_000;
+/** The most idle connections; more are open while more requests run. */
+const maxIdle = 4;
 
 export class AgentApi {
   readonly #kept: ApiConnections;
@@ -105,6 +106,27 @@ export class AgentApi {
       // After a complete answer the connection stays open for the next request.
       if (!response.complete) response.destroy();
     }
+  }
+}
+
+/**
+ * Connections to one agent API. Making one in the network of a sandbox takes longer than most answers, so they can be
+ * kept open between requests. Each new connection finds the sandbox again; connections of an earlier start ended with
+ * it.
+ */
+class ApiConnections extends Agent {
+  readonly #dial: () => Promise<Socket>;
+
+  constructor(dial: () => Promise<Socket>, isKept: boolean) {
+    super({ keepAlive: isKept, maxFreeSockets: maxIdle, scheduling: 'lifo' });
+    this.#dial = dial;
+  }
+
+  override createConnection(_options: object, made: (error: Error | null, socket?: Duplex) => void): undefined {
+    this.#dial().then(
+      (socket) => made(null, socket),
+      (error: Error) => made(error),
+    );
   }
 }
 

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openTestMemory, type TestMemory } from '../../../../test/fixtures/memory.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import { activeSession } from '../../session/app/active-session.ts';
-import type { LiveSessions } from '../../session/app/live-sessions.ts';
+import { activeSession, type Sessions } from '../../session/session.ts';
 import type { Memory } from '../memory.ts';
 import { SandboxMemory } from './sandbox-memory.ts';
 import { sandboxMemoryTools } from './tools.ts';
@@ -30,8 +29,8 @@ describe('a note of a sandbox', () => {
       of: async () => ({
         copies: { list: () => turns.map((count, n) => ({ id: `s${n}`, fold: { turns: Array(count) } })) },
       }),
-    }) as unknown as LiveSessions;
-  const saveNote = (live: LiveSessions) =>
+    }) as unknown as Sessions;
+  const saveNote = (live: Sessions) =>
     new SandboxMemory({
       find: () => holder,
       tools: sandboxMemoryTools,

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import { activeSession } from '../../session/app/active-session.ts';
-import type { LiveSessions } from '../../session/app/live-sessions.ts';
+import { activeSession, type Sessions } from '../../session/session.ts';
 import { openMemories } from '../memories.ts';
 import { SandboxEndpoint } from '../sandbox-endpoint.ts';
 import type { LiveBanks } from './bank/live-banks.ts';
@@ -30,7 +29,7 @@ export function openLiveMemories(
 
 interface SandboxParts extends Kernel {
   readonly liveMemories: LiveMemories;
-  readonly liveSessions: LiveSessions;
+  readonly liveSessions: Sessions;
   readonly liveBanks: LiveBanks;
 }
 

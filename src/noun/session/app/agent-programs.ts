@@ -6,15 +6,18 @@ import type { Store } from '../../../kernel/store/store.ts';
 import { withTimeout } from '../../../lib/flow/with-timeout.ts';
 import { collect } from '../../../lib/process/collect.ts';
 import { listenerAt } from '../../../lib/process/listener.ts';
+import type { ProcessRef } from '../../../lib/process/process.ts';
 import { Fault } from '../../../model/fault.ts';
-import type { NamespaceSockets } from '../../network/proxy/socket/namespace-sockets.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { AgentApi } from '../agent-api.ts';
 import { agentApiPath, agentApiPort } from '../model/session.ts';
 import { requireAgentApi } from './agent-api-listener.ts';
 import type { ProgramSettings } from './program-settings.ts';
 
-type Sockets = Pick<NamespaceSockets, 'connect'>;
+/** Connects in the network of a process, and resolves to the descriptor of the socket. */
+export interface SandboxSockets {
+  connect(process: ProcessRef, port: number, family: 4 | 6): Promise<number>;
+}
 
 export interface AgentProgramsParts {
   readonly store: Pick<Store, 'get'>;
@@ -23,14 +26,14 @@ export interface AgentProgramsParts {
   /** Starts a program in a running sandbox. */
   startIn(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
   /** Starts the thread that connects. `failed` is called when it has ended. */
-  openSockets(failed: () => void): Promise<Sockets>;
+  openSockets(failed: () => void): Promise<SandboxSockets>;
 }
 
 const startMs = 60_000;
 
 export class AgentPrograms {
   readonly #parts: AgentProgramsParts;
-  #sockets: Promise<Sockets> | null = null;
+  #sockets: Promise<SandboxSockets> | null = null;
 
   constructor(parts: AgentProgramsParts) {
     this.#parts = parts;
@@ -85,7 +88,7 @@ export class AgentPrograms {
   /**
    * The thread is started with the first connection. If it ended or could not start, the next connection starts another.
    */
-  #thread(): Promise<Sockets> {
+  #thread(): Promise<SandboxSockets> {
     if (this.#sockets !== null) return this.#sockets;
     const forget = () => {
       this.#sockets = null;

@@ -1,17 +1,8 @@
 /**
- * Sessions: conversations with agents in sandboxes. The format and the rules are in `docs/formats/session.md`.
+ * The routes of sessions. All that a client reads comes from the copies on the host; all that changes a session goes to the agent API of its
+ * sandbox, which is started first if necessary.
  *
- * Life cycle: created, in a sandbox or together with one → prompts, questions and answers → closed or removed. The program
- * inside (`agent/session`) has the session and its agent; the daemon keeps a copy of the log that no agent can reach, and
- * connects again whenever the connection is lost (`link.ts`).
- *
- * Promises:
- * - Clients read and follow the copy alone, so a session can be read while its sandbox is stopped. A change is answered
- *   when its events are in the copy.
- * - A session and its turns go on without the daemon; what happened meanwhile is copied when it is back.
- * - A request that is repeated with the same `sessionId` or `turnId` does nothing twice.
- * - What comes from inside is checked. Invalid data ends the connection and is reported; lines of the copy never change.
- * - Tokens for port 3002 are shown once. Revoking one also ends streams that are open.
+ * Tokens for port 3002 are shown once. Revoking one also ends streams that are open.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
@@ -19,12 +10,12 @@ import { declare, definedDetail, type RouteAct, type SseEvent } from '../../../k
 import { count, flag } from '../../../lib/schema/query.ts';
 import { EncodedJson } from '../../../lib/wire/encoded-json.ts';
 import * as shape from '../api.ts';
-import type { CopiedEvent } from '../session.ts';
+import type { CopiedEvent, Sessions } from '../session.ts';
 import { checkId, positionOf, type UserSessions } from './user-sessions.ts';
 
 export interface SessionScope {
   readonly sessions: UserSessions;
-  readonly liveSessions: { start(): void };
+  readonly liveSessions: Pick<Sessions, 'start'>;
 }
 
 const { noun, route } = declare<SessionScope>();

@@ -7,6 +7,7 @@ import type { Store } from '../../../kernel/store/store.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { FolderCopies } from '../copies.ts';
+import type { Sessions } from '../session.ts';
 import type { AgentPrograms } from './agent-programs.ts';
 import { LiveSandbox } from './live-sandbox.ts';
 
@@ -22,7 +23,7 @@ export interface LiveSessionsParts {
   report(id: string, fault: Fault): void;
 }
 
-export class LiveSessions {
+export class LiveSessions implements Sessions {
   readonly #parts: LiveSessionsParts;
   readonly #live = new Map<string, Promise<LiveSandbox>>();
   #unsubscribe: (() => void) | null = null;
@@ -31,7 +32,6 @@ export class LiveSessions {
     this.#parts = parts;
   }
 
-  /** Connects to running sandboxes, to catch up with what happened while no daemon ran. */
   start(): void {
     const { store } = this.#parts;
     this.#unsubscribe = store.subscribe(({ subject, type }) => {
@@ -45,7 +45,6 @@ export class LiveSessions {
     await Promise.allSettled([...this.#live.values()].map(async (live) => (await live).close()));
   }
 
-  /** Whether the sandbox ever had a session. */
   has({ id }: Sandbox): boolean {
     return this.#live.has(id) || existsSync(this.#parts.folder(id));
   }

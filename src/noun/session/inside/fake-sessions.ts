@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContentBlock, SessionEvent } from '../model/session.ts';
-import { FakeAgents } from './fake-driver.ts';
+import { FakeAgents } from './driver/fake-driver.ts';
 import type { LiveSession } from './live-session.ts';
 import { SandboxSessions } from './sessions.ts';
 

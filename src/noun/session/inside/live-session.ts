@@ -6,14 +6,14 @@ import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { SessionFold } from '../model/fold.ts';
 import { type EventData, type EventType, type Question, type QuestionAnswer, sessionLimits } from '../model/session.ts';
-import { AgentLink } from './agent-link.ts';
-import type { Driver, StartDriver } from './driver.ts';
+import { AgentLink } from './driver/agent-link.ts';
+import type { Driver, StartDriver } from './driver/driver.ts';
 import type { Answered, LoggedEvent, NewPrompt, Session } from './inside.ts';
+import { SessionLog } from './log/log.ts';
+import { Unwritten } from './log/unwritten.ts';
+import { SessionViews } from './log/views.ts';
 import { answerPrompt, answerTurn, Questions } from './questions.ts';
-import { SessionLog } from './session-log.ts';
 import { reasonOf, Turns } from './turns.ts';
-import { Unwritten } from './unwritten.ts';
-import { SessionViews } from './views.ts';
 
 export interface SessionParts {
   readonly start: StartDriver;

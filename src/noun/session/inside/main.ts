@@ -1,8 +1,8 @@
 /** `carrel-agent-api start`, with settings on stdin, and `serve`, which `start` runs in the background. */
 import { asFault, Fault, faultTable } from '../../../model/fault.ts';
-import { apiPathsOf } from './api-paths.ts';
-import { log, serve, textOf } from './serve.ts';
-import { start } from './start.ts';
+import { apiPathsOf } from './serve/api-paths.ts';
+import { log, serve, textOf } from './serve/serve.ts';
+import { start } from './serve/start.ts';
 
 const [program = '', command, argument] = process.argv.slice(1);
 

@@ -4,7 +4,7 @@ import { Fault } from '../../../model/fault.ts';
 import type { OpenQuestion } from '../model/fold.ts';
 import type { ContentBlock, Question, QuestionAnswer } from '../model/session.ts';
 import type { Answered } from './inside.ts';
-import type { SessionLog } from './session-log.ts';
+import type { SessionLog } from './log/log.ts';
 
 const maxOpen = 100;
 

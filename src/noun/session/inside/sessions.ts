@@ -6,14 +6,14 @@ import { Fault } from '../../../model/fault.ts';
 import { ulidAfter, ulidPattern } from '../../../model/ulid.ts';
 import { sessionLimits } from '../model/session.ts';
 import type { ApiSettings } from '../model/settings.ts';
-import { recordFile } from './agent-link.ts';
-import type { AgentRecord, StartDriver } from './driver.ts';
+import { recordFile } from './driver/agent-link.ts';
+import type { AgentRecord, StartDriver } from './driver/driver.ts';
 import type { AgentSessions, LoggedEvent, NewSession, Session } from './inside.ts';
 import { LiveSession } from './live-session.ts';
+import { logFile } from './log/log.ts';
+import { forkedLines, writeLog } from './log/replaced-log.ts';
+import { replace } from './log/views.ts';
 import { mergeFollowed } from './merge.ts';
-import { forkedLines, writeLog } from './replaced-log.ts';
-import { logFile } from './session-log.ts';
-import { replace } from './views.ts';
 
 export interface SessionsOptions {
   readonly folder: string;

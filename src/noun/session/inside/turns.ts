@@ -2,13 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { asFault } from '../../../model/fault.ts';
 import { clip } from '../../../model/shape.ts';
+import { AgentLost } from '../../agent/inside/acp/peer.ts';
 import type { Turn } from '../model/fold.ts';
 import type { EventData } from '../model/session.ts';
-import type { AgentLink } from './agent-link.ts';
-import { AgentLost, type Driver } from './driver.ts';
+import type { AgentLink } from './driver/agent-link.ts';
+import type { Driver } from './driver/driver.ts';
+import type { SessionLog } from './log/log.ts';
+import type { Unwritten } from './log/unwritten.ts';
 import { answerPrompt, answerTurn, type Questions } from './questions.ts';
-import type { SessionLog } from './session-log.ts';
-import type { Unwritten } from './unwritten.ts';
 
 /** Time for an agent to cancel; then its process is stopped. */
 const cancelGraceMs = 5000;

@@ -1,31 +1,20 @@
 /**
- * Swarms: task files of a project, each worked on by an agent in a sandbox of its own.
- *
- * Life cycle of a container, one per task file: `pending → running → completed | failed | stopped`; failed and stopped
- * ones start again by `resume` or another `run`. Completed stories stay completed. The states are in ARCHITECTURE.md.
- *
- * Promises:
- * - `run` reads and checks everything before it changes anything (`order.ts`). At most `max` containers of a swarm run at
- *   once; the others wait in a queue (`orchestrator.ts`).
- * - A container is completed only by the adapter's own completion with all stories done; a story counts when its commit
- *   is on the host (`worker.ts`).
- * - Each result is recorded before the next step, so the next daemon continues where this one ended.
- * - Messages of an adapter change only what the transitions of task files allow (`work-change.ts`).
- * - A user has one swarm in a project. `init` refuses to replace one that is at work, unless forced. A script that tries to
- *   change a container that Carrel runs is refused.
+ * The routes of swarms. `swarms.ts` is what they do for a user; `order` reads and checks everything before anything begins, `worker` runs the
+ * containers, `state` has what is recorded of them and the file that scripts read, `task` the task files.
  */
 import type { z } from 'zod';
 import { declare, definedDetail } from '../../../kernel/server/route.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { auditedFields } from '../../sandbox/api.ts';
 import * as shape from '../api.ts';
+import type { Swarms } from '../swarm.ts';
 import { swarmConfig } from './config.ts';
-import { removeOrphans } from './state.ts';
+import { removeOrphans } from './state/state.ts';
 import type { UserSwarms } from './swarms.ts';
 
 export interface SwarmScope {
   readonly swarms: UserSwarms;
-  readonly liveSwarms: { start(): void };
+  readonly liveSwarms: Pick<Swarms, 'start'>;
   readonly store: Store;
   readonly now: () => string;
 }

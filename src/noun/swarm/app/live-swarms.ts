@@ -2,16 +2,17 @@
 import type { Threads } from '../../../kernel/job/threads.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { Fault } from '../../../model/fault.ts';
+import type { Swarms } from '../swarm.ts';
 import type { Tasks } from '../task/tasks.ts';
-import type { ContainerActions } from './container-actions.ts';
-import { Orchestrator } from './orchestrator.ts';
-import type { OrderParts } from './order.ts';
-import { type ActionParts, sandboxActions } from './sandbox-actions.ts';
-import { scriptEntries } from './script-entries.ts';
-import { SwarmState } from './state.ts';
-import { StateFiles } from './state-files.ts';
+import type { OrderParts } from './order/order.ts';
+import { scriptEntries } from './state/script-entries.ts';
+import { SwarmState } from './state/state.ts';
+import { StateFiles } from './state/state-files.ts';
 import { UserSwarms } from './swarms.ts';
 import type { UserTasks } from './task/tasks.ts';
+import type { ContainerActions } from './worker/container-actions.ts';
+import { Orchestrator } from './worker/orchestrator.ts';
+import { type ActionParts, sandboxActions } from './worker/sandbox-actions.ts';
 
 export interface LiveSwarmParts {
   readonly store: Store;
@@ -35,7 +36,7 @@ const writeMs = 100;
 const fetchMs = 2000;
 const retryMs = 1000;
 
-export class LiveSwarms {
+export class LiveSwarms implements Swarms {
   readonly #parts: LiveSwarmParts;
   readonly #orchestrators: Orchestrator[] = [];
   readonly #files: StateFiles;
@@ -47,7 +48,6 @@ export class LiveSwarms {
     this.#files = new StateFiles({ store, threads, observe, report: (fault) => report('swarm', fault) });
   }
 
-  /** After a restart of the daemon, continues the swarms of all users. */
   start(): void {
     const { store, swarmsOf } = this.#parts;
     const users = new Set(store.list('swarm').map(({ owner }) => owner));

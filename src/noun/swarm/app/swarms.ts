@@ -20,8 +20,7 @@ import { problemLine } from '../model/task-problem.ts';
 import type { TaskReading } from '../model/task-text.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
-import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './attempt.ts';
-import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
+import { attemptsAt, checkRoute, refuseAgain, type WorkAttempt } from './order/attempt.ts';
 import {
   addedGrants,
   containerFor,
@@ -31,11 +30,12 @@ import {
   type RunChoice,
   requestFor,
   storiesOf,
-} from './order.ts';
-import type { SeeEntry } from './script-entries.ts';
-import { defaultMax, type NewContainer, type SwarmState } from './state.ts';
-import type { StateFiles } from './state-files.ts';
+} from './order/order.ts';
+import type { SeeEntry } from './state/script-entries.ts';
+import { defaultMax, type NewContainer, type SwarmState } from './state/state.ts';
+import type { StateFiles } from './state/state-files.ts';
 import type { UserTasks } from './task/tasks.ts';
+import { canResume, nothingToResume, type Orchestrator } from './worker/orchestrator.ts';
 
 export interface SwarmParts extends OrderParts {
   readonly state: SwarmState;

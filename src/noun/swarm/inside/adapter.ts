@@ -16,16 +16,15 @@ import {
   type TaskRequest,
 } from '../model/message.ts';
 import { freshOutcome, isOf, readTaskFile, reconcileRecord, taskNameOf } from './begin.ts';
-import { Branch } from './branch.ts';
 import { type AdapterClock, Broadcast, type SwarmListener } from './broadcast.ts';
-import { GitCheckouts } from './checkout.ts';
-import { exitCodeOf } from './exit.ts';
-import { AgentGit } from './git.ts';
+import { Branch } from './checkout/branch.ts';
+import { GitCheckouts } from './checkout/checkout.ts';
+import { AgentGit } from './checkout/git.ts';
+import { openRepository, type Repository } from './checkout/repository.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
 import { OutcomeRecord } from './record.ts';
-import { openRepository, type Repository } from './repository.ts';
-import { probeOf, requireService } from './service.ts';
-import { StoryRunner } from './story-runner.ts';
+import { probeOf, requireService } from './story/service.ts';
+import { StoryRunner } from './story/story-runner.ts';
 
 export interface AdapterFolders {
   readonly workspace: string;
@@ -49,6 +48,7 @@ type Request = Extract<SwarmMessage, { type: 'task-request' }>;
 const noSwarm = '00000000-0000-4000-8000-000000000000';
 const noContainer = '0'.repeat(12);
 const refusedCode = 2;
+const exitCodes: { readonly [status in Completion['status']]: number } = { completed: 0, failed: 1, stopped: 130 };
 
 export class Adapter {
   readonly #parts: AdapterParts;
@@ -187,6 +187,10 @@ export class Adapter {
     const status = this.#stop.signal.aborted ? 'stopped' : 'failed';
     return { status, prUrl: null, errors: [clip(errorText(sent, message), maxErrorText)] };
   }
+}
+
+export function exitCodeOf(status: Completion['status']): number {
+  return exitCodes[status];
 }
 
 function agentAuthor({ name, agent }: AdapterSettings): Author {

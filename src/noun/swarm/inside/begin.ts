@@ -8,7 +8,7 @@ import { AdapterError } from '../../agent/inside/adapter-error.ts';
 import type { TaskRequest } from '../model/message.ts';
 import type { Outcome, StoryRecord } from '../model/outcome.ts';
 import { checkTaskFile, maxTaskFileBytes, type Story, type TaskFile } from '../model/task.ts';
-import type { Branch } from './branch.ts';
+import type { Branch } from './checkout/branch.ts';
 import type { OutcomeRecord } from './record.ts';
 
 /** Reads it from the first folder that has it: the read-only project comes before folders that the agent can write. */

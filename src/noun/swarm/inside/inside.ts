@@ -1,10 +1,4 @@
 /**
- * The programs that run inside a sandbox. Each folder has one program, and its contract: `session` the agent API, `spoke`
- * the hub's program, `room`, `memory` and `bank` the programs for what a sandbox is granted, `mcp` and `terminal` the
- * settings of agents, `demo-acp` an agent without a model. `inside/tool-server.ts` is the MCP server that the programs of
- * grants have in common. All run as `agent`, so the daemon checks all that they send. The files in this folder itself,
- * with `kind`, are the adapter, and the agent of `carrel demo` (`noun/agent/inside/demo/demo.ts`).
- *
  * The adapter: the program that drives an agent through the stories of a task file.
  *
  * It reads and writes the messages of `noun/swarm/model/message.ts` on stdin and stdout, and logs on stderr. Its life cycle:
@@ -21,6 +15,9 @@
  *   any connection does.
  * - SIGTERM: the agents get SIGTERM, after 5 s SIGKILL; then `completion{stopped}` and exit code 130.
  * - The processes an agent leaves behind end with its story.
+ *
+ * `run.ts` is one run of the program, `adapter.ts` the adapter itself, `begin.ts` decides where it starts, `broadcast.ts` sends its
+ * messages, `story` runs the stories, `checkout` has their checkouts and the branch, `kind` the kinds of agents.
  *
  * Exit codes: 0 completed, 1 failed, 2 invalid input, 130 stopped.
  *

@@ -16,15 +16,15 @@
 import { join } from 'node:path';
 import { withTimeout } from '../../../../lib/flow/with-timeout.ts';
 import { Fault } from '../../../../model/fault.ts';
+import { AcpPeer, AgentLost } from '../../../agent/inside/acp/peer.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { type ContentBlock, type EventData, type StopReason, stopReasons } from '../../model/session.ts';
 import type { ApiSettings } from '../../model/settings.ts';
-import { AgentLost, type Driver, type DriverOptions, type Recorder } from '../driver.ts';
-import { startTime } from '../process-state.ts';
+import type { Driver, DriverOptions, Recorder } from '../driver/driver.ts';
+import { startTime } from '../driver/process-state.ts';
 import { AgentProcess, type ProcessPlace } from './agent-process.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
 import { type OpenedAgentSession, openSession } from './opening.ts';
-import { AcpPeer } from './peer.ts';
 import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
 

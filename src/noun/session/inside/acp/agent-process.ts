@@ -8,8 +8,8 @@ import { findKey, keyEnv } from '../../../agent/inside/key.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
 import { requireProgram } from '../../../agent/inside/program.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
-import { sessionMark } from '../orphans.ts';
-import { isEnding } from '../process-state.ts';
+import { sessionMark } from '../driver/orphans.ts';
+import { isEnding } from '../driver/process-state.ts';
 
 const maxLineBytes = 64 * 1024;
 /** Time for an agent to exit after its input has ended; then it is stopped. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AgentRecord } from '../driver.ts';
+import type { AcpPeer } from '../../../agent/inside/acp/peer.ts';
+import type { AgentRecord } from '../driver/driver.ts';
 import { openSession } from './opening.ts';
-import type { AcpPeer } from './peer.ts';
 
 type Json = Record<string, unknown>;
 const mcpServers: Json[] = [{ name: 'rooms', command: '/opt/carrel/bin/carrel-room', args: ['mcp'], env: [] }];

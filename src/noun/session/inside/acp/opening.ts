@@ -1,11 +1,10 @@
 /** Opens the session of an agent: the one it knows, a fork of another one, or a new one. */
 
-import { Fault } from '../../../../model/fault.ts';
-import { authMethodFor, authRequired } from '../../../agent/inside/authentication.ts';
+import { initialize, openAuthenticated, requiresAuthentication, sessionIdIn } from '../../../agent/inside/acp/acp.ts';
+import { type AcpPeer, RpcError } from '../../../agent/inside/acp/peer.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { usableServers } from '../../../agent/model/mcp.ts';
-import type { DriverOptions } from '../driver.ts';
-import { type AcpPeer, RpcError } from './peer.ts';
+import type { DriverOptions } from '../driver/driver.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -26,37 +25,16 @@ interface Agent {
   readonly mcpServers: readonly Json[];
 }
 
-interface Capabilities {
-  readonly loadSession?: boolean;
-  readonly mcpCapabilities?: { readonly http?: unknown };
-  readonly sessionCapabilities?: { readonly resume?: unknown; readonly fork?: unknown };
-}
-
 export async function openSession(agent: Agent): Promise<OpenedAgentSession> {
-  const initialized = (await agent.peer.request('initialize', {
-    protocolVersion: 1,
-    clientCapabilities: {
-      fs: { readTextFile: false, writeTextFile: false },
-      terminal: false,
-      elicitation: { form: {} },
-    },
-    clientInfo: { name: 'carrel', version: '0' },
-  })) as {
-    readonly agentCapabilities?: Capabilities;
-    readonly authMethods?: readonly { readonly id: string }[];
-  } | null;
-  const { agentCapabilities: can = {}, authMethods = [] } = initialized ?? {};
+  const { peer, spec } = agent;
+  const initialized = await initialize(peer, { elicitation: { form: {} } });
+  const { can } = initialized;
   const [canResume, canFork] = [can.sessionCapabilities?.resume, can.sessionCapabilities?.fork].map(isObject);
   const method = canResume ? 'session/resume' : can.loadSession ? 'session/load' : null;
   const abilities = { canLoad: method !== null, canFork: canFork ?? false };
   const mcpServers = usableServers(agent.mcpServers, can.mcpCapabilities?.http === true);
   const open = () => openBy({ ...agent, mcpServers }, method, abilities.canFork);
-  const opened = await open().catch(async (error: unknown) => {
-    if (!(error instanceof RpcError) || error.code !== authRequired) throw error;
-    await agent.peer.request('authenticate', { methodId: authMethodFor(agent.spec, authMethods) });
-    return open();
-  });
-  return { ...opened, ...abilities };
+  return { ...(await openAuthenticated(peer, spec, initialized, open)), ...abilities };
 }
 
 type Way = Omit<OpenedAgentSession, 'canLoad' | 'canFork'>;
@@ -70,7 +48,7 @@ async function openBy(agent: Agent, load: string | null, canFork: boolean): Prom
   if (agentSessionId === undefined && forkOf !== undefined && canFork) {
     const opened = await attempt(agent, 'session/fork', forkOf);
     if ('reason' in opened) return openNew(agent, opened.reason);
-    return { ...opened, agentSessionId: idOf(opened.answer) };
+    return { ...opened, agentSessionId: sessionIdIn(opened.answer) };
   }
   return openNew(agent, 'it cannot load a session');
 }
@@ -83,7 +61,7 @@ async function attempt({ peer, options, mcpServers }: Agent, method: string, ses
     const answer = await peer.request(method, { sessionId, cwd: options.cwd, mcpServers });
     return { answer: (answer ?? {}) as Json, note: null };
   } catch (error) {
-    if (!(error instanceof RpcError) || error.code === authRequired) throw error;
+    if (!(error instanceof RpcError) || requiresAuthentication(error)) throw error;
     return { reason: error.message };
   }
 }
@@ -91,13 +69,7 @@ async function attempt({ peer, options, mcpServers }: Agent, method: string, ses
 async function openNew({ peer, options, mcpServers }: Agent, reason: string): Promise<Way> {
   const answer = (await peer.request('session/new', { cwd: options.cwd, mcpServers })) as Json;
   const note = `The agent was started again and does not remember earlier messages: ${reason}.`;
-  return { agentSessionId: idOf(answer), answer, note: options.hasHistory ? note : null };
-}
-
-function idOf(answer: Json | null): string {
-  const id = answer?.sessionId;
-  if (typeof id === 'string' && id.length < 1000) return id;
-  throw new Fault('unsupported', 'the agent opened a session without an id');
+  return { agentSessionId: sessionIdIn(answer), answer, note: options.hasHistory ? note : null };
 }
 
 function isObject(value: unknown): boolean {

@@ -1,18 +1,16 @@
 /** Requests of an agent that a person answers: permission for a tool, and forms. */
 
 import { clip } from '../../../../model/shape.ts';
-import { answerPermission, type Option } from '../../../agent/inside/permission.ts';
-import type { AcpSpec, ToolKind } from '../../../agent/model/agent.ts';
+import { answerPermission, permissionRequest, ruleFor } from '../../../agent/inside/acp/permission.ts';
+import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { eventData } from '../../model/event.ts';
 import { type Question, sessionLimits } from '../../model/session.ts';
-import type { Recorder } from '../driver.ts';
+import type { Recorder } from '../driver/driver.ts';
 import { bound, cutText } from './bound.ts';
 import { eventOf } from './translate.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const maxOptions = 100;
-const maxText = 10_000;
 const maxId = 500;
 
 export class AgentQuestions {
@@ -32,16 +30,14 @@ export class AgentQuestions {
   }
 
   /** If the owner has a rule for this kind of tool, the rule answers. */
-  async #permission({ toolCall, options }: Json): Promise<unknown> {
-    const call = (toolCall ?? {}) as Json;
-    const offered = optionsIn(options);
+  async #permission(params: Json): Promise<unknown> {
+    const { call, kind, options } = permissionRequest(params);
     await this.#record(call);
-    const kind = (typeof call.kind === 'string' ? call.kind : 'other') as ToolKind;
-    if (this.#spec.permissions?.[kind]) return { outcome: answerPermission(this.#spec, kind, offered) };
+    if (ruleFor(this.#spec, kind)) return { outcome: answerPermission(this.#spec, kind, options) };
     const title = typeof call.title === 'string' ? call.title : 'The agent asks for permission';
     const { optionId } = await this.#ask({
       ...{ kind: 'permission', title: cutText(title, sessionLimits.textBytes) },
-      ...{ options: offered.map(({ optionId: id, name, kind: effect }) => ({ id, name, kind: effect })) },
+      ...{ options: options.map(({ optionId: id, name, kind: effect }) => ({ id, name, kind: effect })) },
       ...(typeof call.toolCallId === 'string' ? { toolCallId: clip(call.toolCallId, maxId) } : {}),
     });
     return { outcome: optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
@@ -67,16 +63,4 @@ export class AgentQuestions {
     const { type, data } = eventOf({ ...call, sessionUpdate: 'tool_call_update' });
     if (type === 'tool') await this.#recorder.record(type, data);
   }
-}
-
-function optionsIn(options: unknown): (Option & { readonly name: string })[] {
-  const all = Array.isArray(options) ? (options as Partial<Option & { name: string }>[]) : [];
-  return all
-    .filter((one) => typeof one?.optionId === 'string')
-    .slice(0, maxOptions)
-    .map(({ optionId, name, kind }) => ({
-      optionId: optionId!,
-      name: clip(String(name ?? optionId), maxText),
-      kind: clip(String(kind ?? ''), maxText),
-    }));
 }

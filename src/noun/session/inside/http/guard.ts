@@ -4,7 +4,7 @@
  * belongs to the owner.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Rate } from '../../../../lib/flow/rate.ts';
 import type { Connections } from '../../../../lib/wire/connections.ts';
 import { SameSite } from '../../../../lib/wire/same-site.ts';
@@ -16,6 +16,12 @@ import { HttpRefusal } from './reply.ts';
 const tooManyRequests = 429;
 /** Names of query parameters that other servers accept a token in. */
 const inUrl = /^(access_token|token|authorization|bearer|api_?key)$/i;
+
+const preflight = {
+  'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Last-Event-ID, X-Approvals',
+  'Access-Control-Max-Age': '600',
+};
 
 export interface Admitted {
   readonly isDaemon: boolean;
@@ -57,6 +63,19 @@ export class Guard {
     limitRate(this.#refusedRate, '');
     throw found.length > 0 ? tokenInUrl() : noToken();
   }
+}
+
+/**
+ * Pages of this machine, such as a front end under development at another port, may call the API. Call it after the origin
+ * was checked. True: the request was a preflight, which has no token, and is answered.
+ */
+export function allowOrigin({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  if (headers.origin === undefined) return false;
+  response.setHeader('Access-Control-Allow-Origin', headers.origin);
+  response.setHeader('Vary', 'Origin');
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
+  response.writeHead(204, preflight).end();
+  return true;
 }
 
 function hashOf(text: string): Buffer {

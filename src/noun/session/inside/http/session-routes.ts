@@ -1,9 +1,9 @@
-/** Sessions, for all clients. */
+/** Routes of sessions, for all clients, and those for the daemon. */
 import { Fault } from '../../../../model/fault.ts';
 import { sessionId } from '../../model/session.ts';
 import { summaryOf } from '../../model/view.ts';
 import type { Session } from '../inside.ts';
-import { type HttpCall, readJson } from './call.ts';
+import { type HttpCall, readJson, readLines } from './call.ts';
 import { eventStream, framed, framedById } from './event-stream.ts';
 import type { Pieces, Reply } from './reply.ts';
 import {
@@ -53,6 +53,18 @@ export const sessionRoutes: RouteTable = {
   },
   'POST /sessions/{id}/mode': (call) =>
     changed(call, async (session) => configure(session, await readJson(call, modeRequest))),
+};
+
+/** For the daemon's token only. The daemon uses them to keep its copies equal to the logs. */
+export const hostRoutes: RouteTable = {
+  'GET /sessions/{id}/digest': async (call) => {
+    const session = sessionOf(call);
+    const seq = position(call.query.get('seq') ?? undefined, 'seq');
+    if (seq > session.fold.seq) throw new Fault('invalid', `the log has no event ${seq}, only ${session.fold.seq}`);
+    return { json: { digest: await session.digest(seq) } };
+  },
+  'POST /sessions/{id}/restore': async (call) =>
+    shown(call, await call.sessions.restore(sessionId(call.params.id, ['sessionId']), readLines(call))),
 };
 
 export function sessionOf({ sessions, params }: HttpCall): Session {

@@ -2,30 +2,22 @@
  * Any agent that speaks the Agent Client Protocol on its stdio: one process and one session per story. The agent opens
  * files and starts programs in the sandbox itself, so this client offers it neither.
  */
-import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type AnyMessage,
-  type ClientContext,
-  client,
-  type McpServer,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-} from '@agentclientprotocol/sdk';
 import { Lines } from '../../../../lib/wire/lines.ts';
+import { clip } from '../../../../model/shape.ts';
+import { initialize, openAuthenticated, sessionIdIn } from '../../../agent/inside/acp/acp.ts';
+import { AcpPeer } from '../../../agent/inside/acp/peer.ts';
+import { answerPermission, permissionRequest } from '../../../agent/inside/acp/permission.ts';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
-import { authMethodFor, authRequired } from '../../../agent/inside/authentication.ts';
 import { Group } from '../../../agent/inside/group.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
 import { mcpList } from '../../../agent/inside/mcp/list.ts';
-import { answerPermission } from '../../../agent/inside/permission.ts';
 import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { acpServers, usableServers } from '../../../agent/model/mcp.ts';
 import type { AgentResult, Assignment, Reporter, RunAgent } from '../inside.ts';
 
-const maxMessageBytes = 16 * 1024 ** 2;
 const maxLineBytes = 64 * 1024;
+const maxReasonChars = 100;
 /** Time for an agent to exit after its input has ended; then it is stopped. */
 const leaveMs = 1000;
 
@@ -54,17 +46,10 @@ export function acpAgent(spec: AcpSpec): RunAgent {
 function lost(crashed: Promise<AgentResult>): (error: unknown) => Promise<AgentResult> {
   return (error) => {
     if (error instanceof AdapterError) throw error;
-    const failure = new AdapterError(
-      'ACP_CONNECTION_LOST',
-      `the connection to the agent was lost: ${messageOf(error)}`,
-    );
+    const { message } = error as Error;
+    const failure = new AdapterError('ACP_CONNECTION_LOST', `the connection to the agent was lost: ${message}`);
     return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(failure))]);
   };
-}
-
-function messageOf(error: unknown): string {
-  const { message } = (error ?? {}) as { message?: unknown };
-  return typeof message === 'string' ? message : JSON.stringify(error);
 }
 
 function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResult {
@@ -72,61 +57,41 @@ function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResu
   return { status: 'failed', summary, code: 'AGENT_CRASH' };
 }
 
-function converse(
+async function converse(
   group: Group,
   spec: AcpSpec,
   { folder, prompt }: Assignment,
   reporter: Reporter,
 ): Promise<AgentResult> {
   const speech = new Speech(reporter);
-  const app = client({ name: 'carrel' }).onRequest(methods.client.session.requestPermission, ({ params }) => ({
-    outcome: answerPermission(spec, params.toolCall.kind ?? 'other', params.options),
-  }));
-  const output = Readable.toWeb(group.stdout) as ReadableStream<Uint8Array>;
-  const lines = ndJsonStream(Writable.toWeb(group.stdin), output, { maxMessageBytes });
-  const stream = { writable: lines.writable, readable: lines.readable.pipeThrough(withoutUpdates(speech)) };
-  return app.connectWith(stream, async (agent) => {
-    const sessionId = await openSession(agent, spec, folder);
-    const { stopReason } = await agent.request(methods.agent.session.prompt, {
-      sessionId,
-      prompt: [{ type: 'text', text: prompt }],
-    });
-    return resultOf(stopReason, speech.end());
-  });
-}
-
-async function openSession(agent: ClientContext, spec: AcpSpec, folder: string): Promise<string> {
-  const { authMethods = [], agentCapabilities } = await agent.request(methods.agent.initialize, {
-    protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-    clientInfo: { name: 'carrel', version: '0' },
-  });
-  const takesHttp = agentCapabilities?.mcpCapabilities?.http === true;
-  const mcpServers = usableServers(acpServers(mcpList().servers), takesHttp) as unknown as McpServer[];
-  const open = () => agent.request(methods.agent.session.new, { cwd: folder, mcpServers });
-  const { sessionId } = await open().catch(async (error: unknown) => {
-    if ((error as { code?: unknown } | null)?.code !== authRequired) throw error;
-    await agent.request(methods.agent.authenticate, { methodId: authMethodFor(spec, authMethods) });
-    return open();
-  });
-  return sessionId;
-}
-
-function resultOf(stopReason: string, summary: string): AgentResult {
-  if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
-  const said = `the agent stopped with ${stopReason}${summary && `: ${summary}`}`;
-  return { status: 'failed', summary: said, code: null };
-}
-
-/** Keeps updates from the ACP library: their kinds change between versions of the protocol, and none is required. */
-function withoutUpdates(speech: Speech): TransformStream<AnyMessage, AnyMessage> {
-  return new TransformStream({
-    transform: (message, rest) => {
-      const isUpdate = 'method' in message && message.method === methods.client.session.update;
-      if (isUpdate) speech.take(updateIn(message.params));
-      else rest.enqueue(message);
+  const peer = new AcpPeer(group.stdout, group.stdin, {
+    notified: async (method, params) => {
+      if (method === 'session/update') speech.take(updateIn(params));
     },
+    requested: (method, params) => (method === 'session/request_permission' ? permitted(spec, params) : null),
   });
+  const sessionId = await openSession(peer, spec, folder);
+  const answer = await peer.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });
+  return resultOf(answer, speech.end());
+}
+
+async function permitted(spec: AcpSpec, params: unknown): Promise<unknown> {
+  const { kind, options } = permissionRequest(params);
+  return { outcome: answerPermission(spec, kind, options) };
+}
+
+async function openSession(peer: AcpPeer, spec: AcpSpec, folder: string): Promise<string> {
+  const agent = await initialize(peer);
+  const mcpServers = usableServers(acpServers(mcpList().servers), agent.can.mcpCapabilities?.http === true);
+  const open = () => peer.request('session/new', { cwd: folder, mcpServers });
+  return sessionIdIn(await openAuthenticated(peer, spec, agent, open));
+}
+
+function resultOf(answer: unknown, summary: string): AgentResult {
+  const { stopReason } = (answer ?? {}) as { readonly stopReason?: unknown };
+  if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
+  const reason = typeof stopReason === 'string' ? clip(stopReason, maxReasonChars) : 'no reason';
+  return { status: 'failed', summary: `the agent stopped with ${reason}${summary && `: ${summary}`}`, code: null };
 }
 
 interface Update {
@@ -168,7 +133,8 @@ class Speech {
   }
 
   #say(lines: readonly string[]): void {
-    this.#message.add(...lines);
-    this.#reporter.said(...lines);
+    const last = lines.slice(-maxLines);
+    this.#message.add(...last);
+    this.#reporter.said(...last);
   }
 }

@@ -1,29 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerPermission } from '../../../agent/inside/permission.ts';
-import type { AcpSpec } from '../../../agent/model/agent.ts';
 import { ClaudeStream } from './claude-stream.ts';
-
-const options = ['reject_always', 'allow_always', 'allow_once', 'reject_once'].map((kind) => ({
-  kind,
-  optionId: kind,
-}));
-const spec: AcpSpec = { kind: 'acp', command: ['x'], permissions: { fetch: 'reject', read: 'allow' } };
-
-describe('a request for permission', () => {
-  test.each([
-    ['read', 'allow_once'],
-    ['execute', 'allow_once'],
-    ['fetch', 'reject_once'],
-    ['something new', 'allow_once'],
-  ])('for %s is answered with %s', (kind, optionId) => {
-    expect(answerPermission(spec, kind, options)).toEqual({ outcome: 'selected', optionId });
-  });
-
-  test('is cancelled when no option matches the rule', () => {
-    expect(answerPermission(spec, 'fetch', options.slice(1, 3))).toEqual({ outcome: 'cancelled' });
-    expect(answerPermission(spec, 'read', [])).toEqual({ outcome: 'cancelled' });
-  });
-});
 
 describe('the output of claude', () => {
   function read(exitCode: number, ...lines: unknown[]) {

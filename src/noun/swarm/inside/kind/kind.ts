@@ -1,5 +1,5 @@
 /**
- * The kinds of agents that the adapter can run. Each kind is one function that makes a `RunAgent` (`agent.ts`) from the
+ * The kinds of agents that the adapter can run. Each kind is one function that makes a `RunAgent` (`inside.ts`) from the
  * agent's specification:
  *
  *   command   any program: it gets the story on stdin, and its exit code is the result (`command.ts`)
@@ -14,14 +14,15 @@
 import { type FoundKey, keyEnv } from '../../../agent/inside/key.ts';
 import type { AgentSpec } from '../../../agent/model/agent.ts';
 import type { RunAgent } from '../inside.ts';
+import { acpAgent } from './acp.ts';
 import { claudeAgent, claudeEnv } from './claude.ts';
 import { commandAgent } from './command.ts';
 
-/** The function that runs a kind of agent. The library for ACP is loaded only for ACP agents. */
+/** The function that runs a kind of agent. */
 export function agentRunner(spec: AgentSpec, key: FoundKey | null): RunAgent {
   if (spec.kind === 'claude') return claudeAgent(spec, key);
   if (spec.kind === 'command') return commandAgent(spec);
-  return async (...args) => (await import('./acp.ts')).acpAgent(spec)(...args);
+  return acpAgent(spec);
 }
 
 /** The variables with which that kind of agent gets its key. */
