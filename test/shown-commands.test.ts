@@ -9,7 +9,7 @@ import { carrelCommands, fences, inlineCommands } from './shown-commands.ts';
 
 const decisions = readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`);
 const guides = readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []));
-const own = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'];
+const own = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SCOPE.md', 'CHANGELOG.md'];
 const files = [...own, ...guides, ...decisions];
 const read = (file: string) => readFileSync(file, 'utf8');
 
