@@ -2,7 +2,7 @@
  * Sessions: conversations with agents in sandboxes. The format and the rules are in `docs/formats/session.md`.
  *
  * Life cycle: created, in a sandbox or together with one → prompts, questions and answers → closed or removed. The program
- * inside (`agent/session`) has the session and its agent; the daemon keeps a copy of the log that no agent can reach, and
+ * inside (`noun/session/inside`) has the session and its agent; the daemon keeps a copy of the log that no agent can reach, and
  * connects again whenever the connection is lost (`link.ts`).
  *
  * Promises:

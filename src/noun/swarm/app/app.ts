@@ -2,7 +2,19 @@
  * Swarms: task files of a project, each worked on by an agent in a sandbox of its own.
  *
  * Life cycle of a container, one per task file: `pending → running → completed | failed | stopped`; failed and stopped
- * ones start again by `resume` or another `run`. Completed stories stay completed. The states are in ARCHITECTURE.md.
+ * ones start again by `resume` or another `run`. Completed stories stay completed. Containers that scripts manage are
+ * observed whenever the state is read (`script-entries.ts`); a script may mark a container as completed after its exit was
+ * observed.
+ *
+ *   recorded                          observed                                      becomes
+ *   pending or running                completion read                               the state in it; completed only with every story done
+ *   running, or pending after start   sandbox absent, or commits cannot be fetched  failed, `lost`
+ *   running                           exited 0, no completion                       failed, `no_completion`
+ *   running                           exited otherwise, out of memory               failed, `AGENT_CRASH` or `CONTAINER_OOM`
+ *   running                           over its time limit, or silent                stopped, then failed, `CONTAINER_TIMEOUT`
+ *   running                           paused, stopped or being removed              stopped
+ *   pending                           running                                       running
+ *   any end state                     anything                                      unchanged
  *
  * Promises:
  * - `run` reads and checks everything before it changes anything (`order.ts`). At most `max` containers of a swarm run at

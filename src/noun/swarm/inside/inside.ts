@@ -1,11 +1,5 @@
 /**
- * The programs that run inside a sandbox. Each folder has one program, and its contract: `session` the agent API, `spoke`
- * the hub's program, `room`, `memory` and `bank` the programs for what a sandbox is granted, `mcp` and `terminal` the
- * settings of agents, `demo-acp` an agent without a model. `inside/tool-server.ts` is the MCP server that the programs of
- * grants have in common. All run as `agent`, so the daemon checks all that they send. The files in this folder itself,
- * with `kind`, are the adapter, and the agent of `carrel demo` (`noun/agent/inside/demo/demo.ts`).
- *
- * The adapter: the program that drives an agent through the stories of a task file.
+ * The adapter: the program in a sandbox that drives an agent through the stories of a task file.
  *
  * It reads and writes the messages of `noun/swarm/model/message.ts` on stdin and stdout, and logs on stderr. Its life cycle:
  *
