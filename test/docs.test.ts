@@ -1,5 +1,5 @@
-/** The generated pages of docs/ are current, and their examples are valid. `npm run docs` writes the pages. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The generated pages of docs/ are current, their examples are valid, and decisions exist. `npm run docs` writes the pages. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -36,4 +36,20 @@ it('the examples of config.yaml are valid together', () => {
 it('the examples of carrel.yaml are valid together', () => {
   const example = exampleOf(jsonSchema() as JsonSchema, 'ada');
   expect(fleetSchema.parse(example)).toMatchObject({ sandboxes: { ada: { project: 'shop' } } });
+});
+
+it('each decision that code, tests and documents name by number exists', () => {
+  const known = readdirSync('docs/decisions').map((name) => Number(name.slice(0, 4)));
+  const files = ['src', 'test', 'scripts', 'docs', '.'].flatMap((folder) =>
+    readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
+      .filter((name) => /\.(md|ts|cts|mjs)$/.test(name) && !name.includes('node_modules/'))
+      .map((name) => join(folder, name)),
+  );
+  const named = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\bdecisions? (\d+)(?: (?:and|or) (\d+))?/gi)].flatMap(([, ...numbers]) =>
+      numbers.filter((number) => number !== undefined).map((number) => [file, Number(number)] as const),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(([, number]) => !known.includes(number))).toEqual([]);
 });

@@ -9,9 +9,18 @@ import { carrelCommands, fences, inlineCommands } from './shown-commands.ts';
 
 const decisions = readdirSync('docs/decisions').map((name) => `docs/decisions/${name}`);
 const guides = readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []));
-const own = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'];
+const own = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SCOPE.md', 'CHANGELOG.md'];
 const files = [...own, ...guides, ...decisions];
 const read = (file: string) => readFileSync(file, 'utf8');
+
+/** The headings of a page as GitHub names them in links. */
+const headings = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
 
 /** Returns what is wrong with a command line; null: it is valid. */
 async function problemOf(argv: readonly string[]): Promise<string | null> {
@@ -51,9 +60,13 @@ describe.each(files)('%s', (file) => {
     expect(problems.filter(([, problem]) => problem !== null)).toEqual([]);
   });
 
-  it('links to files that exist', () => {
-    const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link!);
-    expect(links.filter((link) => !existsSync(join(dirname(file), link)))).toEqual([]);
+  it('links to files and headings that exist', () => {
+    const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+    const broken = links.filter(([, link = '', heading]) => {
+      const target = link === '' ? file : join(dirname(file), link);
+      return !existsSync(target) || (heading !== undefined && !headings(read(target)).includes(heading));
+    });
+    expect(broken.map(([shown]) => shown)).toEqual([]);
   });
 });
 

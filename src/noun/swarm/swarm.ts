@@ -5,7 +5,18 @@
  * program of ours (`inside/inside.ts`) that has an agent work on one story after the other, or on several at once.
  *
  * Life cycle of a container: `pending → running → completed | failed | stopped`; failed and stopped ones start again by `resume` or another
- * `run`. Completed stories stay completed. The states are in ARCHITECTURE.md.
+ * `run`. Completed stories stay completed. Containers that scripts manage are observed whenever the state is read
+ * (`app/state/script-entries.ts`); a script may mark a container as completed after its exit was observed.
+ *
+ *   recorded                          observed                                      becomes
+ *   pending or running                completion read                               the state in it; completed only with every story done
+ *   running, or pending after start   sandbox absent, or commits cannot be fetched  failed, `lost`
+ *   running                           exited 0, no completion                       failed, `no_completion`
+ *   running                           exited otherwise, out of memory               failed, `AGENT_CRASH` or `CONTAINER_OOM`
+ *   running                           over its time limit, or silent                stopped, then failed, `CONTAINER_TIMEOUT`
+ *   running                           paused, stopped or being removed              stopped
+ *   pending                           running                                       running
+ *   any end state                     anything                                      unchanged
  *
  * Promises:
  * - `run` reads and checks everything before it changes anything (`app/order/order.ts`). At most `max` containers of a swarm run at once; the

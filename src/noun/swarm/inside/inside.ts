@@ -1,5 +1,5 @@
 /**
- * The adapter: the program that drives an agent through the stories of a task file.
+ * The adapter: the program in a sandbox that drives an agent through the stories of a task file.
  *
  * It reads and writes the messages of `noun/swarm/model/message.ts` on stdin and stdout, and logs on stderr. Its life cycle:
  *
