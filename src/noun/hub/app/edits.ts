@@ -10,7 +10,7 @@
  * A spoke that cannot be reached is concluded later: before the next call to its project, or when the daemon starts.
  */
 import { randomBytes } from 'node:crypto';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
@@ -18,10 +18,8 @@ import type { Project } from '../../project/model/project.ts';
 import type { FileChange, PreparedEdit } from '../model/edit.ts';
 import type { Spokes } from './spoke/spokes.ts';
 
-export interface EditParts {
-  readonly store: Store;
+export interface EditParts extends Pick<Kernel, 'store' | 'now'> {
   readonly user: string;
-  readonly now: () => string;
   readonly spokes: Pick<Spokes, 'call'>;
   readonly projects: { all(): readonly Project[] };
 }

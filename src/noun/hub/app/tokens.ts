@@ -4,9 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Audit } from '../../../kernel/audit/audit.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { endWith } from '../../../kernel/server/route.ts';
 import type { TokenKeys } from '../../../kernel/server/token-key.ts';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { User } from '../../../model/user.ts';
 import type { NewToken, TokenRequest, TokenView } from '../api.ts';
@@ -15,13 +16,11 @@ import type { Authentication, ClientIdentity, AuthenticationRequest as Presented
 import { challengeOf, metadata, presentedToken } from '../token/resource-server.ts';
 import { refused, signToken, TokenReader } from '../token/token.ts';
 
-export interface TokenParts {
-  readonly store: Store;
+export interface TokenParts extends Pick<Kernel, 'store' | 'now'> {
   readonly keys: TokenKeys;
   readonly installation: string;
   readonly audit: Pick<Audit, 'begin'>;
   readonly users: { find(name: string): User | null };
-  readonly now: () => string;
 }
 
 const maxPerUser = 1000;

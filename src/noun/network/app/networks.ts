@@ -3,8 +3,7 @@
  * a new daemon finds it running, and whenever its record changes.
  */
 import { join } from 'node:path';
-import type { EngineOf } from '../../../kernel/engine/engine.ts';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import type { ProcessRef } from '../../../lib/process/process.ts';
@@ -15,9 +14,7 @@ import { type NetworkLimits, noNetwork } from '../model/network.ts';
 import type { DeclaredService } from '../model/service.ts';
 import type { Attachment, Network } from '../network.ts';
 
-export interface NetworkParts {
-  readonly store: Store;
-  readonly engineOf: EngineOf;
+export interface NetworkParts extends Pick<Kernel, 'store' | 'engineOf' | 'report'> {
   readonly network: Network;
   readonly limits: NetworkLimits;
   /** The folder of a sandbox. */
@@ -29,7 +26,6 @@ export interface NetworkParts {
    * False: the sandbox works without its services, such as the tools of the memory bank, which it also has as files.
    */
   readonly requiresServices: (sandbox: Sandbox) => boolean;
-  readonly report: (id: string, fault: Fault) => void;
 }
 
 /** The pause before the next attempt to listen on a port in use, or to start a proxy that fails. */

@@ -1,6 +1,7 @@
 /** What users ask about the networks of their sandboxes. */
 
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { type Endpoint, endpointText, hostText, parseEndpoint } from '../../../model/host.ts';
@@ -36,8 +37,7 @@ import type { HostRegistry } from './host-registry.ts';
 import type { Networks } from './networks.ts';
 import { checkedRules } from './policy.ts';
 
-export interface UserNetworkParts {
-  readonly store: Store;
+export interface UserNetworkParts extends Pick<Kernel, 'store' | 'now'> {
   readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
   /** Hosts that the sandbox has credentials for. */
@@ -49,7 +49,6 @@ export interface UserNetworkParts {
   /** Rules of sandboxes for which neither the command nor the project names any. */
   readonly defaults: readonly string[];
   readonly limits: NetworkLimits;
-  readonly now: () => string;
 }
 
 const httpsPort = 443;

@@ -1,7 +1,8 @@
 /** The projects of one user. */
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import type { ProjectRequest, ProjectView } from '../api.ts';
@@ -9,10 +10,8 @@ import { languageWords } from '../model/language.ts';
 import { checkProjectId, type Project, projectIdOf, type SpokeState, spokeName } from '../model/project.ts';
 import type { Projects } from '../project.ts';
 
-export interface ProjectParts {
-  readonly store: Store;
+export interface ProjectParts extends Pick<Kernel, 'store' | 'now'> {
   readonly user: string;
-  readonly now: () => string;
   /** The names of language servers in config.yaml. */
   serverNames(): readonly string[];
   readonly sandboxes: {

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { removeTree } from '../../../lib/file/file.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import { type Actor, requireOwner } from '../../../model/user.ts';
@@ -22,13 +23,11 @@ import type { Room } from '../room.ts';
 import type { LiveRooms } from './live-rooms.ts';
 import { ownFolder } from './room-folder.ts';
 
-export interface UserRoomsParts {
-  readonly store: Store;
+export interface UserRoomsParts extends Pick<Kernel, 'store' | 'now'> {
   readonly live: Pick<LiveRooms, 'open' | 'close'>;
   readonly home: string;
   /** The folder for rooms of this user. */
   readonly folder: string;
-  readonly now: () => string;
   /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
 }

@@ -1,6 +1,6 @@
 /** Answers requests to the webhooks that config.yaml declares. Their rooms and secrets are those of the installation's owner. */
 
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import type { WebhookView } from '../api.ts';
 import type { RoomRecord } from '../model/room.ts';
@@ -8,13 +8,11 @@ import type { Webhook, WebhookCounts } from '../model/webhook.ts';
 import type { Room } from '../room.ts';
 import { messageOf, type WebhookRequest } from '../webhook.ts';
 
-export interface WebhooksParts {
-  readonly store: Store;
+export interface WebhooksParts extends Pick<Kernel, 'store' | 'now'> {
   readonly owner: string;
   readonly hooks: () => readonly Webhook[];
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
   readonly secret: (name: string) => Buffer;
-  readonly now: () => string;
 }
 
 const none: WebhookCounts = { accepted: 0, refused: 0, lastRefusal: null };

@@ -1,18 +1,16 @@
 /** Calls the parts of a sandbox, in the order of their list, at each point of its life. */
 import type { LogLimits } from '../../../kernel/engine/engine.ts';
-import type { Home } from '../../../kernel/home/home.ts';
-import { asFault, type Fault } from '../../../model/fault.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import { asFault } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
 import type { Sandbox } from '../model.ts';
 import type { SandboxPart } from '../part/part.ts';
 import type { SandboxData } from '../reconcile/reconcile.ts';
 import { EarlierOutput } from './earlier-output.ts';
 
-export interface DataParts {
-  readonly home: Home;
+export interface DataParts extends Pick<Kernel, 'home' | 'report'> {
   readonly log: LogLimits;
   readonly parts: readonly SandboxPart[];
-  readonly report: (id: string, fault: Fault) => void;
 }
 
 export function sandboxData({ home, log, parts, report }: DataParts): SandboxData {

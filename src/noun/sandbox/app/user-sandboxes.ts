@@ -1,9 +1,9 @@
 /** Answers requests of users about sandboxes. Writes specs and leaves the work to the reconciler. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { EngineOf } from '../../../kernel/engine/engine.ts';
 import type { Places } from '../../../kernel/home/places.ts';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { EncodedJson } from '../../../lib/wire/encoded-json.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
@@ -39,9 +39,7 @@ import {
 import { requireRemovable } from './stale.ts';
 import { type ViewTroubles, viewOf, viewText } from './view.ts';
 
-export interface SandboxParts {
-  readonly store: Store;
-  readonly engineOf: EngineOf;
+export interface SandboxParts extends Pick<Kernel, 'store' | 'engineOf' | 'now'> {
   readonly reconciler: Reconciler;
   readonly places: Places;
   readonly config: SpecConfig;
@@ -49,7 +47,6 @@ export interface SandboxParts {
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
-  readonly now: () => string;
   /** The clock for ages: if the system clock is set ahead, nothing gets older. */
   readonly steadyMs: () => number;
   /** Why no working copy can be laid over a folder; null when it can. */

@@ -1,8 +1,7 @@
 /** The observed state of shares: which consumer sees the folder now. */
 import { lstatSync } from 'node:fs';
 import { ForeignContainer } from '../../../kernel/engine/docker/foreign/foreign-container.ts';
-import type { EngineOf } from '../../../kernel/engine/engine.ts';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { asFault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
@@ -14,9 +13,7 @@ import { guestSettings } from './account.ts';
 import { consumerOf, keyOf, sandboxesOf } from './consumer-sandboxes.ts';
 import type { ShareRow } from './record.ts';
 
-export interface ObserverParts {
-  readonly store: Store;
-  readonly engineOf: EngineOf;
+export interface ObserverParts extends Pick<Kernel, 'store' | 'engineOf'> {
   readonly dockerSocket: () => string | null;
 }
 

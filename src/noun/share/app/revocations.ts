@@ -7,7 +7,7 @@
  * before one of them refused get it back.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
@@ -29,10 +29,8 @@ import type { Observer } from './observe.ts';
 import { findShare, noConsumer, type ShareRow } from './record.ts';
 import type { SandboxShares } from './sandbox-shares.ts';
 
-export interface RevocationParts {
-  readonly store: Store;
+export interface RevocationParts extends Pick<Kernel, 'store' | 'now'> {
   readonly user: string;
-  readonly now: () => string;
   readonly observer: Observer;
   readonly sandboxShares: Pick<SandboxShares, 'grant'>;
   readonly reconciler: Pick<Reconciler, 'alone' | 'settle'>;

@@ -1,6 +1,7 @@
 /** Which shares a sandbox gets: those that it is created with, and those that name it. */
 
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { isInside } from '../../../lib/file/host-path.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
@@ -12,9 +13,7 @@ import type { ShareAsking, ShareGrants } from '../share.ts';
 import { consumerOf, keyOf, type SandboxKey } from './consumer-sandboxes.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 
-export interface SandboxSharesParts {
-  readonly store: Store;
-  readonly now: () => string;
+export interface SandboxSharesParts extends Pick<Kernel, 'store' | 'now'> {
   readonly reconciler: Pick<Reconciler, 'alone'>;
   /** Whether an existing sandbox can get a share: its files stay the agent's own. */
   readonly canAdd: (sandbox: Sandbox) => boolean;

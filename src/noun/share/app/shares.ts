@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import type { ProbeRow } from '../../../kernel/engine/engine.ts';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
@@ -17,9 +17,7 @@ import type { Observer } from './observe.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 import type { SandboxShares } from './sandbox-shares.ts';
 
-export interface ShareParts {
-  readonly store: Store;
-  readonly now: () => string;
+export interface ShareParts extends Pick<Kernel, 'store' | 'now'> {
   readonly report: (subject: string, fault: Fault) => void;
   /** Which folders this user may share. */
   readonly rules: () => Omit<FolderRules, 'shares'>;

@@ -1,9 +1,9 @@
 /** Probes whether each consumer of a share sees the folder, and names the side that fails and a hint. */
 
 import { ForeignContainer } from '../../../kernel/engine/docker/foreign/foreign-container.ts';
-import type { EngineOf, Process } from '../../../kernel/engine/engine.ts';
+import type { Process } from '../../../kernel/engine/engine.ts';
 import { findProgram } from '../../../kernel/engine/local/runtime/runtime.ts';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { collect } from '../../../lib/process/collect.ts';
 import { type Ran, run } from '../../../lib/process/run.ts';
 import { outsideId, readIdMap } from '../../../lib/sys/id-map.ts';
@@ -16,11 +16,9 @@ import { accountOf } from './account.ts';
 import type { Observer } from './observe.ts';
 import { findShare, noConsumer, type ShareRow } from './record.ts';
 
-export interface VerifyParts {
-  readonly store: Store;
+export interface VerifyParts extends Pick<Kernel, 'store' | 'engineOf'> {
   readonly user: string;
   readonly observer: Observer;
-  readonly engineOf: EngineOf;
   readonly dockerSocket: () => string | null;
 }
 

@@ -1,7 +1,6 @@
 /** The swarms of all users, as long as the daemon runs. */
-import type { Threads } from '../../../kernel/job/threads.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import type { Fault } from '../../../model/fault.ts';
+
+import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Swarms } from '../swarm.ts';
 import type { Tasks } from '../task/tasks.ts';
 import type { OrderParts } from './order/order.ts';
@@ -14,14 +13,10 @@ import type { ContainerActions } from './worker/container-actions.ts';
 import { Orchestrator } from './worker/orchestrator.ts';
 import { type ActionParts, sandboxActions } from './worker/sandbox-actions.ts';
 
-export interface LiveSwarmParts {
-  readonly store: Store;
-  readonly threads: Threads;
+export interface LiveSwarmParts extends Pick<Kernel, 'store' | 'threads' | 'now' | 'report'> {
   readonly tasks: Tasks;
   readonly config: OrderParts['config'] & { readonly dockerSocket: string | null };
-  readonly now: () => string;
   readonly swarmsOf: (user: string) => UserSwarms;
-  readonly report: (id: string, fault: Fault) => void;
 }
 
 /** What the swarms of one user need. */

@@ -1,19 +1,17 @@
 /** The users of an installation: its owner, and the users whom the owner adds. */
 
 import { identityOf, rootSpace } from '../../../kernel/engine/local/ids.ts';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import { type Actor, checkUserName, type User } from '../../../model/user.ts';
 import type { Admission, UserView } from '../api.ts';
 import { newToken, nextSlot, tokenOf, userOf } from '../user.ts';
 
-export interface UserParts {
-  readonly store: Store;
+export interface UserParts extends Pick<Kernel, 'store' | 'rootless' | 'now'> {
   readonly owner: string;
   /** The socket for users with a token; null: there is none. */
   readonly sharedSocket: string | null;
-  readonly rootless: boolean;
-  readonly now: () => string;
   /** Closes what is open for a user who was removed. */
   readonly release: (user: string) => Promise<void>;
 }

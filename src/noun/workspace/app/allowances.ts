@@ -3,13 +3,11 @@
  * can write, can add to them.
  */
 import { randomBytes } from 'node:crypto';
-import type { Store } from '../../../kernel/store/store.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import { type GateKind, gateKinds } from '../model/change.ts';
 
-export interface AllowanceParts {
-  readonly store: Store;
+export interface AllowanceParts extends Pick<Kernel, 'store' | 'now'> {
   readonly owner: string;
-  readonly now: () => string;
 }
 
 export function alwaysAllowed({ store, owner }: AllowanceParts, project: string): readonly GateKind[] {

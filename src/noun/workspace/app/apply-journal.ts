@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import type { Home } from '../../../kernel/home/home.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { removeTree } from '../../../lib/file/file.ts';
 import type { Apply } from '../model/apply.ts';
 
-export interface JournalParts {
-  readonly store: Store;
+export interface JournalParts extends Pick<Kernel, 'store' | 'now'> {
   readonly home: Pick<Home, 'applies'>;
-  readonly now: () => string;
 }
 
 /** In these states the journal can go; in others it is needed to finish the apply, or has the only copy of a file. */

@@ -6,11 +6,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Home } from '../../../kernel/home/home.ts';
-import type { Threads } from '../../../kernel/job/threads.ts';
-import type { Store } from '../../../kernel/store/store.ts';
-import type { Exclusive } from '../../../lib/flow/exclusive.ts';
-import { asFault, type Fault } from '../../../model/fault.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import { asFault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { keepBases } from '../change/base/base.ts';
 import { isUnwritten } from '../change/overlay/unwritten.ts';
@@ -18,13 +15,7 @@ import { workspacePlace } from '../launch.ts';
 import { openDisk } from '../snapshot/disk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 
-export interface BaseWatchParts {
-  readonly store: Store;
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly locks: Exclusive;
-  readonly report: (id: string, fault: Fault) => void;
-}
+export type BaseWatchParts = Pick<Kernel, 'store' | 'home' | 'threads' | 'locks' | 'report'>;
 
 const pauseMs = 3000;
 /** A command waits at most this long for the record of the files before it. */

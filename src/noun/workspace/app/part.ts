@@ -1,11 +1,10 @@
 /** The working copy of a sandbox, and the folder on the host that has all of its data. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Home } from '../../../kernel/home/home.ts';
 import type { Threads } from '../../../kernel/job/threads.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import { removeTree } from '../../../lib/file/file.ts';
-import type { Exclusive } from '../../../lib/flow/exclusive.ts';
 import type { Sandbox, SandboxSpec } from '../../sandbox/model.ts';
 import type { SandboxPart, Unapplied } from '../../sandbox/part/part.ts';
 import { finishDiscard } from '../change/discard.ts';
@@ -18,12 +17,9 @@ import { recoverRestore } from '../snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import type { BaseWatch } from './base-watch.ts';
 
-export interface WorkspacePartParts {
-  readonly home: Home;
-  readonly store: Store;
+export interface WorkspacePartParts extends Pick<Kernel, 'home' | 'store' | 'locks'> {
   readonly threads: Pick<Threads, 'run' | 'cancel'>;
   readonly watch: Pick<BaseWatch, 'keep'>;
-  readonly locks: Exclusive;
   /** The work in a sandbox that was not applied or fetched; the caller has opened its folder. */
   readonly unappliedIn: (sandbox: Sandbox) => Promise<Unapplied | null>;
   /** Forgets applies whose sandboxes are all gone; the sandbox `going` counts as gone. */

@@ -4,13 +4,11 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Engine, EngineOf, Handle } from '../../../kernel/engine/engine.ts';
-import type { Home } from '../../../kernel/home/home.ts';
-import type { Threads } from '../../../kernel/job/threads.ts';
-import type { Row, Store } from '../../../kernel/store/store.ts';
+import type { Engine, Handle } from '../../../kernel/engine/engine.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import type { Row } from '../../../kernel/store/store.ts';
 import { Anchor } from '../../../lib/file/anchor.ts';
 import { isErrno } from '../../../lib/file/file.ts';
-import type { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { type BytePath, fromText } from '../../../model/byte-path.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { parsePathspec, pathspecText } from '../../../model/pathspec.ts';
@@ -21,19 +19,13 @@ import { workspacePlace } from '../launch.ts';
 import { findSnapshot, snapshotState } from '../snapshot/snapshot-list.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 
-export interface WorkspaceParts {
-  readonly store: Store;
-  readonly engineOf: EngineOf;
+export interface WorkspaceParts extends Pick<Kernel, 'store' | 'engineOf' | 'home' | 'threads' | 'locks' | 'now'> {
   readonly reconciler: Reconciler;
   readonly sandboxes: Sandboxes;
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly locks: Exclusive;
   /** Puts the folder of a sandbox in order after a crash. Required before the folder is read. */
   readonly openFolder: (id: string) => Promise<void>;
   /** Records what the changes of a sandbox are based on. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
-  readonly now: () => string;
 }
 
 export interface OpenedWorkspace {

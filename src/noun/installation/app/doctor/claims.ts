@@ -20,7 +20,7 @@ import {
 import { tracesOf } from '../../../../kernel/engine/local/probe/traces.ts';
 import { failure, ok } from '../../../../kernel/engine/probe-row.ts';
 import { type Home, socketName } from '../../../../kernel/home/home.ts';
-import type { Store } from '../../../../kernel/store/store.ts';
+import type { Kernel } from '../../../../kernel/kernel.ts';
 import { packageFolder } from '../../../../lib/file/package.ts';
 import { run } from '../../../../lib/process/run.ts';
 import { asFault, type Fault, isFault } from '../../../../model/fault.ts';
@@ -35,11 +35,9 @@ const goneMs = 60_000;
 const pollMs = 20;
 
 /** What the proof needs to create a sandbox and to check that nothing is left of it. */
-export interface ProofParts {
+export interface ProofParts extends Pick<Kernel, 'store' | 'home'> {
   readonly engine: Engine;
-  readonly store: Store;
   readonly sandboxes: Sandboxes;
-  readonly home: Home;
   /** The same Fault; if the disk is full, its hint names what to remove. */
   readonly explained: (fault: Fault) => Promise<Fault>;
 }

@@ -1,5 +1,6 @@
 /** The credentials of users, and the sandboxes that were given some. */
 import { randomBytes } from 'node:crypto';
+import type { Kernel } from '../../../../kernel/kernel.ts';
 import type { Row, Store } from '../../../../kernel/store/store.ts';
 import { Fault, isFault } from '../../../../model/fault.ts';
 import type { Actor } from '../../../../model/user.ts';
@@ -19,10 +20,8 @@ import {
 } from '../../model/credential.ts';
 import { ruleClass } from '../../model/network.ts';
 
-export interface CredentialParts {
-  readonly store: Store;
+export interface CredentialParts extends Pick<Kernel, 'store' | 'now'> {
   readonly secrets: Pick<Secrets, 'read'>;
-  readonly now: () => string;
 }
 
 const maxPerUser = 100;

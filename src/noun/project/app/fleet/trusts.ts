@@ -1,6 +1,7 @@
 /** Which grants of which `carrel.yaml` a user has trusted. */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
+import type { Kernel } from '../../../../kernel/kernel.ts';
 import type { Row, Store } from '../../../../kernel/store/store.ts';
 import { validated } from '../../../../lib/schema/validated.ts';
 import { Fault } from '../../../../model/fault.ts';
@@ -11,10 +12,7 @@ import { type Trust, trustName } from '../../model/fleet-trust.ts';
 import { projectSchema } from '../project-file.ts';
 import { outsideTargetOf } from './outside-target.ts';
 
-export interface TrustParts {
-  readonly store: Store;
-  readonly now: () => string;
-}
+export type TrustParts = Pick<Kernel, 'store' | 'now'>;
 
 export interface TrustRequest {
   readonly file: string;

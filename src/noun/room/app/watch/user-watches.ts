@@ -1,6 +1,7 @@
 /** The watchers of one user's rooms. */
 import { randomBytes } from 'node:crypto';
-import type { Row, Store } from '../../../../kernel/store/store.ts';
+import type { Kernel } from '../../../../kernel/kernel.ts';
+import type { Row } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { type Actor, requireOwner } from '../../../../model/user.ts';
 import type { Sandboxes } from '../../../sandbox/sandbox.ts';
@@ -11,13 +12,11 @@ import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/watc
 import type { Room } from '../../room.ts';
 import type { RoomWatchers } from './watchers.ts';
 
-export interface UserWatchesParts {
-  readonly store: Store;
+export interface UserWatchesParts extends Pick<Kernel, 'store' | 'now'> {
   readonly watchers: Pick<RoomWatchers, 'watch' | 'unwatch'>;
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
   readonly sandboxes: () => Pick<Sandboxes, 'current'>;
   readonly secrets: Pick<UserSecrets, 'list'>;
-  readonly now: () => string;
 }
 
 const maxPerRoom = 50;

@@ -1,7 +1,7 @@
 /** The watchers of all rooms and users that are active in this daemon. */
 
 import type { Process } from '../../../../kernel/engine/engine.ts';
-import type { Store } from '../../../../kernel/store/store.ts';
+import type { Kernel } from '../../../../kernel/kernel.ts';
 import { removeTree } from '../../../../lib/file/file.ts';
 import { Fault, type Fault as FaultType } from '../../../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../../sandbox/model.ts';
@@ -21,8 +21,7 @@ export interface WakeScope {
   };
 }
 
-export interface WatchersParts {
-  readonly store: Store;
+export interface WatchersParts extends Pick<Kernel, 'store' | 'now'> {
   readonly openRoom: (record: RoomRecord) => Promise<Room>;
   readonly secret: (owner: string, name: string) => Buffer;
   readonly scopeOf: (user: string) => WakeScope;
@@ -30,7 +29,6 @@ export interface WatchersParts {
   readonly startIn: (sandbox: Sandbox, command: readonly string[]) => Promise<Process>;
   /** Makes a folder for temporary files. */
   readonly makeScratch: () => string;
-  readonly now: () => string;
   readonly report: (subject: string, fault: FaultType) => void;
 }
 

@@ -1,19 +1,17 @@
 /** The secrets of users, and the sandboxes that were given some. */
 
-import type { Store } from '../../../../kernel/store/store.ts';
+import type { Kernel } from '../../../../kernel/kernel.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { type Credential, headerValue } from '../../../network/model/credential.ts';
 import { hasEnded, type SpecTexts } from '../../../sandbox/model.ts';
 import type { SecretView } from '../../api/secret.ts';
 import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 
-export interface SecretParts {
-  readonly store: Store;
+export interface SecretParts extends Pick<Kernel, 'store' | 'now'> {
   readonly secrets: Secrets;
   readonly sandboxSecrets: SandboxSecrets;
   /** Called for a sandbox with a credential whose key has changed. */
   readonly refresh: (id: string) => Promise<void>;
-  readonly now: () => string;
 }
 
 export class UserSecrets {
