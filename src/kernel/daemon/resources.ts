@@ -31,8 +31,14 @@ import { dropGroups } from './groups.ts';
 /** Space for files that are mapped into memory: writing to one on a full disk would end the process. */
 const startBytes = 256 * 1024;
 
+/** The kernel with the settings of all nouns, for wirings. */
+export interface ConfiguredKernel extends Kernel {
+  /** The settings as they are now: a value is read when it is used. */
+  readonly config: Config;
+}
+
 /** The kernel, and what only the daemon uses of what it opens first. */
-export interface Resources extends Kernel {
+export interface Resources extends ConfiguredKernel {
   readonly holdsHome: () => boolean;
   readonly reserve: Reserve;
   readonly settings: Settings;

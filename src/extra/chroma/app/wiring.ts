@@ -1,6 +1,6 @@
 /** Constructs the broker of Chroma. */
 import { join } from 'node:path';
-import type { Kernel } from '../../../kernel/kernel.ts';
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import { installedAt } from '../../../noun/memory/app/packages.ts';
 import { volumeName } from '../../../noun/volume/model.ts';
 import { BrokerProcess } from '../broker-process.ts';
@@ -8,7 +8,7 @@ import type { Chroma } from '../chroma.ts';
 import { chromaSocket, placeOf } from './part.ts';
 import { type PlanParts, planOf } from './plan.ts';
 
-type ChromaParts = Kernel & Pick<PlanParts, 'volumes' | 'headers'>;
+type ChromaParts = ConfiguredKernel & Pick<PlanParts, 'volumes' | 'headers'>;
 
 export function openChroma(parts: ChromaParts): Chroma {
   const { config, store } = parts;
@@ -31,6 +31,6 @@ export function openChroma(parts: ChromaParts): Chroma {
   });
 }
 
-export function chromaVolume({ config, owner }: Kernel): string {
+export function chromaVolume({ config, owner }: ConfiguredKernel): string {
   return volumeName(config.volumePrefix, 'chromadb', owner);
 }

@@ -1,6 +1,6 @@
 /** Constructs what the memory needs. */
 import { join } from 'node:path';
-import type { Kernel } from '../../../kernel/kernel.ts';
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import { activeSession, type Sessions } from '../../session/session.ts';
 import { openMemories } from '../memories.ts';
@@ -13,7 +13,7 @@ import { SandboxMemory } from './sandbox-memory.ts';
 import { sandboxMemoryTools } from './tools.ts';
 
 export function openLiveMemories(
-  { home, config, store, report }: Kernel,
+  { home, config, store, report }: ConfiguredKernel,
   outside: Pick<LiveMemoriesParts, 'headers'>,
 ): LiveMemories {
   return new LiveMemories({
@@ -27,7 +27,7 @@ export function openLiveMemories(
   });
 }
 
-interface SandboxParts extends Kernel {
+interface SandboxParts extends ConfiguredKernel {
   readonly liveMemories: LiveMemories;
   readonly liveSessions: Sessions;
   readonly liveBanks: LiveBanks;

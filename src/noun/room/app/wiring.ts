@@ -1,7 +1,7 @@
 /** Constructs what rooms need. */
 import { join } from 'node:path';
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import { makeScratch } from '../../../kernel/home/home.ts';
-import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
@@ -18,7 +18,7 @@ import { RoomWatchers } from './watch/watchers.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The parts that all users share. */
-export function openRoomParts({ store, owner, config, now, report }: Kernel, secrets: Secrets) {
+export function openRoomParts({ store, owner, config, now, report }: ConfiguredKernel, secrets: Secrets) {
   const liveRooms = new LiveRooms({
     ...{ store, rooms: openRooms(undefined, report), limits: () => config.roomLimits, report },
   });
@@ -35,7 +35,7 @@ export function openRoomParts({ store, owner, config, now, report }: Kernel, sec
   return { liveRooms, sandboxRooms, webhooks };
 }
 
-interface Parts extends Kernel {
+interface Parts extends ConfiguredKernel {
   readonly liveRooms: LiveRooms;
 }
 
@@ -47,7 +47,7 @@ export function roomsOf(actor: Actor, { store, home, liveRooms, now }: Parts): U
   });
 }
 
-export interface WatchParts extends Kernel {
+export interface WatchParts extends ConfiguredKernel {
   readonly liveRooms: LiveRooms;
   readonly watchers: RoomWatchers;
   readonly sandboxes: () => Sandboxes;
@@ -64,7 +64,7 @@ export function watchesOf(
   });
 }
 
-interface WatchersWiring extends Kernel {
+interface WatchersWiring extends ConfiguredKernel {
   readonly liveRooms: LiveRooms;
   readonly secrets: Secrets;
 }

@@ -1,9 +1,9 @@
 /** Constructs the sandboxes of a user, and what works on them: their workspaces, networks and swarms. */
 
 import type { nounsOf } from '../../../kernel/daemon/noun-wiring.ts';
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import type { Parts } from '../../../kernel/daemon/wiring.ts';
 import type { LogOptions } from '../../../kernel/engine/engine.ts';
-import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import type { AgentNeeds } from '../../agent/agent.ts';
 import type { Scope } from '../../app.ts';
@@ -29,7 +29,7 @@ import { OpenCommands } from './open-commands.ts';
 import { outputOf } from './output.ts';
 import { UserSandboxes } from './user-sandboxes.ts';
 
-export interface SandboxWiring extends Kernel, Parts {
+export interface SandboxWiring extends ConfiguredKernel, Parts {
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
 }

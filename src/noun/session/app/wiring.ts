@@ -1,6 +1,6 @@
 /** Constructs what sessions need. */
 import { join } from 'node:path';
-import type { Kernel } from '../../../kernel/kernel.ts';
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import { TokenKeys } from '../../../kernel/server/token-key.ts';
 import type { AgentNeeds } from '../../agent/agent.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
@@ -14,7 +14,7 @@ import { LiveSessions } from './live-sessions.ts';
 import { ProgramSettings } from './program-settings.ts';
 import { UserSessions } from './user-sessions.ts';
 
-interface LiveWiring extends Kernel {
+interface LiveWiring extends ConfiguredKernel {
   readonly agentServers: AgentServers;
 }
 
@@ -37,11 +37,11 @@ export function openSessions(wiring: LiveWiring, scopeOf: ScopeOf): LiveSessions
   });
 }
 
-function tokensIn(home: Pick<Kernel['home'], 'sandbox'>): (id: string) => SessionTokens {
+function tokensIn(home: Pick<ConfiguredKernel['home'], 'sandbox'>): (id: string) => SessionTokens {
   return (id) => new SessionTokens(join(home.sandbox(id), 'session-tokens.json'));
 }
 
-interface UserWiring extends Kernel {
+interface UserWiring extends ConfiguredKernel {
   readonly liveSessions: LiveSessions;
   readonly sandboxes: Sandboxes;
   readonly commands: ExecScope['commands'];

@@ -1,8 +1,8 @@
 /** Constructs the shares of a user. */
 
+import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
 import { engineSockets } from '../../../kernel/engine/docker/connection/socket.ts';
 import { mountInto } from '../../../kernel/engine/local/stage/live-mount.ts';
-import type { Kernel } from '../../../kernel/kernel.ts';
 import type { Actor } from '../../../model/user.ts';
 import { actsAsOwner } from '../../sandbox/launch/launch.ts';
 import { boundFolders, type Sandbox } from '../../sandbox/model.ts';
@@ -17,7 +17,7 @@ import { SandboxShares } from './sandbox-shares.ts';
 import { Shares } from './shares.ts';
 import { verify } from './verify.ts';
 
-export interface ShareWiring extends Kernel {
+export interface ShareWiring extends ConfiguredKernel {
   readonly reconciler: Reconciler;
 }
 

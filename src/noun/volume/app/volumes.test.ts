@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
+import { sampleSpec } from '../../../../test/fixtures/sandbox.ts';
 import { initialStatus, type SandboxSpec } from '../../sandbox/model.ts';
 import { userHash, type Volume } from '../model.ts';
 import type { Cleaned } from '../volume.ts';

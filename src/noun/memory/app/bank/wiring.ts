@@ -1,6 +1,6 @@
 /** Constructs what the memory bank needs. */
 import { join } from 'node:path';
-import type { Kernel } from '../../../../kernel/kernel.ts';
+import type { ConfiguredKernel } from '../../../../kernel/daemon/resources.ts';
 import type { Actor } from '../../../../model/user.ts';
 import { userHash, volumeName } from '../../../volume/model.ts';
 import type { Volumes } from '../../../volume/volumes.ts';
@@ -11,7 +11,7 @@ import { SandboxBank, type SandboxBankParts } from './sandbox-bank.ts';
 import { UserBank } from './user-bank.ts';
 
 export function openLiveBanks(
-  { home, config, store, report }: Kernel,
+  { home, config, store, report }: ConfiguredKernel,
   agentOf: (user: string) => number | null,
 ): LiveBanks {
   const volumeOf = (user: string) => volumeName(config.volumePrefix, 'memory-bank', user);
@@ -39,7 +39,7 @@ function historyFolder(home: string, user: string): string {
 }
 
 export function sandboxBank(
-  { store, liveBanks }: Kernel & { readonly liveBanks: LiveBanks },
+  { store, liveBanks }: ConfiguredKernel & { readonly liveBanks: LiveBanks },
   sessionOf: SandboxBankParts['sessionOf'],
 ): SandboxBank {
   return new SandboxBank({
@@ -50,7 +50,7 @@ export function sandboxBank(
   });
 }
 
-interface UserParts extends Kernel {
+interface UserParts extends ConfiguredKernel {
   readonly liveBanks: LiveBanks;
   readonly volumes: Volumes;
 }

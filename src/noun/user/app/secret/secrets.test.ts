@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
+import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { initialStatus, type SandboxSpec, type SandboxStatus } from '../../../sandbox/model.ts';
 import type { SecretInfo } from '../../model.ts';
