@@ -7,7 +7,7 @@ import { zsh } from './zsh.ts';
 
 const scripts = new Map(Object.entries({ bash, zsh, fish }));
 
-export default async function completion({ json, out, table }: Context, { args }: Invocation): Promise<void> {
+export async function completion({ json, out, table }: Context, { args }: Invocation): Promise<void> {
   const shell = args[0]!;
   const text = scriptFor(shell)({ ...table, commands: table.commands.filter(({ hidden }) => !hidden) });
   if (json) out.document({ shell, script: text });

@@ -7,7 +7,7 @@ import { terminalAgents } from '../model/table.ts';
 import { findLogin, renewal } from './host-login.ts';
 import { unknownAgent } from './unknown.ts';
 
-export default async function login(context: Context, { args }: Invocation): Promise<void> {
+export async function login(context: Context, { args }: Invocation): Promise<void> {
   const agent = args[0]!;
   if (!Object.hasOwn(terminalAgents, agent)) throw unknownAgent(agent);
   const { kind, value, expiresAt } = findLogin(agent);

@@ -4,7 +4,7 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { onPath } from './on-path.ts';
 
-export default async function ls(context: Context): Promise<void> {
+export async function ls(context: Context): Promise<void> {
   const agents = await connect(context).call('GET /v1/agents');
   const found = agents.map((one) => ({ ...one, program: one.program ?? onPath(one.name) }));
   if (context.json) return context.out.document(found);

@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 
-export default async function mcpLs(context: Context, { args: [name = ''] }: Invocation): Promise<void> {
+export async function mcpLs(context: Context, { args: [name = ''] }: Invocation): Promise<void> {
   const found = await connect(context).call('GET /v1/sandboxes/{name}/mcp', { path: { name } });
   if (context.json) return context.out.document(found);
   const rows = found.servers.map((one) => [one.name, one.from, one.url ?? one.command?.join(' ') ?? '']);

@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
 import { isObject } from '../../../model/object.ts';
 
-export default async function hubCall(context: Context, { args }: Invocation): Promise<void> {
+export async function hubCall(context: Context, { args }: Invocation): Promise<void> {
   const body = { tool: args[0]!, input: parsed(args[1] ?? '{}') };
   context.out.document(await connect(context).call('POST /v1/hub/call', { body }));
 }

@@ -21,7 +21,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [word, ...ids] = args;
   if (word === undefined) return create(context, options);
   const verb = canonicalVerb(word);

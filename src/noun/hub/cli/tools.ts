@@ -2,7 +2,7 @@ import type { Context } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { table } from '../../../client/output/table.ts';
 
-export default async function hubTools(context: Context): Promise<void> {
+export async function hubTools(context: Context): Promise<void> {
   const tools = await connect(context).call('GET /v1/hub/tools');
   if (context.json) return context.out.document(tools);
   const rows = tools.map(({ name, group, changes, description }) => [name, group, changes ? 'yes' : 'no', description]);

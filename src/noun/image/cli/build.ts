@@ -10,7 +10,7 @@ interface Options {
   readonly offline?: boolean;
 }
 
-export default async function imageBuild(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function imageBuild(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { out } = context;
   const [project] = args;
   const body = {

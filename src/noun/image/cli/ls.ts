@@ -6,7 +6,7 @@ import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { ImageView } from '../api.ts';
 
-export default async function imageLs(context: Context): Promise<void> {
+export async function imageLs(context: Context): Promise<void> {
   const images = await connect(context).call('GET /v1/images');
   if (context.json) return context.out.document(images);
   if (images.length === 0) return context.out.note('no images; make one with: carrel image build PROJECT');

@@ -11,7 +11,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function du(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function du(context: Context, { options }: Invocation<Options>): Promise<void> {
   const { out } = context;
   const view = await during(out, 'measuring', connect(context).call('GET /v1/disk'));
   if (context.json) return out.document(view);

@@ -16,7 +16,7 @@ const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark:
   failure: ['✗', 'red'],
 };
 
-export default async function doctor(context: Context): Promise<number> {
+export async function doctor(context: Context): Promise<number> {
   const { out } = context;
   const rows = await during(out, 'examining this machine', connect(context).call('GET /v1/doctor'));
   if (out.json) out.document(rows);

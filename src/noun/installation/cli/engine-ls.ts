@@ -6,7 +6,7 @@ import { tableRows } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import type { EngineView } from '../api/engine.ts';
 
-export default async function engineLs(context: Context): Promise<void> {
+export async function engineLs(context: Context): Promise<void> {
   const { out } = context;
   const engines = await during(out, 'asking the engines', connect(context).call('GET /v1/engines'));
   if (context.json) return out.document(engines);

@@ -11,13 +11,13 @@ export const gettingStarted: Area = {
       args: '[DIR]',
       completes: 'files',
       examples: ['demo'],
-      load: () => import('./demo/demo.ts'),
+      load: async () => (await import('./demo/demo.ts')).demo,
     },
     {
       name: 'init',
       summary: 'write a carrel.yaml for the projects in this directory',
       examples: ['init'],
-      load: () => import('./init/init.ts'),
+      load: async () => (await import('./init/init.ts')).init,
     },
     {
       name: 'completion',
@@ -25,7 +25,7 @@ export const gettingStarted: Area = {
       args: '<SHELL>',
       completes: ['bash', 'zsh', 'fish'],
       examples: ['completion bash'],
-      load: () => import('../../../client/completion/command.ts'),
+      load: async () => (await import('../../../client/completion/command.ts')).completion,
     },
     {
       name: '__names',
@@ -33,7 +33,7 @@ export const gettingStarted: Area = {
       args: '[KIND] [OF]',
       hidden: true,
       examples: ['__names sandbox'],
-      load: () => import('../../sandbox/cli/names.ts'),
+      load: async () => (await import('../../sandbox/cli/names.ts')).names,
     },
   ],
 };

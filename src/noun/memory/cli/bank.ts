@@ -12,7 +12,7 @@ interface Options {
   readonly limit?: string;
 }
 
-export default async function memoryBank(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function memoryBank(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [verb, ...rest] = args;
   if (verb === 'log' && rest.length <= 1) return log(context, rest[0], options);
   if (verb === 'restore' && rest.length === 2) return restore(context, rest[0]!, rest[1]!);

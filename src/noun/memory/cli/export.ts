@@ -5,7 +5,7 @@ import { type PlaceOptions, placeOf } from './place.ts';
 const pageSize = 100;
 
 /** Exports from the newest note on, page by page: notes that are saved meanwhile are left out. */
-export default async function memoryExport(context: Context, { options }: Invocation<PlaceOptions>): Promise<void> {
+export async function memoryExport(context: Context, { options }: Invocation<PlaceOptions>): Promise<void> {
   const client = connect(context);
   const place = placeOf(options);
   for (let before: string | undefined; ; ) {

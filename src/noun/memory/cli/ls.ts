@@ -9,7 +9,7 @@ interface Options extends PlaceOptions {
   readonly limit?: string;
 }
 
-export default async function memoryLs(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function memoryLs(context: Context, { options }: Invocation<Options>): Promise<void> {
   const { before, limit } = options;
   const query = {
     ...placeOf(options),

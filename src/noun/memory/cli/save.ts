@@ -14,7 +14,7 @@ interface Options extends PlaceOptions {
 /** More than any note may have: the daemon has the exact limit. */
 const enoughBytes = 1024 ** 2;
 
-export default async function memorySave(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function memorySave(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { meta, expires, key } = options;
   const body = {
     text: await textOf(args),

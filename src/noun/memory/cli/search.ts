@@ -9,7 +9,7 @@ interface Options extends PlaceOptions {
   readonly limit?: string;
 }
 
-export default async function memorySearch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function memorySearch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { where, limit } = options;
   const body = {
     text: args.join(' '),

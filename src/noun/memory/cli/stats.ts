@@ -5,7 +5,7 @@ import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { MemoryStatsView } from '../api.ts';
 
-export default async function memoryStats(context: Context): Promise<void> {
+export async function memoryStats(context: Context): Promise<void> {
   const stats = await connect(context).call('GET /v1/memory');
   if (context.json) return context.out.document(stats);
   const { notes, bytes, quotaBytes, collections, embedding, searchesVectors, setAside, chroma } = stats;

@@ -4,7 +4,7 @@ import { checkSandboxName } from '../../../model/name.ts';
 import { canonicalRule } from '../model/network.ts';
 import { tellRules } from './rule-list.ts';
 
-export default async function netAllow(context: Context, { args }: Invocation): Promise<void> {
+export async function netAllow(context: Context, { args }: Invocation): Promise<void> {
   const [name, ...rules] = args;
   const path = { name: checkSandboxName(name!) };
   const body = { allow: rules.map(canonicalRule) };

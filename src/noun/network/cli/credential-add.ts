@@ -7,7 +7,7 @@ import { type CredentialRequest, checkCredentialName, servicesOf, serviceText } 
 
 type Options = Partial<Omit<CredentialRequest, 'name'>>;
 
-export default async function credentialAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function credentialAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkCredentialName(args[0]!);
   if (options.secret === undefined) {
     throw new Fault('invalid', 'a credential needs --secret', {

@@ -6,7 +6,7 @@ import { plain } from '../../../client/output/text.ts';
 import type { CredentialView } from '../api/credential.ts';
 import { serviceText } from '../model/credential.ts';
 
-export default async function credentialLs(context: Context): Promise<void> {
+export async function credentialLs(context: Context): Promise<void> {
   const credentials = await connect(context).call('GET /v1/credentials');
   if (context.json) return context.out.document(credentials);
   if (credentials.length === 0) {

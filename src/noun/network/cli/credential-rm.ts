@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkCredentialName } from '../model/credential.ts';
 
-export default async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
+export async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkCredentialName(args[0]!) };
   const view = await connect(context).call('DELETE /v1/credentials/{name}', { path });
   if (context.json) return context.out.document(view);

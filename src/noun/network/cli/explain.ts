@@ -8,7 +8,7 @@ import type { ExplainView, PresetExplainView } from '../api.ts';
 
 const httpsPort = 443;
 
-export default async function netExplain(context: Context, { args }: Invocation): Promise<void> {
+export async function netExplain(context: Context, { args }: Invocation): Promise<void> {
   if (args[1] === undefined) return explainDefault(context, args[0]!);
   const path = { name: checkSandboxName(args[0]!) };
   const asked = endpointText(parseEndpoint(args[1], httpsPort));

@@ -8,7 +8,7 @@ interface Options {
   readonly address?: string;
 }
 
-export default async function portAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function portAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };
   const { address } = options;
   const body = { ...parsePorts(args[1]!), ...(address === undefined ? {} : { hostAddress: address }) };

@@ -7,7 +7,7 @@ import { plain } from '../../../client/output/text.ts';
 import { paintState } from '../../sandbox/cli/state.ts';
 import type { PortRow } from '../api.ts';
 
-export default async function portLs(context: Context): Promise<void> {
+export async function portLs(context: Context): Promise<void> {
   const ports = await connect(context).call('GET /v1/ports');
   if (context.json) return context.out.document(ports);
   if (ports.length === 0) return context.out.note('no ports; add one with: carrel port add NAME PORT');

@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { parsePorts } from '../model/published.ts';
 
-export default async function portRm(context: Context, { args }: Invocation): Promise<void> {
+export async function portRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };
   const removed = await connect(context).call('POST /v1/sandboxes/{name}/ports/remove', {
     path,

@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 
-export default async function netPresets(context: Context): Promise<void> {
+export async function netPresets(context: Context): Promise<void> {
   const presets = await connect(context).call('GET /v1/network/presets');
   if (context.json) return context.out.document(presets);
   const rows = presets.map(({ name, hosts }) => [plain(name), hosts.map(plain).join(' ')]);

@@ -13,7 +13,7 @@ interface Options {
   readonly mode?: ProjectMode;
 }
 
-export default async function projectAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function projectAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { name, test, lang, image, mode } = options;
   const languages = lang?.split(',').filter((word) => word !== '');
   const folder = args[0] === undefined ? undefined : resolve(args[0]);

@@ -5,7 +5,7 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import type { ProjectView } from '../api.ts';
 
-export default async function projectLs(context: Context): Promise<void> {
+export async function projectLs(context: Context): Promise<void> {
   const projects = await connect(context).call('GET /v1/projects');
   if (context.json) return context.out.document(projects);
   if (projects.length === 0) return context.out.note('no projects; add one with: carrel project add DIR');

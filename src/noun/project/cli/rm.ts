@@ -6,7 +6,7 @@ interface Options {
   readonly force?: boolean;
 }
 
-export default async function projectRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function projectRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const query = options.force ? { force: true } : {};
   const view = await connect(context).call('DELETE /v1/projects/{name}', { path: { name: args[0]! }, query });
   if (context.json) return context.out.document(view);

@@ -11,7 +11,7 @@ interface Options {
   readonly keepMessages?: string;
 }
 
-export default async function roomCreate(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomCreate(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { at, keepDays, keepMessages } = options;
   const body = {
     name: checkRoomName(args[0]!),

@@ -9,7 +9,7 @@ interface Options {
   readonly after?: string;
 }
 
-export default async function roomFollow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomFollow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
   const { after } = options;
   const query = after === undefined ? {} : { after: checkMessageId(after, '--after', path.name) };

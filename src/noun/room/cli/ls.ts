@@ -5,7 +5,7 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import type { RoomView } from '../api.ts';
 
-export default async function roomLs(context: Context): Promise<void> {
+export async function roomLs(context: Context): Promise<void> {
   const rooms = await connect(context).call('GET /v1/rooms');
   if (context.json) return context.out.document(rooms);
   if (rooms.length === 0) return context.out.note('no rooms; create one with: carrel room create NAME');

@@ -11,7 +11,7 @@ interface Options {
   readonly remove?: string;
 }
 
-export default async function roomMembers(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomMembers(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
   const members = await changedMembers(context, path, options);
   if (context.json) return context.out.document(members);

@@ -21,7 +21,7 @@ const enoughBytes = 16 * 1024 ** 2;
 /** So many bytes still fit into one request when they are encoded. */
 const mostAttachedBytes = 8 * 1024 ** 2;
 
-export default async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, ...words] = args;
   const path = { name: checkRoomName(name!) };
   const { reply } = options;

@@ -14,7 +14,7 @@ interface Options {
   readonly peek?: boolean;
 }
 
-export default async function roomRead(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomRead(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const client = connect(context);
   const path = { name: checkRoomName(args[0]!) };
   const { unread, after, limit, search, archived } = options;

@@ -7,7 +7,7 @@ interface Options {
   readonly force?: boolean;
 }
 
-export default async function roomRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const query = options.force ? { force: true } : {};
   const path = { name: checkRoomName(args[0]!) };
   const view = await connect(context).call('DELETE /v1/rooms/{name}', { path, query });

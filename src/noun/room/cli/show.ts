@@ -14,7 +14,7 @@ interface Options {
   readonly repair?: boolean;
 }
 
-export default async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
   if (options.refused) return showRefused(context, path);
   const query = { repair: options.repair };

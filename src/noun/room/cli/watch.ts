@@ -17,7 +17,7 @@ interface Options {
   readonly rm?: boolean;
 }
 
-export default async function roomWatch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomWatch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [room = '', who, ...command] = args;
   const path = { name: checkRoomName(room) };
   if (who === undefined) return list(context, path, options);

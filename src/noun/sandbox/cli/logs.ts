@@ -10,7 +10,7 @@ interface Options {
   readonly tail?: string;
 }
 
-export default async function logs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function logs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const query = {
     ...(options.follow ? { follow: true } : {}),
     ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),

@@ -13,7 +13,7 @@ const maxBytes = 64 * 1024;
 const harmless = /^[\w@%+=,./-]+$/;
 
 /** Prints names for completion scripts. It is quick, prints nothing on an error, and starts no daemon. */
-export default async function names(context: Context, { args }: Invocation): Promise<void> {
+export async function names(context: Context, { args }: Invocation): Promise<void> {
   const [kind = 'sandboxes', of = ''] = args;
   try {
     context.out.print(...(await listed(context, kind, of)));

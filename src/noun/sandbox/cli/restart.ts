@@ -4,10 +4,7 @@ import { parseSeconds } from '../../../client/option.ts';
 import { forEach } from './each.ts';
 
 /** A sandbox that has already ended is started too. */
-export default async function restart(
-  context: Context,
-  { args, options }: Invocation<{ grace?: string }>,
-): Promise<number> {
+export async function restart(context: Context, { args, options }: Invocation<{ grace?: string }>): Promise<number> {
   const body = options.grace === undefined ? {} : { graceMs: parseSeconds(options.grace, '--grace') };
   const client = connect(context);
   return forEach(context, 'restarting', args, async (name) => {

@@ -10,7 +10,7 @@ import { catchSignals } from '../../../client/signals.ts';
 import type { StreamExit } from '../../../client/stream/stream.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import type { SandboxView } from '../api.ts';
-import create from './create.ts';
+import { create } from './create.ts';
 import { warnAboutFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
 import { warnRefused } from './refused-connections.ts';
@@ -22,7 +22,7 @@ const interruptedExit = 130;
 /** How long looking for changes may delay the end of the command. */
 const tellChangesMs = 2000;
 
-export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
+export async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
   const { args, options, command } = invocation;
   if (command.length === 0) throw noCommand(args[0]);
   if (options.detach) {

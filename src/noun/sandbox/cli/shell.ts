@@ -14,7 +14,7 @@ function noShell(name: string): Fault {
 
 export const bestShell = ['/bin/sh', '-c', 'exec $(command -v bash || echo sh) -l'];
 
-export default async function shell(context: Context, { args }: Invocation): Promise<number> {
+export async function shell(context: Context, { args }: Invocation): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const env = process.env.TERM ? { TERM: process.env.TERM } : {};
   const request = { command: bestShell, env, stdin: true, bound: true };

@@ -10,7 +10,7 @@ import { formatSize } from '../../../model/size.ts';
 import type { SandboxView } from '../api.ts';
 import { paintState, tellUnseen } from './state.ts';
 
-export default async function show(context: Context, { args }: Invocation): Promise<void> {
+export async function show(context: Context, { args }: Invocation): Promise<void> {
   const view = await connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
   if (context.json) return context.out.document(view);
   context.out.print(...description(view, context.out));

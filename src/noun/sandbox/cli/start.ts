@@ -7,7 +7,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function start(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function start(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { all = false } = options;
   requireNamesOrAll('start', args, all);
   const client = connect(context);

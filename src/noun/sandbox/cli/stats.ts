@@ -5,7 +5,7 @@ import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { StatsView } from '../api.ts';
 
-export default async function stats(context: Context): Promise<void> {
+export async function stats(context: Context): Promise<void> {
   const all = await connect(context).call('GET /v1/stats');
   if (context.json) return context.out.document(all);
   if (all.length === 0) return context.out.note('no sandbox is running');

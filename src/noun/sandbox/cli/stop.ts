@@ -11,7 +11,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function stop(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function stop(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { grace, all = false } = options;
   requireNamesOrAll('stop', args, all);
   const body = grace === undefined ? {} : { graceMs: parseSeconds(grace, '--grace') };

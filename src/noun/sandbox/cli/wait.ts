@@ -6,7 +6,7 @@ import { checkSandboxName } from '../../../model/name.ts';
 /** Printed when the exit code was not observed. */
 const unknownCode = 255;
 
-export default async function wait(context: Context, { args }: Invocation): Promise<void> {
+export async function wait(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   const asked = connect(context).call('GET /v1/sandboxes/{name}/wait', { path: { name } });
   const view = await during(context.out, `waiting for ${name} to end`, asked);

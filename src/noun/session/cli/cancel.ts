@@ -8,7 +8,7 @@ interface Options {
   readonly session?: string;
 }
 
-export default async function sessionCancel(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionCancel(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const place = placeOf(await findSession(calls, checkSandboxName(args[0]!), options.session));
   const session = await calls.cancel(place);

@@ -19,7 +19,7 @@ import { ChatScreen } from './screen.ts';
 const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
-export default async function chat(context: Context, { args, options }: Invocation<SessionChoice>): Promise<void> {
+export async function chat(context: Context, { args, options }: Invocation<SessionChoice>): Promise<void> {
   const { out, json } = context;
   if (json)
     throw new Fault('unsupported', 'carrel chat has no --json', { hint: 'Use carrel session send --wait --json' });

@@ -9,7 +9,7 @@ interface Options {
   readonly title?: string;
 }
 
-export default async function sessionFork(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionFork(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const { title } = options;

@@ -9,7 +9,7 @@ interface Options {
   readonly session?: string;
 }
 
-export default async function sessionRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   if (options.session === undefined) throw unnamed(args[0]!);
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);

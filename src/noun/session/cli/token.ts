@@ -11,7 +11,7 @@ import { checkSandboxName } from '../../../model/name.ts';
 import type { NewSessionToken } from '../api.ts';
 import { agentApiPort } from '../model/session.ts';
 
-export default async function sessionToken(context: Context, { args }: Invocation): Promise<void> {
+export async function sessionToken(context: Context, { args }: Invocation): Promise<void> {
   const [sandbox, word, ...ids] = args;
   const name = checkSandboxName(sandbox!);
   if (word === undefined) return create(context, name);

@@ -7,7 +7,7 @@ import { shareListing, warn } from './listing.ts';
 
 type Options = { readonly at?: readonly string[] };
 
-export default async function shareAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function shareAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkShareName(args[0]!);
   const consumers = (options.at ?? []).map(parseConsumerRequest);
   const body = { name, ...seenFolder(absolute(args[1]!, 'FOLDER')), consumers };

@@ -6,7 +6,7 @@ import { checkShareName, type RenderForm, renderForms } from '../model.ts';
 
 type Options = { readonly for?: RenderForm };
 
-export default async function shareRender(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function shareRender(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkShareName(args[0]!) };
   if (options.for === undefined)
     throw new Fault('invalid', 'share render needs --for', { hint: `There are: ${renderForms.join(', ')}` });

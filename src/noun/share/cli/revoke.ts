@@ -5,7 +5,7 @@ import { checkShareName, consumerText, parseConsumer } from '../model.ts';
 
 type Options = { readonly force?: boolean };
 
-export default async function shareRevoke(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function shareRevoke(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, asked] = args;
   const consumer = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };
   const body = { ...consumer, ...(options.force ? { force: true } : {}) };

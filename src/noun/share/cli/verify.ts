@@ -7,7 +7,7 @@ import type { VerdictView } from '../api.ts';
 import { checkShareName, consumerText, parseConsumer } from '../model.ts';
 
 /** The exit code is 6 if a consumer failed. A consumer that cannot be probed from here does not count as failed. */
-export default async function shareVerify(context: Context, { args }: Invocation): Promise<number> {
+export async function shareVerify(context: Context, { args }: Invocation): Promise<number> {
   const [name, asked] = args;
   const body = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };
   const path = { name: checkShareName(name!) };

@@ -4,7 +4,7 @@ import { projectOf } from './conclude.ts';
 
 type Options = { readonly project?: string };
 
-export default async function swarmCleanup(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function swarmCleanup(context: Context, { options }: Invocation<Options>): Promise<void> {
   context.out.document(
     await connect(context).call('POST /v1/swarm/cleanup', { body: { project: projectOf(options) } }),
   );

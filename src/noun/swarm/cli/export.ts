@@ -9,7 +9,7 @@ import { projectOf } from './conclude.ts';
 /** `file` is false with --no-file, and true without an option. */
 type Options = { readonly project?: string; readonly file?: string | boolean };
 
-export default async function swarmExport(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function swarmExport(context: Context, { options }: Invocation<Options>): Promise<void> {
   const project = projectOf(options);
   const { file } = options;
   if (typeof file === 'string' || file === false) {

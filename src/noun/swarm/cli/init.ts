@@ -4,7 +4,7 @@ import { projectOf } from './conclude.ts';
 
 type Options = { readonly project?: string; readonly force?: boolean };
 
-export default async function swarmInit(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function swarmInit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const body = { project: projectOf(options), force: options.force ?? false };
   context.out.document(await connect(context).call('POST /v1/swarm/init', { body }));
 }

@@ -10,7 +10,7 @@ interface Options extends ChoiceOptions {
   readonly pr?: boolean;
 }
 
-export default async function swarmResume(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function swarmResume(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   if (options.pr) await requireGh(options.detach ?? false);
   const client = connect(context);
   const project = projectOf(options);

@@ -5,7 +5,7 @@ import { projectOf } from './conclude.ts';
 
 type Options = { readonly project?: string };
 
-export default async function swarmRemove(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function swarmRemove(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const body = { project: projectOf(options), containerName: args[0]! };
   const removed = await connect(context).call('POST /v1/swarm/remove', { body });
   if (context.json) context.out.document(removed);

@@ -6,7 +6,7 @@ import { swarmNotes, swarmTable } from './view.ts';
 
 type Options = { readonly project?: string };
 
-export default async function swarmStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function swarmStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
   const { out } = context;
   const project = projectOf(options);
   const client = connect(context);

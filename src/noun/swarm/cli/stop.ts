@@ -6,7 +6,7 @@ import { swarmTable } from './view.ts';
 
 type Options = { readonly project?: string };
 
-export default async function swarmStop(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function swarmStop(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const body = { project: projectOf(options), ...(args.length === 0 ? {} : { names: [...args] }) };
   const stopping = connect(context).call('POST /v1/swarm/stop', { body });
   const view = await during(context.out, 'stopping the swarm', stopping);

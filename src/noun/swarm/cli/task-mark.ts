@@ -5,7 +5,7 @@ import { checkStoryId, checkStoryStatus, printChanged } from './task.ts';
 
 type Options = { readonly notes?: string; readonly force?: boolean };
 
-export default async function taskMark(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function taskMark(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [file, story, status] = args as [string, string, string];
   const body = {
     file: absolute(file, 'FILE'),

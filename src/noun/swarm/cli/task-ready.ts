@@ -6,7 +6,7 @@ import { taskFile } from './task.ts';
 
 const titleColumns = 80;
 
-export default async function taskReady(context: Context, { args }: Invocation): Promise<void> {
+export async function taskReady(context: Context, { args }: Invocation): Promise<void> {
   const client = connect(context);
   const task = await client.call('GET /v1/tasks/file', { query: { file: await taskFile(args[0], client) } });
   const stories = task.ready.map((id) => task.stories.find((story) => story.id === id)!);

@@ -5,7 +5,7 @@ import { plain } from '../../../client/output/text.ts';
 import { checkUserName } from '../../../model/user.ts';
 import { type AccountOptions, uidOf } from './account.ts';
 
-export default async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
+export async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
   const name = checkUserName(invocation.args[0]!);
   const uid = await uidOf(invocation.options);
   const answer = await connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });

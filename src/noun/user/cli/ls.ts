@@ -5,7 +5,7 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import type { UserView } from '../api.ts';
 
-export default async function userLs(context: Context): Promise<void> {
+export async function userLs(context: Context): Promise<void> {
   const users = await connect(context).call('GET /v1/users');
   if (context.json) return context.out.document(users);
   context.out.print(...userListing(users));

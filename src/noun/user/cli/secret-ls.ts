@@ -6,7 +6,7 @@ import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { SecretView } from '../api/secret.ts';
 
-export default async function secretLs(context: Context): Promise<void> {
+export async function secretLs(context: Context): Promise<void> {
   const secrets = await connect(context).call('GET /v1/secrets');
   if (context.json) return context.out.document(secrets);
   if (secrets.length === 0) return context.out.note('no secrets; keep one with: carrel secret set NAME');

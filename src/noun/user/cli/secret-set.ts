@@ -7,7 +7,7 @@ import { secretFromFile, secretFromStdin } from './secret.ts';
 
 type Options = { readonly file?: string };
 
-export default async function secretSet(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function secretSet(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkSecretName(args[0]!);
   const value = await readValue(context, name, options.file);
   checkSecretValue(name, value);

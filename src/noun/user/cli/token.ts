@@ -3,7 +3,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkUserName } from '../../../model/user.ts';
 
-export default async function userToken(context: Context, { args }: Invocation): Promise<void> {
+export async function userToken(context: Context, { args }: Invocation): Promise<void> {
   const body = args[0] === undefined ? {} : { name: checkUserName(args[0]) };
   const answer = await connect(context).call('POST /v1/users/token', { body });
   if (context.json) return context.out.document(answer);

@@ -5,7 +5,7 @@ import { plain } from '../../../client/output/text.ts';
 import { checkVolume } from './volume.ts';
 import { volumeWork } from './work.ts';
 
-export default async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
+export async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
   const name = checkVolume(args[0]!);
   const asked = connect(context).call('POST /v1/volumes/{name}/backup', { path: { name } });
   const doing = volumeWork(

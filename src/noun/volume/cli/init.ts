@@ -5,7 +5,7 @@ import { absolute } from '../../../client/paths.ts';
 
 type Options = { readonly plugins?: string };
 
-export default async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const body = options.plugins === undefined ? {} : { plugins: absolute(options.plugins, '--plugins') };
   const volumes = await connect(context).call('POST /v1/volumes', { body });
   if (context.json) return context.out.document(volumes);

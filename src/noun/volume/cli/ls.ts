@@ -9,7 +9,7 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 
 type Options = { readonly allUsers?: boolean; readonly backups?: boolean };
 
-export default async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
   const query = options.allUsers ? { allUsers: true } : {};
   if (options.backups) return backupsLs(context, query);
   const volumes = await connect(context).call('GET /v1/volumes', { query });

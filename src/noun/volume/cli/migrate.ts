@@ -5,7 +5,7 @@ import { plain } from '../../../client/output/text.ts';
 import { absolute } from '../../../client/paths.ts';
 import type { MigrateView } from '../api.ts';
 
-export default async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
+export async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
   const folder = absolute(args[0]!, 'FOLDER');
   const asked = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
   const view = await during(context.out, 'copying volumes', asked);

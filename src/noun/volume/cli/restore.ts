@@ -12,7 +12,7 @@ function fileOf(asked: string): string {
   return asked !== '' && !asked.includes('/') && !existsSync(asked) ? asked : absolute(asked, 'FILE');
 }
 
-export default async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
+export async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
   const file = fileOf(args[0]!);
   const asked = connect(context).call('POST /v1/volumes/restore', { body: { file } });
   const doing = volumeWork(

@@ -9,7 +9,7 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 
 type Options = { readonly allUsers?: boolean };
 
-export default async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
   const asked = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
   const volumes = await during(context.out, 'measuring the volumes', asked);
   if (context.json) return context.out.document(volumes);

@@ -14,7 +14,7 @@ interface Options {
   readonly nameStatus?: boolean;
 }
 
-export default async function diff(context: Context, { args, options, command }: Invocation<Options>): Promise<number> {
+export async function diff(context: Context, { args, options, command }: Invocation<Options>): Promise<number> {
   const { out } = context;
   checkOptions(options);
   const client = connect(context);

@@ -4,7 +4,7 @@ import { during } from '../../../client/output/progress.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { commits } from './apply-report.ts';
 
-export default async function fetchCommits(context: Context, { args }: Invocation): Promise<void> {
+export async function fetchCommits(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   const asked = connect(context).call('POST /v1/sandboxes/{name}/fetch', { path: { name } });
   const view = await during(context.out, `fetching the commits of ${name}`, asked);

@@ -4,7 +4,7 @@ import { during } from '../../../client/output/progress.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 
-export default async function fork(context: Context, { args }: Invocation): Promise<void> {
+export async function fork(context: Context, { args }: Invocation): Promise<void> {
   const [name, ...names] = args.map(checkSandboxName);
   const body = names.length === 0 ? {} : { names };
   const asked = connect(context).call('POST /v1/sandboxes/{name}/fork', { path: { name: name! }, body });

@@ -6,7 +6,7 @@ import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { RestoreView, SnapshotView } from '../api.ts';
 
-export default async function restore(context: Context, { args }: Invocation): Promise<void> {
+export async function restore(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   if (args[1] === '') throw new Fault('invalid', 'SNAPSHOT: the name is empty', { hint: `carrel snapshots ${name}` });
   const asked = connect(context).call('POST /v1/sandboxes/{name}/restore', {

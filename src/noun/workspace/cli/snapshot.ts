@@ -4,7 +4,7 @@ import { during } from '../../../client/output/progress.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 
-export default async function snapshot(context: Context, { args: [typed, label] }: Invocation): Promise<void> {
+export async function snapshot(context: Context, { args: [typed, label] }: Invocation): Promise<void> {
   const name = checkSandboxName(typed!);
   const body = label === undefined ? {} : { label };
   const asked = connect(context).call('POST /v1/sandboxes/{name}/snapshots', { path: { name }, body });

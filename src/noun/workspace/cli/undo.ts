@@ -7,7 +7,7 @@ import { plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { UndoView } from '../api.ts';
 
-export default async function undo(context: Context, { args }: Invocation): Promise<void> {
+export async function undo(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   const asked = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
   const view = await during(context.out, `undoing the last apply of ${name}`, asked);

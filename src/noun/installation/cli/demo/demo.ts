@@ -16,7 +16,7 @@ import { DemoProject, newFolder } from './project.ts';
 import { demoTasks } from './sample.ts';
 import { testInSandbox } from './test-in-sandbox.ts';
 
-export default async function demo(context: Context, { args }: Invocation): Promise<number> {
+export async function demo(context: Context, { args }: Invocation): Promise<number> {
   const project = await DemoProject.make(newFolder(args[0]));
   const tell = new Narrator(context.out);
   const stories = demoTasks.reduce((sum, task) => sum + task.stories.length, 0);
