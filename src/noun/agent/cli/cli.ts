@@ -52,7 +52,7 @@ export const agent: Area = {
       name: 'agent ls',
       summary: 'list the agents, where their programs are, and their keys',
       examples: ['agent ls'],
-      load: async () => (await import('./ls.ts')).ls,
+      load: async () => (await import('./commands.ts')).ls,
     },
     {
       name: 'agent login',
@@ -61,7 +61,7 @@ export const agent: Area = {
       args: '<AGENT>',
       completes: Object.keys(terminalAgents),
       examples: ['agent login claude'],
-      load: async () => (await import('./login.ts')).login,
+      load: async () => (await import('./commands.ts')).login,
     },
     {
       name: 'agent install',

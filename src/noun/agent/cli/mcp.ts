@@ -11,7 +11,7 @@ export const mcp: Area = {
       args: '<NAME>',
       completes: 'sandbox',
       examples: ['mcp ls project-claude'],
-      load: async () => (await import('./mcp-ls.ts')).mcpLs,
+      load: async () => (await import('./commands.ts')).mcpLs,
     },
   ],
 };

@@ -42,13 +42,13 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['project add .', 'project add ~/shop --name shop --test "npm test"'],
-    load: async () => (await import('../../project/cli/add.ts')).projectAdd,
+    load: async () => (await import('../../project/cli/commands.ts')).projectAdd,
   },
   {
     name: 'project ls',
     summary: 'list projects',
     examples: ['project ls'],
-    load: async () => (await import('../../project/cli/ls.ts')).projectLs,
+    load: async () => (await import('../../project/cli/commands.ts')).projectLs,
   },
   {
     name: 'project show',
@@ -56,7 +56,7 @@ const commands: readonly CommandEntry[] = [
     args: '<ID>',
     completes: 'projects',
     examples: ['project show shop'],
-    load: async () => (await import('../../project/cli/show.ts')).projectShow,
+    load: async () => (await import('../../project/cli/commands.ts')).projectShow,
   },
   {
     name: 'project rm',
@@ -65,7 +65,7 @@ const commands: readonly CommandEntry[] = [
     completes: 'projects',
     options: [{ flags: '-f, --force', summary: 'also if its sandbox has changes that were not applied' }],
     examples: ['project rm shop'],
-    load: async () => (await import('../../project/cli/rm.ts')).projectRm,
+    load: async () => (await import('../../project/cli/commands.ts')).projectRm,
   },
   {
     name: 'hub token',
@@ -113,20 +113,20 @@ const commands: readonly CommandEntry[] = [
     name: 'hub spoke',
     summary: 'print the program that connects a project elsewhere to the hub: one file for Node 20 or newer',
     examples: ['hub spoke'],
-    load: async () => (await import('./spoke.ts')).hubSpoke,
+    load: async () => (await import('./commands.ts')).hubSpoke,
   },
   {
     name: 'hub tools',
     summary: 'list the tools of the hub',
     examples: ['hub tools'],
-    load: async () => (await import('./tools.ts')).hubTools,
+    load: async () => (await import('./commands.ts')).hubTools,
   },
   {
     name: 'hub call',
     summary: 'call one tool with JSON, such as read_file \'{"project":"shop","path":"README.md"}\'',
     args: '<TOOL> [JSON]',
     examples: ['hub call list_projects', 'hub call read_file \'{"project":"shop","path":"README.md"}\''],
-    load: async () => (await import('./call.ts')).hubCall,
+    load: async () => (await import('./commands.ts')).hubCall,
   },
 ];
 

@@ -15,13 +15,13 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['image build .', 'image build . --offline'],
-    load: async () => (await import('./build.ts')).imageBuild,
+    load: async () => (await import('./commands.ts')).imageBuild,
   },
   {
     name: 'image ls',
     summary: 'list images for --image',
     examples: ['image ls'],
-    load: async () => (await import('./ls.ts')).imageLs,
+    load: async () => (await import('./commands.ts')).imageLs,
   },
   {
     name: 'image rm',
@@ -30,7 +30,7 @@ const commands: readonly CommandEntry[] = [
     fields: { name: 'NAME' },
     completes: 'images',
     examples: ['image rm carrel-sandbox-acme-shop'],
-    load: async () => (await import('./rm.ts')).imageRm,
+    load: async () => (await import('./commands.ts')).imageRm,
   },
 ];
 

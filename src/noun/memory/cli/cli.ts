@@ -42,7 +42,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--key <KEY>', field: 'key', summary: 'the same key twice is one note' },
     ],
     examples: ['memory save "The test database listens on port 5433." --project .'],
-    load: async () => (await import('./save.ts')).memorySave,
+    load: async () => (await import('./commands.ts')).memorySave,
   },
   {
     name: 'memory search',
@@ -57,14 +57,14 @@ const commands: readonly CommandEntry[] = [
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 10, at most 100)' },
     ],
     examples: ['memory search how the parser handles tabs'],
-    load: async () => (await import('./search.ts')).memorySearch,
+    load: async () => (await import('./commands.ts')).memorySearch,
   },
   {
     name: 'memory get',
     summary: 'print one note',
     args: '<ID>',
     examples: ['memory get 01JD8Q4Z7W3V5T1N9R2B6C8D0E'],
-    load: async () => (await import('./get.ts')).memoryGet,
+    load: async () => (await import('./commands.ts')).memoryGet,
   },
   {
     name: 'memory ls',
@@ -77,7 +77,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 50, at most 1000)' },
     ],
     examples: ['memory ls --project . --limit 20'],
-    load: async () => (await import('./ls.ts')).memoryLs,
+    load: async () => (await import('./commands.ts')).memoryLs,
   },
   {
     name: 'memory rm',
@@ -97,7 +97,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'print all notes with their vectors, one JSON document a line',
     options: [project, sandbox, collection],
     examples: ['memory export > notes.jsonl'],
-    load: async () => (await import('./export.ts')).memoryExport,
+    load: async () => (await import('./commands.ts')).memoryExport,
   },
   {
     name: 'memory import',
@@ -112,7 +112,7 @@ const commands: readonly CommandEntry[] = [
     name: 'memory stats',
     summary: 'count notes and show how much of the quota they use',
     examples: ['memory stats'],
-    load: async () => (await import('./stats.ts')).memoryStats,
+    load: async () => (await import('./commands.ts')).memoryStats,
   },
   {
     name: 'memory install',

@@ -18,7 +18,7 @@ const netCommands: readonly CommandEntry[] = [
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
     examples: ['net allow ada example.com:443', 'net allow ada npm'],
-    load: async () => (await import('./allow.ts')).netAllow,
+    load: async () => (await import('./commands.ts')).netAllow,
   },
   {
     name: 'net deny',
@@ -28,13 +28,13 @@ const netCommands: readonly CommandEntry[] = [
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
     examples: ['net deny ada example.com:443'],
-    load: async () => (await import('./deny.ts')).netDeny,
+    load: async () => (await import('./commands.ts')).netDeny,
   },
   {
     name: 'net presets',
     summary: 'list names for the hosts that tools need, for --network and net allow',
     examples: ['net presets', 'run --network npm,github . -- npm ci'],
-    load: async () => (await import('./presets.ts')).netPresets,
+    load: async () => (await import('./commands.ts')).netPresets,
   },
   {
     name: 'net explain',
@@ -80,13 +80,13 @@ const portCommands: readonly CommandEntry[] = [
     ],
     completes: 'sandbox',
     examples: ['port add web 3000', 'port add web 3000:8080'],
-    load: async () => (await import('./port-add.ts')).portAdd,
+    load: async () => (await import('./commands.ts')).portAdd,
   },
   {
     name: 'port ls',
     summary: 'list forwarded ports',
     examples: ['port ls'],
-    load: async () => (await import('./port-ls.ts')).portLs,
+    load: async () => (await import('./commands.ts')).portLs,
   },
   {
     name: 'port rm',
@@ -96,7 +96,7 @@ const portCommands: readonly CommandEntry[] = [
     usage: 'NAME PORT[:HOSTPORT]',
     completes: 'sandbox',
     examples: ['port rm web 3000:8080'],
-    load: async () => (await import('./port-rm.ts')).portRm,
+    load: async () => (await import('./commands.ts')).portRm,
   },
 ];
 
@@ -132,13 +132,13 @@ const credentialCommands: readonly CommandEntry[] = [
       'credential add claude --preset anthropic --secret ANTHROPIC_API_KEY',
       'credential add local --preset openai --host http://127.0.0.1:4000 --secret GATEWAY_KEY',
     ],
-    load: async () => (await import('./credential-add.ts')).credentialAdd,
+    load: async () => (await import('./credential-commands.ts')).credentialAdd,
   },
   {
     name: 'credential ls',
     summary: 'list credentials and their hosts, without the keys',
     examples: ['credential ls'],
-    load: async () => (await import('./credential-ls.ts')).credentialLs,
+    load: async () => (await import('./credential-commands.ts')).credentialLs,
   },
   {
     name: 'credential rm',
@@ -146,7 +146,7 @@ const credentialCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'credentials',
     examples: ['credential rm claude'],
-    load: async () => (await import('./credential-rm.ts')).credentialRm,
+    load: async () => (await import('./credential-commands.ts')).credentialRm,
   },
 ];
 

@@ -21,9 +21,14 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     examples: ['room create plans', 'room create plans --keep-days 30'],
-    load: async () => (await import('./create.ts')).roomCreate,
+    load: async () => (await import('./commands.ts')).roomCreate,
   },
-  { name: 'room ls', summary: 'list rooms', examples: ['room ls'], load: async () => (await import('./ls.ts')).roomLs },
+  {
+    name: 'room ls',
+    summary: 'list rooms',
+    examples: ['room ls'],
+    load: async () => (await import('./commands.ts')).roomLs,
+  },
   {
     name: 'room show',
     summary: 'show a room: its folder, counts, participants and last message',
@@ -68,7 +73,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room read plans --unread', 'room read plans --search parser'],
-    load: async () => (await import('./read.ts')).roomRead,
+    load: async () => (await import('./commands.ts')).roomRead,
   },
   {
     name: 'room follow',
@@ -77,7 +82,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--after <ID>', field: 'after', summary: 'begin with the first message after this one' }],
     completes: 'rooms',
     examples: ['room follow plans'],
-    load: async () => (await import('./follow.ts')).roomFollow,
+    load: async () => (await import('./commands.ts')).roomFollow,
   },
   {
     name: 'room members',
@@ -93,7 +98,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room members plans', 'room members plans --add ci'],
-    load: async () => (await import('./members.ts')).roomMembers,
+    load: async () => (await import('./commands.ts')).roomMembers,
   },
   {
     name: 'room watch',
@@ -124,7 +129,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '-f, --force', summary: 'also if sandboxes use it' }],
     completes: 'rooms',
     examples: ['room rm plans'],
-    load: async () => (await import('./rm.ts')).roomRm,
+    load: async () => (await import('./commands.ts')).roomRm,
   },
 ];
 

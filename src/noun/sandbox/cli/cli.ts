@@ -191,7 +191,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['shell ada'],
-      load: async () => (await import('./shell.ts')).shell,
+      load: async () => (await import('./commands.ts')).shell,
     },
     {
       name: 'attach',
@@ -199,7 +199,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['attach ada'],
-      load: async () => (await import('./attach.ts')).attach,
+      load: async () => (await import('./commands.ts')).attach,
     },
     {
       name: 'logs',
@@ -211,7 +211,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['logs -f -n 20 web'],
-      load: async () => (await import('./logs.ts')).logs,
+      load: async () => (await import('./commands.ts')).logs,
     },
     {
       name: 'wait',
@@ -219,7 +219,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['wait ada'],
-      load: async () => (await import('./wait.ts')).wait,
+      load: async () => (await import('./commands.ts')).wait,
     },
     {
       name: 'stop',
@@ -232,7 +232,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['stop ada', 'stop --all --grace 5'],
-      load: async () => (await import('./stop.ts')).stop,
+      load: async () => (await import('./commands.ts')).stop,
     },
     {
       name: 'start',
@@ -242,7 +242,7 @@ export const sandbox: Area = {
       options: [{ flags: '--all', summary: 'all your sandboxes that were stopped or lost' }],
       completes: 'sandboxes',
       examples: ['start web', 'start --all'],
-      load: async () => (await import('./start.ts')).start,
+      load: async () => (await import('./commands.ts')).start,
     },
     {
       name: 'restart',
@@ -253,7 +253,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['restart ada'],
-      load: async () => (await import('./restart.ts')).restart,
+      load: async () => (await import('./commands.ts')).restart,
     },
     {
       name: 'rm',
@@ -282,7 +282,7 @@ export const sandbox: Area = {
       name: 'stats',
       summary: 'show processor, memory and process usage of running sandboxes',
       examples: ['stats'],
-      load: async () => (await import('./stats.ts')).stats,
+      load: async () => (await import('./commands.ts')).stats,
     },
   ],
 };

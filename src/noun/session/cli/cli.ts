@@ -89,7 +89,7 @@ const commands: readonly CommandEntry[] = [
     options: [session],
     completes: 'sandbox',
     examples: ['session cancel ada'],
-    load: async () => (await import('./cancel.ts')).sessionCancel,
+    load: async () => (await import('./commands.ts')).sessionCancel,
   },
   {
     name: 'session fork',
@@ -98,7 +98,7 @@ const commands: readonly CommandEntry[] = [
     options: [session, { flags: '--title <TEXT>', field: 'title', summary: 'title of the new session' }],
     completes: 'sandbox',
     examples: ['session fork ada --title "Another way"'],
-    load: async () => (await import('./fork.ts')).sessionFork,
+    load: async () => (await import('./commands.ts')).sessionFork,
   },
   {
     name: 'session close',
@@ -107,7 +107,7 @@ const commands: readonly CommandEntry[] = [
     options: [session],
     completes: 'sandbox',
     examples: ['session close ada'],
-    load: async () => (await import('./close.ts')).sessionClose,
+    load: async () => (await import('./commands.ts')).sessionClose,
   },
   {
     name: 'session rm',
@@ -116,7 +116,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--session <ID>', summary: 'the session, by its id or the beginning or end of it; required' }],
     completes: 'sandbox',
     examples: ['session rm ada --session 3f2a'],
-    load: async () => (await import('./rm.ts')).sessionRm,
+    load: async () => (await import('./commands.ts')).sessionRm,
   },
   {
     name: 'session token',

@@ -96,7 +96,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['task ready'],
-    load: async () => (await import('./task-ready.ts')).taskReady,
+    load: async () => (await import('./task-commands.ts')).taskReady,
   },
   {
     name: 'task mark',
@@ -109,7 +109,7 @@ const taskCommands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['task mark .carrel/tasks/2026-01-31-login-tasks.json US-002 completed --notes "by hand"'],
-    load: async () => (await import('./task-mark.ts')).taskMark,
+    load: async () => (await import('./task-commands.ts')).taskMark,
   },
   {
     name: 'task skip',
@@ -118,7 +118,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
     examples: ['task skip .carrel/tasks/2026-01-31-login-tasks.json US-003'],
-    load: async () => (await import('./task-skip.ts')).taskSkip,
+    load: async () => (await import('./task-commands.ts')).taskSkip,
   },
   {
     name: 'task reset',
@@ -127,7 +127,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['task reset .carrel/tasks/2026-01-31-login-tasks.json'],
-    load: async () => (await import('./task-reset.ts')).taskReset,
+    load: async () => (await import('./task-commands.ts')).taskReset,
   },
 ];
 
@@ -157,7 +157,7 @@ const runCommands: readonly CommandEntry[] = [
     summary: 'show the state of the swarm; on a terminal, follow it until it has ended',
     options: [project],
     examples: ['swarm status'],
-    load: async () => (await import('./status.ts')).swarmStatus,
+    load: async () => (await import('./commands.ts')).swarmStatus,
   },
   {
     name: 'swarm logs',
@@ -176,7 +176,7 @@ const runCommands: readonly CommandEntry[] = [
     fields: { names: 'NAME' },
     options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'run in the background' }, project],
     examples: ['swarm resume', 'swarm resume login --agent codex'],
-    load: async () => (await import('./resume.ts')).swarmResume,
+    load: async () => (await import('./commands.ts')).swarmResume,
   },
   {
     name: 'swarm stop',
@@ -185,7 +185,7 @@ const runCommands: readonly CommandEntry[] = [
     fields: { names: 'NAME' },
     options: [project],
     examples: ['swarm stop login'],
-    load: async () => (await import('./stop.ts')).swarmStop,
+    load: async () => (await import('./commands.ts')).swarmStop,
   },
 ];
 
@@ -196,7 +196,7 @@ const stateCommands: readonly CommandEntry[] = [
     summary: 'print name and status of each container, separated by a tab',
     options: [project],
     examples: ['swarm ls'],
-    load: async () => (await import('./ls.ts')).swarmList,
+    load: async () => (await import('./commands.ts')).swarmList,
   },
   {
     name: 'swarm export',
@@ -211,14 +211,14 @@ const stateCommands: readonly CommandEntry[] = [
       project,
     ],
     examples: ['swarm export', 'swarm export --file state.json'],
-    load: async () => (await import('./export.ts')).swarmExport,
+    load: async () => (await import('./commands.ts')).swarmExport,
   },
   {
     name: 'swarm init',
     summary: 'for scripts: start a new swarm that replaces the one before',
     options: [project, { flags: '--force', summary: 'even if containers are pending or running' }],
     examples: ['swarm init'],
-    load: async () => (await import('./init.ts')).swarmInit,
+    load: async () => (await import('./commands.ts')).swarmInit,
   },
   {
     name: 'swarm add',
@@ -227,7 +227,7 @@ const stateCommands: readonly CommandEntry[] = [
     fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
     examples: ['swarm add 3f2a9c41d7e0 login .carrel/tasks/2026-01-31-login-tasks.json feat/login'],
-    load: async () => (await import('./add.ts')).swarmAdd,
+    load: async () => (await import('./commands.ts')).swarmAdd,
   },
   {
     name: 'swarm update',
@@ -256,14 +256,14 @@ const stateCommands: readonly CommandEntry[] = [
     fields: { containerName: 'NAME' },
     options: [project],
     examples: ['swarm rm login'],
-    load: async () => (await import('./rm.ts')).swarmRemove,
+    load: async () => (await import('./commands.ts')).swarmRemove,
   },
   {
     name: 'swarm clean',
     summary: 'remove the records of ended containers and print their number',
     options: [project],
     examples: ['swarm clean'],
-    load: async () => (await import('./clean.ts')).swarmCleanup,
+    load: async () => (await import('./commands.ts')).swarmCleanup,
   },
 ];
 

@@ -28,7 +28,7 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     examples: ['volume init'],
-    load: async () => (await import('./init.ts')).volumeInit,
+    load: async () => (await import('./commands.ts')).volumeInit,
   },
   {
     name: 'volume create',
@@ -36,7 +36,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     fields: { name: 'NAME' },
     examples: ['volume create cache'],
-    load: async () => (await import('./create.ts')).volumeCreate,
+    load: async () => (await import('./commands.ts')).volumeCreate,
   },
   {
     name: 'volume rm',
@@ -77,7 +77,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'volumes',
     examples: ['volume backup home'],
-    load: async () => (await import('./backup.ts')).volumeBackup,
+    load: async () => (await import('./commands.ts')).volumeBackup,
   },
   {
     name: 'volume restore',
@@ -86,7 +86,7 @@ const commands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['volume restore home.tar.gz'],
-    load: async () => (await import('./restore.ts')).volumeRestore,
+    load: async () => (await import('./commands.ts')).volumeRestore,
   },
   {
     name: 'volume migrate',
@@ -95,7 +95,7 @@ const commands: readonly CommandEntry[] = [
     fields: { folder: 'FOLDER' },
     completes: 'files',
     examples: ['volume migrate ~/old-volumes'],
-    load: async () => (await import('./migrate.ts')).volumeMigrate,
+    load: async () => (await import('./commands.ts')).volumeMigrate,
   },
 
   {

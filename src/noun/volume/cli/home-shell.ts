@@ -1,7 +1,7 @@
 import type { Context, Invocation } from '../../../client/cli.ts';
+import { bestShell } from '../../sandbox/cli/commands.ts';
 import type { SandboxOptions } from '../../sandbox/cli/request.ts';
 import { run } from '../../sandbox/cli/run.ts';
-import { bestShell } from '../../sandbox/cli/shell.ts';
 
 /** Runs a sandbox with the user's home itself instead of an overlay over it, and removes the sandbox at the end. */
 export function homeShell(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {

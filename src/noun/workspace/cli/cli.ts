@@ -90,7 +90,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'sandbox',
     examples: ['undo ada'],
-    load: async () => (await import('./undo.ts')).undo,
+    load: async () => (await import('./commands.ts')).undo,
   },
   {
     name: 'discard',
@@ -121,7 +121,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'sandbox',
     examples: ['fetch agent', 'log agent'],
-    load: async () => (await import('./fetch.ts')).fetchCommits,
+    load: async () => (await import('./commands.ts')).fetchCommits,
   },
   {
     name: 'log',
@@ -139,7 +139,7 @@ const commands: readonly CommandEntry[] = [
     fields: { label: 'LABEL' },
     completes: 'sandbox',
     examples: ['snapshot ada before-refactoring'],
-    load: async () => (await import('./snapshot.ts')).snapshot,
+    load: async () => (await import('./commands.ts')).snapshot,
   },
   {
     name: 'snapshots',
@@ -159,7 +159,7 @@ const commands: readonly CommandEntry[] = [
     fields: { snapshot: 'SNAPSHOT' },
     completes: 'sandbox-snapshots',
     examples: ['restore ada 0001'],
-    load: async () => (await import('./restore.ts')).restore,
+    load: async () => (await import('./commands.ts')).restore,
   },
   {
     name: 'fork',
@@ -168,7 +168,7 @@ const commands: readonly CommandEntry[] = [
     fields: { names: 'NEW' },
     completes: 'sandbox',
     examples: ['fork ada eve'],
-    load: async () => (await import('./fork.ts')).fork,
+    load: async () => (await import('./commands.ts')).fork,
   },
   {
     name: 'try',
