@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -38,10 +39,8 @@ function useOf({ image }: BuiltView, project: string | undefined): string {
 }
 
 export async function imageLs(context: Context): Promise<void> {
-  const images = await connect(context).call('GET /v1/images');
-  if (context.json) return context.out.document(images);
-  if (images.length === 0) return context.out.note('no images; make one with: carrel image build PROJECT');
-  context.out.print(...imageListing(images));
+  const asked = connect(context).call('GET /v1/images');
+  await printAnswer(context, asked, imageListing, { empty: 'no images; make one with: carrel image build PROJECT' });
 }
 
 /** So much of an id is shown. */
@@ -61,7 +60,6 @@ export function imageListing(images: readonly ImageView[], now?: number): string
 }
 
 export async function imageRm(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('POST /v1/images/remove', { body: { name: args[0]! } });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  const asked = connect(context).call('POST /v1/images/remove', { body: { name: args[0]! } });
+  await printAnswer(context, asked, (view) => plain(view.name));
 }

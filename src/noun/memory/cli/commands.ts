@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { parseCount } from '../../../client/option.ts';
@@ -28,9 +29,7 @@ export async function memorySave(context: Context, { args, options }: Invocation
     ...(expires === undefined ? {} : { expiresIn: parseDuration(expires, '--expires') / 1000 }),
     ...(key === undefined ? {} : { key }),
   };
-  const note = await connect(context).call('POST /v1/memory/notes', { body });
-  if (context.json) return context.out.document(note);
-  context.out.print(plain(note.id));
+  await printAnswer(context, connect(context).call('POST /v1/memory/notes', { body }), (note) => plain(note.id));
 }
 
 async function textOf(words: readonly string[]): Promise<string> {
@@ -51,16 +50,15 @@ export async function memorySearch(context: Context, { args, options }: Invocati
     ...(where === undefined ? {} : { where: metadataIn(where, '--where') }),
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
   };
-  const found = await connect(context).call('POST /v1/memory/search', { body });
-  if (context.json) return context.out.document(found);
-  context.out.print(...found.flatMap(({ note }) => noteLines(note, context.out)).slice(0, -1));
-  if (found.length === 0) context.out.note('no notes found');
+  const asked = connect(context).call('POST /v1/memory/search', { body });
+  await printAnswer(context, asked, (found) => found.flatMap(({ note }) => noteLines(note, context.out)).slice(0, -1), {
+    empty: 'no notes found',
+  });
 }
 
 export async function memoryGet(context: Context, { args }: Invocation): Promise<void> {
-  const note = await connect(context).call('GET /v1/memory/notes/{id}', { path: { id: checkNoteId(args[0]!) } });
-  if (context.json) return context.out.document(note);
-  context.out.print(...noteLines(note, context.out).slice(0, -1));
+  const asked = connect(context).call('GET /v1/memory/notes/{id}', { path: { id: checkNoteId(args[0]!) } });
+  await printAnswer(context, asked, (note) => noteLines(note, context.out).slice(0, -1));
 }
 
 interface LsOptions extends PlaceOptions {
@@ -75,10 +73,10 @@ export async function memoryLs(context: Context, { options }: Invocation<LsOptio
     ...(before === undefined ? {} : { before: checkNoteId(before) }),
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
   };
-  const notes = await connect(context).call('GET /v1/memory/notes', { query });
-  if (context.json) return context.out.document(notes);
-  context.out.print(...notes.flatMap((note) => noteLines(note, context.out)).slice(0, -1));
-  if (notes.length === 0) context.out.note('no notes; save one with: carrel memory save TEXT');
+  const asked = connect(context).call('GET /v1/memory/notes', { query });
+  await printAnswer(context, asked, (notes) => notes.flatMap((note) => noteLines(note, context.out)).slice(0, -1), {
+    empty: 'no notes; save one with: carrel memory save TEXT',
+  });
 }
 
 const pageSize = 100;

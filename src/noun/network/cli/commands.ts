@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { hostPortText } from '../../../client/output/host-port.ts';
@@ -6,22 +7,29 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { paintState } from '../../sandbox/cli/state.ts';
-import type { NetworkView, PortRow } from '../api.ts';
+import type { PortRow } from '../api.ts';
 import { canonicalRule } from '../model/network.ts';
 import { parsePorts } from '../model/published.ts';
 
 export async function netAllow(context: Context, { args }: Invocation): Promise<void> {
-  const [name, ...rules] = args;
-  const path = { name: checkSandboxName(name!) };
-  const body = { allow: rules.map(canonicalRule) };
-  tellRules(context, path.name, await connect(context).call('POST /v1/sandboxes/{name}/network', { path, body }));
+  await changeRules(context, 'allow', args);
 }
 
 export async function netDeny(context: Context, { args }: Invocation): Promise<void> {
-  const [name, ...rules] = args;
+  await changeRules(context, 'deny', args);
+}
+
+/** Prints the rules that the sandbox has then, one a line. */
+async function changeRules(
+  context: Context,
+  change: 'allow' | 'deny',
+  [name, ...rules]: readonly string[],
+): Promise<void> {
   const path = { name: checkSandboxName(name!) };
-  const body = { deny: rules.map(canonicalRule) };
-  tellRules(context, path.name, await connect(context).call('POST /v1/sandboxes/{name}/network', { path, body }));
+  const body = { [change]: rules.map(canonicalRule) };
+  const asked = connect(context).call('POST /v1/sandboxes/{name}/network', { path, body });
+  const { allow } = await printAnswer(context, asked, (view) => view.allow.map(plain));
+  if (allow.length === 0) context.out.note(`${path.name} has no rules now, so it may connect to no host`);
 }
 
 export async function netPresets(context: Context): Promise<void> {
@@ -42,16 +50,14 @@ export async function portAdd(context: Context, { args, options }: Invocation<Op
   const path = { name: checkSandboxName(args[0]!) };
   const { address } = options;
   const body = { ...parsePorts(args[1]!), ...(address === undefined ? {} : { hostAddress: address }) };
-  const view = await connect(context).call('POST /v1/sandboxes/{name}/ports', { path, body });
-  if (context.json) return context.out.document(view);
-  context.out.print(hostPortText(view));
+  await printAnswer(context, connect(context).call('POST /v1/sandboxes/{name}/ports', { path, body }), hostPortText);
 }
 
 export async function portLs(context: Context): Promise<void> {
-  const ports = await connect(context).call('GET /v1/ports');
-  if (context.json) return context.out.document(ports);
-  if (ports.length === 0) return context.out.note('no ports; add one with: carrel port add NAME PORT');
-  context.out.print(...portListing(ports, context.out));
+  const asked = connect(context).call('GET /v1/ports');
+  await printAnswer(context, asked, (ports) => portListing(ports, context.out), {
+    empty: 'no ports; add one with: carrel port add NAME PORT',
+  });
 }
 
 export function portListing(ports: readonly PortRow[], out: Output): string[] {
@@ -66,17 +72,6 @@ export function portListing(ports: readonly PortRow[], out: Output): string[] {
 
 export async function portRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };
-  const removed = await connect(context).call('POST /v1/sandboxes/{name}/ports/remove', {
-    path,
-    body: parsePorts(args[1]!),
-  });
-  if (context.json) return context.out.document(removed);
-  context.out.print(...removed.map(({ hostPort }) => String(hostPort)));
-}
-
-/** The current rules of a sandbox, one a line. */
-function tellRules({ json, out }: Context, name: string, network: NetworkView): void {
-  if (json) out.document(network);
-  else if (network.allow.length === 0) out.note(`${name} has no rules now, so it may connect to no host`);
-  else out.print(...network.allow.map(plain));
+  const asked = connect(context).call('POST /v1/sandboxes/{name}/ports/remove', { path, body: parsePorts(args[1]!) });
+  await printAnswer(context, asked, (removed) => removed.map(({ hostPort }) => String(hostPort)));
 }

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -27,12 +28,10 @@ export async function credentialAdd(context: Context, { args, options }: Invocat
 }
 
 export async function credentialLs(context: Context): Promise<void> {
-  const credentials = await connect(context).call('GET /v1/credentials');
-  if (context.json) return context.out.document(credentials);
-  if (credentials.length === 0) {
-    return context.out.note('no credentials; add one with: carrel credential add NAME --preset PRESET --secret SECRET');
-  }
-  context.out.print(...credentialListing(credentials));
+  const asked = connect(context).call('GET /v1/credentials');
+  await printAnswer(context, asked, credentialListing, {
+    empty: 'no credentials; add one with: carrel credential add NAME --preset PRESET --secret SECRET',
+  });
 }
 
 /** The host in the notation of `credential add --host`. */
@@ -56,7 +55,6 @@ export function credentialListing(credentials: readonly CredentialView[], now?: 
 
 export async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkCredentialName(args[0]!) };
-  const view = await connect(context).call('DELETE /v1/credentials/{name}', { path });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  const asked = connect(context).call('DELETE /v1/credentials/{name}', { path });
+  await printAnswer(context, asked, (view) => plain(view.name));
 }

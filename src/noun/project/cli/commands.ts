@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -20,16 +21,12 @@ export async function projectAdd(context: Context, { args, options }: Invocation
   const languages = lang?.split(',').filter((word) => word !== '');
   const folder = args[0] === undefined ? undefined : resolve(args[0]);
   const body: ProjectRequest = { folder, id: name, test, languages, image, mode };
-  const view = await connect(context).call('POST /v1/projects', { body });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.id));
+  await printAnswer(context, connect(context).call('POST /v1/projects', { body }), (view) => plain(view.id));
 }
 
 export async function projectLs(context: Context): Promise<void> {
-  const projects = await connect(context).call('GET /v1/projects');
-  if (context.json) return context.out.document(projects);
-  if (projects.length === 0) return context.out.note('no projects; add one with: carrel project add DIR');
-  context.out.print(...projectListing(projects));
+  const asked = connect(context).call('GET /v1/projects');
+  await printAnswer(context, asked, projectListing, { empty: 'no projects; add one with: carrel project add DIR' });
 }
 
 function projectListing(projects: readonly ProjectView[]): string[] {
@@ -44,10 +41,9 @@ function projectListing(projects: readonly ProjectView[]): string[] {
 }
 
 export async function projectShow(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('GET /v1/projects/{name}', { path: { name: args[0]! } });
-  if (context.json) return context.out.document(view);
-  context.out.print(
-    ...table(Object.entries(view).map(([key, value]) => [key, plain([value ?? '-'].flat().join(', '))])),
+  const asked = connect(context).call('GET /v1/projects/{name}', { path: { name: args[0]! } });
+  await printAnswer(context, asked, (view) =>
+    table(Object.entries(view).map(([key, value]) => [key, plain([value ?? '-'].flat().join(', '))])),
   );
 }
 
@@ -56,7 +52,6 @@ export async function projectRm(
   { args, options }: Invocation<{ readonly force?: boolean }>,
 ): Promise<void> {
   const query = options.force ? { force: true } : {};
-  const view = await connect(context).call('DELETE /v1/projects/{name}', { path: { name: args[0]! }, query });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.id));
+  const asked = connect(context).call('DELETE /v1/projects/{name}', { path: { name: args[0]! }, query });
+  await printAnswer(context, asked, (view) => plain(view.id));
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { parseCount, parseNumber } from '../../../client/option.ts';
@@ -24,17 +25,16 @@ export async function roomCreate(context: Context, { args, options }: Invocation
     ...(keepDays === undefined ? {} : { keepDays: parseNumber(keepDays, '--keep-days') }),
     ...(keepMessages === undefined ? {} : { keepMessages: parseCount(keepMessages, '--keep-messages', 1) }),
   };
-  const view = await connect(context).call('POST /v1/rooms', { body });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  const asked = connect(context).call('POST /v1/rooms', { body });
+  const view = await printAnswer(context, asked, ({ name }) => plain(name));
   context.out.note(`its files are in ${view.folder}`);
 }
 
 export async function roomLs(context: Context): Promise<void> {
-  const rooms = await connect(context).call('GET /v1/rooms');
-  if (context.json) return context.out.document(rooms);
-  if (rooms.length === 0) return context.out.note('no rooms; create one with: carrel room create NAME');
-  context.out.print(...roomListing(rooms));
+  const asked = connect(context).call('GET /v1/rooms');
+  const rooms = await printAnswer(context, asked, roomListing, {
+    empty: 'no rooms; create one with: carrel room create NAME',
+  });
   for (const { name, trouble } of rooms) if (trouble !== null) context.out.warn(`room ${name}: ${trouble}`);
 }
 
@@ -132,9 +132,8 @@ export async function roomRm(
 ): Promise<void> {
   const query = options.force ? { force: true } : {};
   const path = { name: checkRoomName(args[0]!) };
-  const view = await connect(context).call('DELETE /v1/rooms/{name}', { path, query });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  const asked = connect(context).call('DELETE /v1/rooms/{name}', { path, query });
+  const view = await printAnswer(context, asked, ({ name }) => plain(name));
   const { folder, isFolderRemoved } = view;
   context.out.note(isFolderRemoved ? `removed ${folder} with its messages` : `${folder} stays, with its messages`);
 }

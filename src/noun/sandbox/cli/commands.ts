@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import type { Client } from '../../../client/client.ts';
 import { connect } from '../../../client/connect/connect.ts';
@@ -142,10 +143,7 @@ export async function restart(context: Context, { args, options }: Invocation<{ 
 }
 
 export async function stats(context: Context): Promise<void> {
-  const all = await connect(context).call('GET /v1/stats');
-  if (context.json) return context.out.document(all);
-  if (all.length === 0) return context.out.note('no sandbox is running');
-  context.out.print(...usage(all));
+  await printAnswer(context, connect(context).call('GET /v1/stats'), usage, { empty: 'no sandbox is running' });
 }
 
 export function usage(all: readonly StatsView[]): string[] {

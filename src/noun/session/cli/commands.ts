@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
@@ -25,9 +26,8 @@ export async function sessionFork(context: Context, { args, options }: Invocatio
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const { title } = options;
-  const fork = await calls.fork(placeOf(session), title === undefined ? {} : { title });
-  if (context.json) return context.out.document(fork);
-  context.out.print(fork.sessionId);
+  const asked = calls.fork(placeOf(session), title === undefined ? {} : { title });
+  await printAnswer(context, asked, (fork) => fork.sessionId);
 }
 
 export async function sessionClose(context: Context, { args, options }: Invocation<SessionOptions>): Promise<void> {

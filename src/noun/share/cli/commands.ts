@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { during } from '../../../client/output/progress.ts';
 import { table } from '../../../client/output/table.ts';
 import { plain, plainLines } from '../../../client/output/text.ts';
 import { absolute } from '../../../client/paths.ts';
@@ -23,10 +23,8 @@ export async function shareAdd(
   const name = checkShareName(args[0]!);
   const consumers = (options.at ?? []).map(parseConsumerRequest);
   const body = { name, ...seenFolder(absolute(args[1]!, 'FOLDER')), consumers };
-  const view = await connect(context).call('POST /v1/shares', { body });
-  if (context.json) return context.out.document(view);
-  context.out.print(...shareListing([view]));
-  warn(context, [view]);
+  const asked = connect(context).call('POST /v1/shares', { body });
+  warn(context, [await printAnswer(context, asked, (view) => shareListing([view]))]);
 }
 
 /** Adds the identity of the folder as this command sees it: the daemon may not see mounts made after its start. */
@@ -36,11 +34,9 @@ function seenFolder(folder: string): { readonly folder: string; readonly seen?: 
 }
 
 export async function shareLs(context: Context): Promise<void> {
-  const shares = await connect(context).call('GET /v1/shares');
-  if (context.json) return context.out.document(shares);
-  if (shares.length === 0) return context.out.note('no shares; add one with: carrel share add NAME FOLDER');
-  context.out.print(...shareListing(shares));
-  warn(context, shares);
+  const asked = connect(context).call('GET /v1/shares');
+  const empty = 'no shares; add one with: carrel share add NAME FOLDER';
+  warn(context, await printAnswer(context, asked, shareListing, { empty }));
 }
 
 export async function shareRender(
@@ -50,36 +46,33 @@ export async function shareRender(
   const path = { name: checkShareName(args[0]!) };
   if (options.for === undefined)
     throw new Fault('invalid', 'share render needs --for', { hint: `There are: ${renderForms.join(', ')}` });
-  const view = await connect(context).call('GET /v1/shares/{name}/render', { path, query: { for: options.for } });
-  if (context.json) return context.out.document(view);
-  context.out.print(plainLines(view.text));
+  const asked = connect(context).call('GET /v1/shares/{name}/render', { path, query: { for: options.for } });
+  await printAnswer(context, asked, (view) => plainLines(view.text));
 }
 
 export async function shareRevoke(
   context: Context,
   { args, options }: Invocation<{ readonly force?: boolean }>,
 ): Promise<void> {
-  const [name, asked] = args;
-  const consumer = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };
+  const [name, typed] = args;
+  const consumer = typed === undefined ? {} : { consumer: consumerText(parseConsumer(typed)) };
   const body = { ...consumer, ...(options.force ? { force: true } : {}) };
-  const call = { path: { name: checkShareName(name!) }, body };
-  const view = await connect(context).call('POST /v1/shares/{name}/revoke', call);
-  if (context.json) return context.out.document(view);
-  context.out.print(...view.revoked.map((one) => plain(one)));
+  const asked = connect(context).call('POST /v1/shares/{name}/revoke', { path: { name: checkShareName(name!) }, body });
+  const view = await printAnswer(context, asked, ({ revoked }) => revoked.map(plain));
   for (const sandbox of view.stopped) context.out.say(`stopped ${plain(sandbox)}; it had files of the share open`);
   for (const note of view.notes) context.out.say(plain(note));
 }
 
 /** The exit code is 6 if a consumer failed. A consumer that cannot be probed from here does not count as failed. */
 export async function shareVerify(context: Context, { args }: Invocation): Promise<number> {
-  const [name, asked] = args;
-  const body = asked === undefined ? {} : { consumer: consumerText(parseConsumer(asked)) };
+  const [name, typed] = args;
+  const body = typed === undefined ? {} : { consumer: consumerText(parseConsumer(typed)) };
   const path = { name: checkShareName(name!) };
-  const probing = connect(context).call('POST /v1/shares/{name}/verify', { path, body });
-  const verdicts = await during(context.out, `probing ${name}`, probing);
-  if (context.json) context.out.document(verdicts);
-  else if (verdicts.length === 0) context.out.note('it has no consumers');
-  else context.out.print(...verdictListing(verdicts));
+  const asked = connect(context).call('POST /v1/shares/{name}/verify', { path, body });
+  const verdicts = await printAnswer(context, asked, verdictListing, {
+    doing: `probing ${name}`,
+    empty: 'it has no consumers',
+  });
   return verdicts.some(({ result }) => result === 'failed') ? 6 : 0;
 }
 

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { during } from '../../../client/output/progress.ts';
 import { plain } from '../../../client/output/text.ts';
 import { absolute } from '../../../client/paths.ts';
 import { withTrust } from '../../../client/project-file/trust.ts';
@@ -30,9 +30,11 @@ export async function swarmAdd(context: Context, { args, options }: Invocation<P
 
 /** Prints a name and a status on each line, for scripts. */
 export async function swarmList(context: Context, { options }: Invocation<ProjectOptions>): Promise<void> {
-  const { containers } = await connect(context).call('GET /v1/swarm', { query: { project: projectOf(options) } });
-  if (context.json) context.out.document(containers);
-  else context.out.print(...containers.map(({ containerName, status }) => `${plain(containerName)}\t${status}`));
+  const asked = connect(context).call('GET /v1/swarm', { query: { project: projectOf(options) } });
+  const containers = asked.then((swarm) => swarm.containers);
+  await printAnswer(context, containers, (all) =>
+    all.map(({ containerName, status }) => `${plain(containerName)}\t${status}`),
+  );
 }
 
 export async function swarmStatus(context: Context, { options }: Invocation<ProjectOptions>): Promise<void> {
@@ -47,10 +49,8 @@ export async function swarmStatus(context: Context, { options }: Invocation<Proj
 
 export async function swarmStop(context: Context, { args, options }: Invocation<ProjectOptions>): Promise<void> {
   const body = { project: projectOf(options), ...(args.length === 0 ? {} : { names: [...args] }) };
-  const stopping = connect(context).call('POST /v1/swarm/stop', { body });
-  const view = await during(context.out, 'stopping the swarm', stopping);
-  if (context.json) context.out.document(view);
-  else context.out.print(...swarmTable(view, context.out));
+  const asked = connect(context).call('POST /v1/swarm/stop', { body });
+  await printAnswer(context, asked, (view) => swarmTable(view, context.out), { doing: 'stopping the swarm' });
 }
 
 interface ResumeOptions extends ChoiceOptions {
@@ -70,9 +70,8 @@ export async function swarmResume(context: Context, { args, options }: Invocatio
 
 export async function swarmRemove(context: Context, { args, options }: Invocation<ProjectOptions>): Promise<void> {
   const body = { project: projectOf(options), containerName: args[0]! };
-  const removed = await connect(context).call('POST /v1/swarm/remove', { body });
-  if (context.json) context.out.document(removed);
-  else context.out.print(`Removed container: ${plain(removed.containerName)}`);
+  const asked = connect(context).call('POST /v1/swarm/remove', { body });
+  await printAnswer(context, asked, (removed) => `Removed container: ${plain(removed.containerName)}`);
 }
 
 export async function swarmCleanup(context: Context, { options }: Invocation<ProjectOptions>): Promise<void> {

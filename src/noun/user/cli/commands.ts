@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -11,10 +12,10 @@ import { type AccountOptions, uidOf } from './account.ts';
 export async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
   const name = checkUserName(invocation.args[0]!);
   const uid = await uidOf(invocation.options);
-  const answer = await connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });
-  if (context.json) return context.out.document(answer);
-  context.out.print(plain(answer.token));
-  for (const line of instructions(name, await sharing(context, answer.socket), context.home)) context.out.say(line);
+  const asked = connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });
+  const { socket } = await printAnswer(context, asked, ({ token }) => plain(token));
+  if (context.json) return;
+  for (const line of instructions(name, await sharing(context, socket), context.home)) context.out.say(line);
 }
 
 /** The socket for other users; `waiting`: the next daemon opens it; null: none is configured. */
@@ -44,9 +45,7 @@ export function instructions(name: string, socket: Sharing, home: string): strin
 }
 
 export async function userLs(context: Context): Promise<void> {
-  const users = await connect(context).call('GET /v1/users');
-  if (context.json) return context.out.document(users);
-  context.out.print(...userListing(users));
+  await printAnswer(context, connect(context).call('GET /v1/users'), userListing);
 }
 
 export function userListing(users: readonly UserView[], now?: number): string[] {
@@ -62,16 +61,14 @@ export function userListing(users: readonly UserView[], now?: number): string[] 
 
 export async function userToken(context: Context, { args }: Invocation): Promise<void> {
   const body = args[0] === undefined ? {} : { name: checkUserName(args[0]) };
-  const answer = await connect(context).call('POST /v1/users/token', { body });
-  if (context.json) return context.out.document(answer);
-  context.out.print(plain(answer.token));
+  const asked = connect(context).call('POST /v1/users/token', { body });
+  const { user } = await printAnswer(context, asked, ({ token }) => plain(token));
   context.out.say(
-    `This is the new token of ${plain(answer.user.name)} and is shown only once; the old one is no longer valid.`,
+    `This is the new token of ${plain(user.name)} and is shown only once; the old one is no longer valid.`,
   );
 }
 
 export async function userRm(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('DELETE /v1/users/{name}', { path: { name: checkUserName(args[0]!) } });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  const asked = connect(context).call('DELETE /v1/users/{name}', { path: { name: checkUserName(args[0]!) } });
+  await printAnswer(context, asked, (view) => plain(view.name));
 }

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -16,9 +17,7 @@ export async function secretSet(context: Context, { args, options }: Invocation<
   const value = await readValue(context, name, options.file);
   checkSecretValue(name, value);
   const body = { name, valueBase64: value.toString('base64') };
-  const view = await connect(context).call('POST /v1/secrets', { body });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  await printAnswer(context, connect(context).call('POST /v1/secrets', { body }), (view) => plain(view.name));
 }
 
 async function readValue({ out }: Context, name: string, file: string | undefined): Promise<Buffer> {
@@ -27,10 +26,8 @@ async function readValue({ out }: Context, name: string, file: string | undefine
 }
 
 export async function secretLs(context: Context): Promise<void> {
-  const secrets = await connect(context).call('GET /v1/secrets');
-  if (context.json) return context.out.document(secrets);
-  if (secrets.length === 0) return context.out.note('no secrets; keep one with: carrel secret set NAME');
-  context.out.print(...secretListing(secrets));
+  const asked = connect(context).call('GET /v1/secrets');
+  await printAnswer(context, asked, secretListing, { empty: 'no secrets; keep one with: carrel secret set NAME' });
 }
 
 export function secretListing(secrets: readonly SecretView[], now?: number): string[] {
@@ -44,7 +41,5 @@ export function secretListing(secrets: readonly SecretView[], now?: number): str
 
 export async function secretRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSecretName(args[0]!) };
-  const view = await connect(context).call('DELETE /v1/secrets/{name}', { path });
-  if (context.json) return context.out.document(view);
-  context.out.print(plain(view.name));
+  await printAnswer(context, connect(context).call('DELETE /v1/secrets/{name}', { path }), (view) => plain(view.name));
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { during } from '../../../client/output/progress.ts';
@@ -13,15 +14,13 @@ type Options = { readonly plugins?: string };
 
 export async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const body = options.plugins === undefined ? {} : { plugins: absolute(options.plugins, '--plugins') };
-  const volumes = await connect(context).call('POST /v1/volumes', { body });
-  if (context.json) return context.out.document(volumes);
-  context.out.print(...volumes.map(({ name }) => plain(name)));
+  const asked = connect(context).call('POST /v1/volumes', { body });
+  await printAnswer(context, asked, (volumes) => volumes.map(({ name }) => plain(name)));
 }
 
 export async function volumeCreate(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('POST /v1/volumes/named', { body: { name: newVolume(args[0]!) } });
-  if (context.json) return context.out.document(view);
-  context.out.print(nameCell(view));
+  const asked = connect(context).call('POST /v1/volumes/named', { body: { name: newVolume(args[0]!) } });
+  await printAnswer(context, asked, nameCell);
 }
 
 export async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
@@ -60,9 +59,7 @@ export async function volumeRestore(context: Context, { args }: Invocation): Pro
 export async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
   const folder = absolute(args[0]!, 'FOLDER');
   const asked = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
-  const view = await during(context.out, 'copying volumes', asked);
-  if (context.json) return context.out.document(view);
-  context.out.print(...migrated(view));
+  const view = await printAnswer(context, asked, migrated, { doing: 'copying volumes' });
   for (const { from, reason } of view.left) context.out.warn(`left ${from}: ${reason}`);
   if (view.migrated.length + view.left.length === 0) context.out.say(`${folder} has no volumes with older names`);
 }

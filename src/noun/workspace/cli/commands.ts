@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { counted } from '../../../client/output/count.ts';
@@ -12,9 +13,7 @@ import { commits } from './apply-report.ts';
 export async function undo(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   const asked = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
-  const view = await during(context.out, `undoing the last apply of ${name}`, asked);
-  if (context.json) return context.out.document(view);
-  context.out.print(...takenBack(view));
+  await printAnswer(context, asked, takenBack, { doing: `undoing the last apply of ${name}` });
 }
 
 export function takenBack({ sandboxes, paths }: UndoView): string[] {
@@ -35,9 +34,7 @@ export async function snapshot(context: Context, { args: [typed, label] }: Invoc
   const name = checkSandboxName(typed!);
   const body = label === undefined ? {} : { label };
   const asked = connect(context).call('POST /v1/sandboxes/{name}/snapshots', { path: { name }, body });
-  const view = await during(context.out, `taking a snapshot of ${name}`, asked);
-  if (context.json) context.out.document(view);
-  else context.out.print(plain(view.id));
+  await printAnswer(context, asked, (view) => plain(view.id), { doing: `taking a snapshot of ${name}` });
 }
 
 export async function restore(context: Context, { args }: Invocation): Promise<void> {
@@ -47,9 +44,7 @@ export async function restore(context: Context, { args }: Invocation): Promise<v
     path: { name },
     body: { snapshot: args[1]! },
   });
-  const view = await during(context.out, `restoring ${name}`, asked);
-  if (context.json) return context.out.document(view);
-  context.out.print(...restored(name, view));
+  await printAnswer(context, asked, (view) => restored(name, view), { doing: `restoring ${name}` });
 }
 
 export function restored(name: string, { restored: now, before }: RestoreView): string[] {
@@ -67,7 +62,5 @@ export async function fork(context: Context, { args }: Invocation): Promise<void
   const [name, ...names] = args.map(checkSandboxName);
   const body = names.length === 0 ? {} : { names };
   const asked = connect(context).call('POST /v1/sandboxes/{name}/fork', { path: { name: name! }, body });
-  const views = await during(context.out, `forking ${name}`, asked);
-  if (context.json) return context.out.document(views);
-  context.out.print(...views.map((view) => plain(view.name)));
+  await printAnswer(context, asked, (views) => views.map((view) => plain(view.name)), { doing: `forking ${name}` });
 }
