@@ -2,7 +2,7 @@
  * The command line: what a command is.
  *
  * Commands are data. Each area of the README's command table is a folder with a table in the file of the folder's name;
- * `noun/cli.ts` joins the tables. The parser, the help and the completion scripts are made from them, and the file with
+ * `noun/cli.ts` joins the tables. The parser, the help and completion are made from them, and the file with
  * a command's function is loaded only when the command runs.
  *
  * Output. Results go to stdout; notes, warnings, progress and errors go to stderr. With `--json` stdout carries one JSON
@@ -54,7 +54,7 @@ export interface Area {
 
 export type NameSources = Readonly<Record<string, NameSource>>;
 
-/** One kind of names that `carrel __names KIND` prints for completion. */
+/** One kind of names that completion offers. */
 export interface NameSource {
   /** A shell splits the printed words, so that words of any other form are left out. */
   readonly pattern: RegExp;
@@ -119,6 +119,6 @@ export interface OptionEntry {
   readonly choices?: readonly string[];
   readonly repeat?: boolean;
   readonly hidden?: boolean;
-  /** The kind of `names` that its value completes to; undefined: its choices, or files. */
+  /** The kind of `names` that its value completes to, or `folders`; undefined: its choices, or files. */
   readonly completes?: string;
 }

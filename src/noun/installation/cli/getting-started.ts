@@ -28,12 +28,21 @@ export const gettingStarted: Area = {
       load: async () => (await import('../../../client/completion/command.ts')).completion,
     },
     {
+      name: '__complete',
+      summary: 'what can follow the words after --, for completion scripts',
+      args: '<SHELL>',
+      takesPaths: true,
+      hidden: true,
+      examples: ['__complete fish -- ls --'],
+      load: async () => (await import('../../sandbox/cli/complete.ts')).complete,
+    },
+    {
       name: '__names',
-      summary: 'names of sandboxes or other things, for completion',
+      summary: 'names of sandboxes or other things, for completion scripts of older builds',
       args: '[KIND] [OF]',
       hidden: true,
       examples: ['__names sandbox'],
-      load: async () => (await import('../../sandbox/cli/names.ts')).names,
+      load: async () => (await import('../../sandbox/cli/complete.ts')).printNames,
     },
   ],
 };

@@ -1,5 +1,7 @@
 import type { Context, Invocation } from '../../../client/cli.ts';
 import type { Client } from '../../../client/client.ts';
+import { candidatesAt } from '../../../client/completion/candidates.ts';
+import { shells } from '../../../client/completion/script.ts';
 import { connectRunning } from '../../../client/connect/connect.ts';
 import { FirstBytes } from '../../../lib/process/collect.ts';
 import { checkSandboxName } from '../../../model/name.ts';
@@ -12,13 +14,30 @@ const maxBytes = 64 * 1024;
 
 const harmless = /^[\w@%+=,./-]+$/;
 
-/** Prints names for completion scripts. It is quick, prints nothing on an error, and starts no daemon. */
-export async function names(context: Context, { args }: Invocation): Promise<void> {
-  const [kind = 'sandboxes', of = ''] = args;
+/**
+ * Prints what can follow the words up to the cursor, for completion scripts. It is quick, prints nothing on an error, and
+ * starts no daemon.
+ */
+export async function complete(context: Context, { args, command }: Invocation): Promise<void> {
+  const shell = shells.get(args[0] ?? '');
+  const typed = shell?.words(command) ?? [];
+  if (shell === undefined || typed.length === 0) return;
+  const found = await candidatesAt(context.table, typed, (kind, of) => names(context, kind, of));
+  context.out.print(...shell.lines(found, command));
+}
+
+/** Prints names for completion scripts that an older build wrote. */
+export async function printNames(context: Context, { args }: Invocation): Promise<void> {
+  const [kind, of] = args;
+  context.out.print(...(await names(context, kind ?? 'sandboxes', of)));
+}
+
+async function names(context: Context, kind: string, of = ''): Promise<readonly string[]> {
   try {
-    context.out.print(...(await listed(context, kind, of)));
+    return await listed(context, kind, of);
   } catch {
-    // No daemon runs, or the kind is unknown: it prints no names, ignoring.
+    // No daemon runs, or the kind is unknown: there are no names, ignoring.
+    return [];
   }
 }
 
