@@ -13,7 +13,6 @@ import type { SandboxView } from '../api.ts';
 import { create } from './create.ts';
 import { warnAboutFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
-import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 import { showUntilEnd } from './stream/interactive.ts';
 import { chosenStreams, type StreamChoice } from './stream/stream-options.ts';
@@ -64,6 +63,14 @@ async function join(
   } finally {
     socket.destroy();
   }
+}
+
+/** Says which connections were refused, and the command that allows them. */
+function warnRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
+  if (refused.length === 0) return;
+  out.warn(`no rule of ${name} allows ${refused.join(', ')}`);
+  const hint = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);
+  out.say(`  hint: ${hint}`);
 }
 
 /** `--rm` does not remove a sandbox with unapplied changes: this warns that the sandbox was kept. */
