@@ -106,5 +106,5 @@ function projectAt(place: string): string {
   const folder = absolute(place, 'PROJECT');
   if (existsSync(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
   const what = sandboxNamePattern.test(place) ? 'neither a sandbox nor a folder' : 'not a folder';
-  throw new Fault('not_found', `${printable(place)} is ${what}`, { hint: 'carrel ls -a lists sandboxes.' });
+  throw new Fault('not_found', `${printable(place)} is ${what}`, { hint: 'carrel ls lists sandboxes.' });
 }
