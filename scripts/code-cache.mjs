@@ -17,7 +17,7 @@ import { Script } from 'node:vm';
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
 
 /** These commands need a daemon; a command starts one if none answers. */
-const asking = [['ls'], ['status', '--json'], ['logs', 'none']];
+const asking = [['ls'], ['status', '--json'], ['logs', 'none'], ['__complete', 'bash', '--', 'carrel show ']];
 const plain = [['--help'], ['run', '--help'], ['exec', '--help']];
 /** Argument of a command line that the process of the daemon started. */
 const answered = 'answered';

@@ -2,8 +2,8 @@
  * The command line: what a command is.
  *
  * Commands are data. Each area of the README's command table is a folder with a table in the file of the folder's name;
- * `noun/cli.ts` joins the tables. The parser, the help and the completion scripts are made from them, and a command's
- * own file is loaded only when it runs.
+ * `noun/cli.ts` joins the tables. The parser, the help and completion are made from them, and the file with
+ * a command's function is loaded only when the command runs.
  *
  * Output. Results go to stdout; notes, warnings, progress and errors go to stderr. With `--json` stdout carries one JSON
  * document, or one a line for streams, and stderr carries errors only, as JSON too. An error says what failed, on what and
@@ -37,7 +37,7 @@ export interface Invocation<Options = object> {
   readonly command: readonly string[];
 }
 
-/** The default export of a command's file. Resolves to the exit code; undefined is 0. */
+/** The function of a command. Resolves to the exit code; undefined is 0. */
 export type Perform<Options = never> = (
   context: Context,
   invocation: Invocation<Options>,
@@ -54,7 +54,7 @@ export interface Area {
 
 export type NameSources = Readonly<Record<string, NameSource>>;
 
-/** One kind of names that `carrel __names KIND` prints for completion. */
+/** One kind of names that completion offers. */
 export interface NameSource {
   /** A shell splits the printed words, so that words of any other form are left out. */
   readonly pattern: RegExp;
@@ -106,7 +106,8 @@ export interface CommandEntry {
    */
   readonly completes?: string | readonly string[];
   readonly hidden?: boolean;
-  readonly load: () => Promise<{ readonly default: Perform }>;
+  /** `async () => (await import('./commands.ts')).userLs`: the file is loaded when the command runs. */
+  readonly load: () => Promise<Perform>;
 }
 
 export interface OptionEntry {
@@ -118,6 +119,6 @@ export interface OptionEntry {
   readonly choices?: readonly string[];
   readonly repeat?: boolean;
   readonly hidden?: boolean;
-  /** The kind of `names` that its value completes to; undefined: its choices, or files. */
+  /** The kind of `names` that its value completes to, or `folders`; undefined: its choices, or files. */
   readonly completes?: string;
 }

@@ -58,9 +58,9 @@ function contextOf({ home, user }: GlobalOptions, out: Output): Context {
 }
 
 async function perform(entry: CommandEntry, context: Context, invocation: Invocation): Promise<number> {
-  const { default: command } = await entry.load();
   // The table pairs each command with its own options, which the compiler cannot see through the parser.
-  return (await (command as Perform<object>)(context, invocation)) ?? 0;
+  const command = (await entry.load()) as Perform<object>;
+  return (await command(context, invocation)) ?? 0;
 }
 
 /** Reads the words without parsing them, because an error in the arguments is reported before parsing is done. */

@@ -39,7 +39,7 @@ function entry(name: string, agent: string): CommandEntry {
     takesCommand: true,
     completes: 'files',
     examples: [`${name} .`, `${name} . --new --network npm,github`],
-    load: async () => ({ default: (await import('./open.ts')).opens(agent) }),
+    load: async () => (await import('./open.ts')).opens(agent),
   };
 }
 
@@ -52,7 +52,7 @@ export const agent: Area = {
       name: 'agent ls',
       summary: 'list the agents, where their programs are, and their keys',
       examples: ['agent ls'],
-      load: () => import('./ls.ts'),
+      load: async () => (await import('./commands.ts')).ls,
     },
     {
       name: 'agent login',
@@ -61,7 +61,7 @@ export const agent: Area = {
       args: '<AGENT>',
       completes: Object.keys(terminalAgents),
       examples: ['agent login claude'],
-      load: () => import('./login.ts'),
+      load: async () => (await import('./commands.ts')).login,
     },
     {
       name: 'agent install',
@@ -70,7 +70,7 @@ export const agent: Area = {
       args: '<AGENT> [VERSION]',
       completes: Object.keys(terminalAgents),
       examples: ['agent install claude', 'agent install codex 0.166.0'],
-      load: () => import('./install.ts'),
+      load: async () => (await import('./install.ts')).install,
     },
   ],
 };

@@ -19,7 +19,7 @@ import { unknownAgent } from './unknown.ts';
 
 const maxOutputBytes = 1024 ** 2;
 
-export default async function install(context: Context, { args }: Invocation): Promise<void> {
+export async function install(context: Context, { args }: Invocation): Promise<void> {
   const [agent, wanted = 'latest'] = args as [string, string?];
   if (!Object.hasOwn(terminalAgents, agent)) throw unknownAgent(agent);
   const client = connect(context);

@@ -11,7 +11,7 @@ export const mcp: Area = {
       args: '<NAME>',
       completes: 'sandbox',
       examples: ['mcp ls project-claude'],
-      load: () => import('./mcp-ls.ts'),
+      load: async () => (await import('./commands.ts')).mcpLs,
     },
   ],
 };

@@ -15,7 +15,7 @@ const maxInputBytes = 1024 ** 2;
  * Uses no daemon, because a hook runs this before every command. The rules are a file that only the owner can write, so
  * no sandbox can change the policy.
  */
-export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
+export async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
   const call: AgentToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
   const verdict = await verdictOn(call, context);
   context.out.document(options.hook ? hookAnswer(verdict) : verdict, 0);

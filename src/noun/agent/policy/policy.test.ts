@@ -187,6 +187,7 @@ describe('the policy asks for', () => {
         'time carrel ls',
         '! carrel ls',
         'carrel __names',
+        'carrel __complete bash -- ls',
         'carrel show constructor --toString',
         'carrel ls --toString',
       ],

@@ -42,13 +42,13 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['project add .', 'project add ~/shop --name shop --test "npm test"'],
-    load: () => import('../../project/cli/add.ts'),
+    load: async () => (await import('../../project/cli/commands.ts')).projectAdd,
   },
   {
     name: 'project ls',
     summary: 'list projects',
     examples: ['project ls'],
-    load: () => import('../../project/cli/ls.ts'),
+    load: async () => (await import('../../project/cli/commands.ts')).projectLs,
   },
   {
     name: 'project show',
@@ -56,7 +56,7 @@ const commands: readonly CommandEntry[] = [
     args: '<ID>',
     completes: 'projects',
     examples: ['project show shop'],
-    load: () => import('../../project/cli/show.ts'),
+    load: async () => (await import('../../project/cli/commands.ts')).projectShow,
   },
   {
     name: 'project rm',
@@ -65,7 +65,7 @@ const commands: readonly CommandEntry[] = [
     completes: 'projects',
     options: [{ flags: '-f, --force', summary: 'also if its sandbox has changes that were not applied' }],
     examples: ['project rm shop'],
-    load: () => import('../../project/cli/rm.ts'),
+    load: async () => (await import('../../project/cli/commands.ts')).projectRm,
   },
   {
     name: 'hub token',
@@ -81,7 +81,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: ['ls', 'rm'],
     examples: ['hub token --project shop --tools files,code --expires 30d', 'hub token ls'],
-    load: () => import('./token.ts'),
+    load: async () => (await import('./token.ts')).hubToken,
   },
   {
     name: 'hub serve',
@@ -95,7 +95,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--tools <GROUPS>', field: 'groups', summary: toolsText },
     ],
     examples: ['hub serve', 'hub serve --project shop'],
-    load: () => import('./serve.ts'),
+    load: async () => (await import('./serve.ts')).hubServe,
   },
   {
     name: 'hub connect',
@@ -107,26 +107,26 @@ const commands: readonly CommandEntry[] = [
       { flags: '--tools <GROUPS>', summary: toolsText },
     ],
     examples: ['hub connect --client claude-code --write'],
-    load: () => import('./connect.ts'),
+    load: async () => (await import('./connect.ts')).hubConnect,
   },
   {
     name: 'hub spoke',
     summary: 'print the program that connects a project elsewhere to the hub: one file for Node 20 or newer',
     examples: ['hub spoke'],
-    load: () => import('./spoke.ts'),
+    load: async () => (await import('./commands.ts')).hubSpoke,
   },
   {
     name: 'hub tools',
     summary: 'list the tools of the hub',
     examples: ['hub tools'],
-    load: () => import('./tools.ts'),
+    load: async () => (await import('./commands.ts')).hubTools,
   },
   {
     name: 'hub call',
     summary: 'call one tool with JSON, such as read_file \'{"project":"shop","path":"README.md"}\'',
     args: '<TOOL> [JSON]',
     examples: ['hub call list_projects', 'hub call read_file \'{"project":"shop","path":"README.md"}\''],
-    load: () => import('./call.ts'),
+    load: async () => (await import('./commands.ts')).hubCall,
   },
 ];
 

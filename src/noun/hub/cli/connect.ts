@@ -16,7 +16,7 @@ interface Options {
   readonly tools?: string;
 }
 
-export default async function hubConnect(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function hubConnect(context: Context, { options }: Invocation<Options>): Promise<void> {
   const client = mcpClients().find(({ name }) => name === options.client);
   if (client) {
     const entry = serverEntry(context, serveOptions(options), client.hasPath);

@@ -12,7 +12,7 @@ interface Options {
   readonly tools?: string;
 }
 
-export default async function hubServe(context: Context, { options }: Invocation<Options>): Promise<number> {
+export async function hubServe(context: Context, { options }: Invocation<Options>): Promise<number> {
   const socket = await connect(context).upgrade('GET /v1/hub/connect', undefined, seenBy(options));
   if (process.stdin.isTTY)
     context.out.note('waiting for MCP messages on stdin; an MCP client usually starts this command');

@@ -1,5 +1,7 @@
 /** Makes, lists and revokes tokens for the hub. */
+
 import { resolve } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -21,7 +23,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [word, ...ids] = args;
   if (word === undefined) return create(context, options);
   const verb = canonicalVerb(word);
@@ -69,10 +71,8 @@ function explanation({ id, projects, groups, expiresAt }: NewToken): string[] {
 }
 
 async function list(context: Context): Promise<void> {
-  const tokens = await connect(context).call('GET /v1/hub/tokens');
-  if (context.json) return context.out.document(tokens);
-  if (tokens.length === 0) return context.out.note('no tokens; make one with: carrel hub token --project ID');
-  context.out.print(...tokenListing(tokens));
+  const asked = connect(context).call('GET /v1/hub/tokens');
+  await printAnswer(context, asked, tokenListing, { empty: 'no tokens; make one with: carrel hub token --project ID' });
 }
 
 export function tokenListing(tokens: readonly TokenView[], now = Date.now()): string[] {

@@ -15,13 +15,13 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['image build .', 'image build . --offline'],
-    load: () => import('./build.ts'),
+    load: async () => (await import('./commands.ts')).imageBuild,
   },
   {
     name: 'image ls',
     summary: 'list images for --image',
     examples: ['image ls'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./commands.ts')).imageLs,
   },
   {
     name: 'image rm',
@@ -30,7 +30,7 @@ const commands: readonly CommandEntry[] = [
     fields: { name: 'NAME' },
     completes: 'images',
     examples: ['image rm carrel-sandbox-acme-shop'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./commands.ts')).imageRm,
   },
 ];
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ImageView } from '../api.ts';
+import { imageListing } from './commands.ts';
 import { stepLine } from './image.ts';
-import { imageListing } from './ls.ts';
 
 test('each build step is one line with an aligned number', () => {
   const step = { kind: 'step', number: 3, total: 12, title: 'RUN  a\tb' } as const;

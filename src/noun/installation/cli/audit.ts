@@ -20,7 +20,7 @@ export interface AuditRow {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export default async function audit(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function audit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const query = {
     ...(options.after === undefined ? {} : { after: parseCount(options.after, '--after') }),
     ...(options.follow ? { follow: true } : {}),

@@ -31,7 +31,7 @@ type Piece = {
 
 const defaultOlder = '7d';
 
-export default async function clean(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function clean(context: Context, { options }: Invocation<Options>): Promise<void> {
   const { out, json } = context;
   const client = connect(context);
   const olderMs = options.older === '0' ? 0 : parseDuration(options.older ?? defaultOlder, '--older');

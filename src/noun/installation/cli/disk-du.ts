@@ -1,6 +1,6 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { during } from '../../../client/output/progress.ts';
 import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
@@ -11,12 +11,12 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function du(context: Context, { options }: Invocation<Options>): Promise<void> {
-  const { out } = context;
-  const view = await during(out, 'measuring', connect(context).call('GET /v1/disk'));
-  if (context.json) return out.document(view);
-  out.print(...diskTable(view, options.all ?? false));
-  out.note(`${formatSize(view.freeBytes)} free; carrel clean frees what is not needed`);
+export async function du(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const asked = connect(context).call('GET /v1/disk');
+  const { freeBytes } = await printAnswer(context, asked, (view) => diskTable(view, options.all ?? false), {
+    doing: 'measuring',
+  });
+  context.out.note(`${formatSize(freeBytes)} free; carrel clean frees what is not needed`);
 }
 
 /** One line for each kind, or with `all` also one for each name. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import type { Colour, Output } from '../../../client/output/output.ts';
-import { during } from '../../../client/output/progress.ts';
 import { tableRows } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { faultTable } from '../../../model/fault.ts';
@@ -16,11 +16,11 @@ const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark:
   failure: ['✗', 'red'],
 };
 
-export default async function doctor(context: Context): Promise<number> {
-  const { out } = context;
-  const rows = await during(out, 'examining this machine', connect(context).call('GET /v1/doctor'));
-  if (out.json) out.document(rows);
-  else out.print(...findings(rows, out));
+export async function doctor(context: Context): Promise<number> {
+  const asked = connect(context).call('GET /v1/doctor');
+  const rows = await printAnswer(context, asked, (probes) => findings(probes, context.out), {
+    doing: 'examining this machine',
+  });
   return rows.some(({ level }) => level === 'failure') ? faultTable.unsupported.exit : 0;
 }
 

@@ -10,7 +10,7 @@ import { Fault } from '../../../model/fault.ts';
 /** How many daemons may be killed while they stop sandboxes before `down --all` gives up. */
 const maxKilled = 3;
 
-export default async function down(context: Context, { options }: Invocation<{ all?: boolean }>): Promise<void> {
+export async function down(context: Context, { options }: Invocation<{ all?: boolean }>): Promise<void> {
   const work = options.all === true ? endAll(context) : end(connectRunning(context), false);
   const stopped = await during(context.out, 'waiting for the daemon to end', work);
   if (context.json) return context.out.document({ running: false, stopped: stopped ?? [] });

@@ -1,16 +1,14 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import type { Output } from '../../../client/output/output.ts';
-import { during } from '../../../client/output/progress.ts';
 import { tableRows } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import type { EngineView } from '../api/engine.ts';
 
-export default async function engineLs(context: Context): Promise<void> {
-  const { out } = context;
-  const engines = await during(out, 'asking the engines', connect(context).call('GET /v1/engines'));
-  if (context.json) return out.document(engines);
-  out.print(...engineListing(engines, out));
+export async function engineLs(context: Context): Promise<void> {
+  const asked = connect(context).call('GET /v1/engines');
+  await printAnswer(context, asked, (engines) => engineListing(engines, context.out), { doing: 'asking the engines' });
 }
 
 /** A row for each engine; below an unusable one, the reason and a hint. */

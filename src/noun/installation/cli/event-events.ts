@@ -12,7 +12,7 @@ interface Options {
   readonly after?: string;
 }
 
-export default async function events(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function events(context: Context, { options }: Invocation<Options>): Promise<void> {
   // 0: from the oldest event that is kept.
   const after = options.after === undefined ? 0 : parseCount(options.after, '--after');
   const client = connect(context);

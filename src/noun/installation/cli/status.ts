@@ -7,7 +7,7 @@ import { plain } from '../../../client/output/text.ts';
 import { isFault } from '../../../model/fault.ts';
 import type { AnswerOf } from '../../routes.ts';
 
-export default async function status(context: Context): Promise<void> {
+export async function status(context: Context): Promise<void> {
   const found = await ask(context);
   if (context.json) return context.out.document(found ? { running: true, ...found } : { running: false });
   if (!found) {

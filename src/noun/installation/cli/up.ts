@@ -24,7 +24,7 @@ interface Options {
   readonly port?: string;
 }
 
-export default async function up(context: Context, { options }: Invocation<Options>): Promise<number> {
+export async function up(context: Context, { options }: Invocation<Options>): Promise<number> {
   const { openFleetFile, requireFleetFile } = await import('../../../client/project-file/file.ts');
   const file = options.dryRun || options.yes ? requireFleetFile(options.file) : openFleetFile(options.file);
   const port = portOf(options.port);

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { parseCount } from '../../../client/option.ts';
@@ -12,7 +13,7 @@ interface Options {
   readonly limit?: string;
 }
 
-export default async function memoryBank(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function memoryBank(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [verb, ...rest] = args;
   if (verb === 'log' && rest.length <= 1) return log(context, rest[0], options);
   if (verb === 'restore' && rest.length === 2) return restore(context, rest[0]!, rest[1]!);
@@ -27,17 +28,15 @@ async function log(context: Context, path: string | undefined, { diff, limit }: 
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
     ...(diff ? { diffs: 'true' as const } : {}),
   };
-  const versions = await connect(context).call('GET /v1/memory/bank/log', { query });
-  if (context.json) return context.out.document(versions);
-  context.out.print(...versions.flatMap(linesOf));
-  if (versions.length === 0) context.out.note('no versions; carrel run --memory-bank gives a sandbox the memory bank');
+  const asked = connect(context).call('GET /v1/memory/bank/log', { query });
+  await printAnswer(context, asked, (versions) => versions.flatMap(linesOf), {
+    empty: 'no versions; carrel run --memory-bank gives a sandbox the memory bank',
+  });
 }
 
 async function restore(context: Context, path: string, version: string): Promise<void> {
   const body = { path: checkBankPath(path), version: parseCount(version, 'VERSION', 1) };
-  const made = await connect(context).call('POST /v1/memory/bank/restore', { body });
-  if (context.json) return context.out.document(made);
-  context.out.print(...linesOf(made));
+  await printAnswer(context, connect(context).call('POST /v1/memory/bank/restore', { body }), linesOf);
 }
 
 function linesOf({ path, version, at, act, by, bytes, isKept, diff }: BankVersionView): string[] {

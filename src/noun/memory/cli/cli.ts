@@ -42,7 +42,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--key <KEY>', field: 'key', summary: 'the same key twice is one note' },
     ],
     examples: ['memory save "The test database listens on port 5433." --project .'],
-    load: () => import('./save.ts'),
+    load: async () => (await import('./commands.ts')).memorySave,
   },
   {
     name: 'memory search',
@@ -57,14 +57,14 @@ const commands: readonly CommandEntry[] = [
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 10, at most 100)' },
     ],
     examples: ['memory search how the parser handles tabs'],
-    load: () => import('./search.ts'),
+    load: async () => (await import('./commands.ts')).memorySearch,
   },
   {
     name: 'memory get',
     summary: 'print one note',
     args: '<ID>',
     examples: ['memory get 01JD8Q4Z7W3V5T1N9R2B6C8D0E'],
-    load: () => import('./get.ts'),
+    load: async () => (await import('./commands.ts')).memoryGet,
   },
   {
     name: 'memory ls',
@@ -77,7 +77,7 @@ const commands: readonly CommandEntry[] = [
       { flags: '--limit <N>', field: 'limit', summary: 'at most N notes (default 50, at most 1000)' },
     ],
     examples: ['memory ls --project . --limit 20'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./commands.ts')).memoryLs,
   },
   {
     name: 'memory rm',
@@ -90,14 +90,14 @@ const commands: readonly CommandEntry[] = [
       { flags: '--chroma', summary: 'instead of notes, all that your sandboxes have in the Chroma server' },
     ],
     examples: ['memory rm 01JD8Q4Z7W3V5T1N9R2B6C8D0E'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./rm.ts')).memoryRm,
   },
   {
     name: 'memory export',
     summary: 'print all notes with their vectors, one JSON document a line',
     options: [project, sandbox, collection],
     examples: ['memory export > notes.jsonl'],
-    load: () => import('./export.ts'),
+    load: async () => (await import('./commands.ts')).memoryExport,
   },
   {
     name: 'memory import',
@@ -106,13 +106,13 @@ const commands: readonly CommandEntry[] = [
     usage: '[options] FILE|-',
     options: [project, sandbox],
     examples: ['memory import notes.ndjson'],
-    load: () => import('./import.ts'),
+    load: async () => (await import('./import.ts')).memoryImport,
   },
   {
     name: 'memory stats',
     summary: 'count notes and show how much of the quota they use',
     examples: ['memory stats'],
-    load: () => import('./stats.ts'),
+    load: async () => (await import('./commands.ts')).memoryStats,
   },
   {
     name: 'memory install',
@@ -122,7 +122,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--force', summary: 'also if it is there already' }],
     completes: ['chroma', 'embeddings'],
     examples: ['memory install', 'memory install embeddings'],
-    load: () => import('./install.ts'),
+    load: async () => (await import('./install.ts')).memoryInstall,
   },
 ];
 
@@ -138,7 +138,7 @@ const bank: CommandEntry = {
   ],
   completes: ['log', 'restore'],
   examples: ['memory bank log shop/decisions.md --diff', 'memory bank restore shop/decisions.md 3'],
-  load: () => import('./bank.ts'),
+  load: async () => (await import('./bank.ts')).memoryBank,
 };
 
 export const memory: Area = { heading: 'Memory:', groups, commands: [...commands, bank] };

@@ -10,10 +10,7 @@ import { type PlaceOptions, placeOf } from './place.ts';
 const maxNotes = 50;
 const maxChars = 2_000_000;
 
-export default async function memoryImport(
-  context: Context,
-  { args, options }: Invocation<PlaceOptions>,
-): Promise<void> {
+export async function memoryImport(context: Context, { args, options }: Invocation<PlaceOptions>): Promise<void> {
   const client = connect(context);
   const place = placeOf(options);
   const total = { saved: 0, refused: [] as { id: string; reason: string }[] };

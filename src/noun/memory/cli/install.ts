@@ -20,7 +20,7 @@ import {
 const installMs = 15 * 60_000;
 const unfinished = /^\.(\d+)-.*\.new$/;
 
-export default async function memoryInstall(
+export async function memoryInstall(
   context: Context,
   { args, options }: Invocation<{ force?: boolean }>,
 ): Promise<void> {

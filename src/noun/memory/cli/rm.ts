@@ -10,7 +10,7 @@ interface Options extends PlaceOptions {
   readonly chroma?: boolean;
 }
 
-export default async function memoryRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function memoryRm(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const client = connect(context);
   const { where, all, chroma } = options;
   const selection = {

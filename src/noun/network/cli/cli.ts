@@ -18,7 +18,7 @@ const netCommands: readonly CommandEntry[] = [
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
     examples: ['net allow ada example.com:443', 'net allow ada npm'],
-    load: () => import('./allow.ts'),
+    load: async () => (await import('./commands.ts')).netAllow,
   },
   {
     name: 'net deny',
@@ -28,13 +28,13 @@ const netCommands: readonly CommandEntry[] = [
     usage: 'NAME HOST[:PORT]…',
     completes: 'sandbox',
     examples: ['net deny ada example.com:443'],
-    load: () => import('./deny.ts'),
+    load: async () => (await import('./commands.ts')).netDeny,
   },
   {
     name: 'net presets',
     summary: 'list names for the hosts that tools need, for --network and net allow',
     examples: ['net presets', 'run --network npm,github . -- npm ci'],
-    load: () => import('./presets.ts'),
+    load: async () => (await import('./commands.ts')).netPresets,
   },
   {
     name: 'net explain',
@@ -44,7 +44,7 @@ const netCommands: readonly CommandEntry[] = [
     examples: ['net explain registry.npmjs.org', 'net explain agent github.com:22'],
     fields: { asked: 'HOST:PORT' },
     completes: 'sandbox',
-    load: () => import('./explain.ts'),
+    load: async () => (await import('./explain.ts')).netExplain,
   },
   {
     name: 'net follow',
@@ -52,7 +52,7 @@ const netCommands: readonly CommandEntry[] = [
     args: '[NAME]',
     completes: 'sandbox',
     examples: ['net follow', 'net follow agent'],
-    load: () => import('./follow.ts'),
+    load: async () => (await import('./follow.ts')).netFollow,
   },
   {
     name: 'net log',
@@ -64,7 +64,7 @@ const netCommands: readonly CommandEntry[] = [
     ],
     completes: 'sandboxes',
     examples: ['net log ada --tail 20', 'net log ada --follow'],
-    load: () => import('./log.ts'),
+    load: async () => (await import('./log.ts')).netLog,
   },
 ];
 
@@ -80,9 +80,14 @@ const portCommands: readonly CommandEntry[] = [
     ],
     completes: 'sandbox',
     examples: ['port add web 3000', 'port add web 3000:8080'],
-    load: () => import('./port-add.ts'),
+    load: async () => (await import('./commands.ts')).portAdd,
   },
-  { name: 'port ls', summary: 'list forwarded ports', examples: ['port ls'], load: () => import('./port-ls.ts') },
+  {
+    name: 'port ls',
+    summary: 'list forwarded ports',
+    examples: ['port ls'],
+    load: async () => (await import('./commands.ts')).portLs,
+  },
   {
     name: 'port rm',
     summary: 'stop forwarding a port',
@@ -91,7 +96,7 @@ const portCommands: readonly CommandEntry[] = [
     usage: 'NAME PORT[:HOSTPORT]',
     completes: 'sandbox',
     examples: ['port rm web 3000:8080'],
-    load: () => import('./port-rm.ts'),
+    load: async () => (await import('./commands.ts')).portRm,
   },
 ];
 
@@ -127,13 +132,13 @@ const credentialCommands: readonly CommandEntry[] = [
       'credential add claude --preset anthropic --secret ANTHROPIC_API_KEY',
       'credential add local --preset openai --host http://127.0.0.1:4000 --secret GATEWAY_KEY',
     ],
-    load: () => import('./credential-add.ts'),
+    load: async () => (await import('./credential-commands.ts')).credentialAdd,
   },
   {
     name: 'credential ls',
     summary: 'list credentials and their hosts, without the keys',
     examples: ['credential ls'],
-    load: () => import('./credential-ls.ts'),
+    load: async () => (await import('./credential-commands.ts')).credentialLs,
   },
   {
     name: 'credential rm',
@@ -141,7 +146,7 @@ const credentialCommands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'credentials',
     examples: ['credential rm claude'],
-    load: () => import('./credential-rm.ts'),
+    load: async () => (await import('./credential-commands.ts')).credentialRm,
   },
 ];
 

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import type { Output } from '../../../client/output/output.ts';
@@ -8,21 +9,19 @@ import type { ExplainView, PresetExplainView } from '../api.ts';
 
 const httpsPort = 443;
 
-export default async function netExplain(context: Context, { args }: Invocation): Promise<void> {
+export async function netExplain(context: Context, { args }: Invocation): Promise<void> {
   if (args[1] === undefined) return explainDefault(context, args[0]!);
   const path = { name: checkSandboxName(args[0]!) };
   const asked = endpointText(parseEndpoint(args[1], httpsPort));
-  const view = await connect(context).call('POST /v1/sandboxes/{name}/network/explain', { path, body: { asked } });
-  if (context.json) return context.out.document(view);
-  context.out.print(...explanation(view, path.name, context.out));
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/network/explain', { path, body: { asked } });
+  await printAnswer(context, answer, (view) => explanation(view, path.name, context.out));
 }
 
 /** Explains the default rules when no sandbox is named. */
 async function explainDefault(context: Context, place: string): Promise<void> {
   const asked = endpointText(parseEndpoint(place, httpsPort));
-  const view = await connect(context).call('POST /v1/network/explain', { body: { asked } });
-  if (context.json) return context.out.document(view);
-  context.out.print(...defaultExplanation(view, context.out));
+  const answer = connect(context).call('POST /v1/network/explain', { body: { asked } });
+  await printAnswer(context, answer, (view) => defaultExplanation(view, context.out));
 }
 
 export function defaultExplanation(

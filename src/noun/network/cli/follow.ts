@@ -17,7 +17,7 @@ interface Refused {
 
 const interrupt = '\u0003';
 
-export default async function netFollow(context: Context, { args }: Invocation): Promise<void> {
+export async function netFollow(context: Context, { args }: Invocation): Promise<void> {
   const { out, json } = context;
   const client = connect(context);
   const names = args.length === 0 ? await running(client) : [checkSandboxName(args[0]!)];

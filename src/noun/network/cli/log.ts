@@ -32,7 +32,7 @@ export function attemptLine(line: NetworkLogLine, out: Output): string {
   return table([cells(line, out)], null).join('\n');
 }
 
-export default async function netLog(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function netLog(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const query = {
     ...(options.follow ? { follow: true } : {}),
     ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),

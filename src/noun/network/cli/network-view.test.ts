@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Output } from '../../../client/output/output.ts';
 import { parsePorts } from '../model/published.ts';
+import { portListing } from './commands.ts';
 import { explanation } from './explain.ts';
 import { listing, type NetworkLogLine } from './log.ts';
-import { portListing } from './port-ls.ts';
 
 const out = new Output(false, { write: () => {} }, { write: () => {} }, {});
 

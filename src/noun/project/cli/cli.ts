@@ -9,7 +9,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'convert the carrel.yaml here to a docker-compose.yml and print it',
     options: [{ flags: '--file <FILE>', field: 'file', summary: 'read this file instead of ./carrel.yaml' }],
     examples: ['compose', 'compose --file carrel.yaml'],
-    load: () => import('./compose.ts'),
+    load: async () => (await import('./compose.ts')).compose,
   },
 ];
 

@@ -21,9 +21,14 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     examples: ['room create plans', 'room create plans --keep-days 30'],
-    load: () => import('./create.ts'),
+    load: async () => (await import('./commands.ts')).roomCreate,
   },
-  { name: 'room ls', summary: 'list rooms', examples: ['room ls'], load: () => import('./ls.ts') },
+  {
+    name: 'room ls',
+    summary: 'list rooms',
+    examples: ['room ls'],
+    load: async () => (await import('./commands.ts')).roomLs,
+  },
   {
     name: 'room show',
     summary: 'show a room: its folder, counts, participants and last message',
@@ -34,7 +39,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room show plans'],
-    load: () => import('./show.ts'),
+    load: async () => (await import('./show.ts')).roomShow,
   },
   {
     name: 'room post',
@@ -48,7 +53,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room post plans The parser is done.', 'room post plans --attach report.pdf Here it is.'],
-    load: () => import('./post.ts'),
+    load: async () => (await import('./post.ts')).roomPost,
   },
   {
     name: 'room read',
@@ -68,7 +73,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room read plans --unread', 'room read plans --search parser'],
-    load: () => import('./read.ts'),
+    load: async () => (await import('./commands.ts')).roomRead,
   },
   {
     name: 'room follow',
@@ -77,7 +82,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--after <ID>', field: 'after', summary: 'begin with the first message after this one' }],
     completes: 'rooms',
     examples: ['room follow plans'],
-    load: () => import('./follow.ts'),
+    load: async () => (await import('./commands.ts')).roomFollow,
   },
   {
     name: 'room members',
@@ -93,7 +98,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room members plans', 'room members plans --add ci'],
-    load: () => import('./members.ts'),
+    load: async () => (await import('./commands.ts')).roomMembers,
   },
   {
     name: 'room watch',
@@ -115,7 +120,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'rooms',
     examples: ['room watch plans ada --wake', 'room watch plans sms --run -- ./send-sms'],
-    load: () => import('./watch.ts'),
+    load: async () => (await import('./watch.ts')).roomWatch,
   },
   {
     name: 'room rm',
@@ -124,7 +129,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '-f, --force', summary: 'also if sandboxes use it' }],
     completes: 'rooms',
     examples: ['room rm plans'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./commands.ts')).roomRm,
   },
 ];
 

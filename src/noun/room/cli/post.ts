@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { plain } from '../../../client/output/text.ts';
@@ -21,7 +22,7 @@ const enoughBytes = 16 * 1024 ** 2;
 /** So many bytes still fit into one request when they are encoded. */
 const mostAttachedBytes = 8 * 1024 ** 2;
 
-export default async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomPost(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, ...words] = args;
   const path = { name: checkRoomName(name!) };
   const { reply } = options;
@@ -30,9 +31,8 @@ export default async function roomPost(context: Context, { args, options }: Invo
     body: await textOf(words, path.name),
     ...(options.attach === undefined ? {} : { attachments: attachmentsOf(options.attach) }),
   };
-  const message = await connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
-  if (context.json) return context.out.document(message);
-  context.out.print(plain(message.id));
+  const asked = connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
+  await printAnswer(context, asked, (message) => plain(message.id));
 }
 
 async function textOf(words: readonly string[], room: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -14,21 +15,18 @@ interface Options {
   readonly repair?: boolean;
 }
 
-export default async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const path = { name: checkRoomName(args[0]!) };
   if (options.refused) return showRefused(context, path);
   const query = { repair: options.repair };
-  const view = await connect(context).call('GET /v1/rooms/{name}', { path, query });
-  if (context.json) return context.out.document(view);
-  context.out.print(...description(view, context.out));
+  const asked = connect(context).call('GET /v1/rooms/{name}', { path, query });
+  const view = await printAnswer(context, asked, (room) => description(room, context.out));
   if (view.repaired > 0) context.out.say(`wrote ${counted(view.repaired, 'file')} again that differed from the room`);
 }
 
 async function showRefused(context: Context, path: { readonly name: string }): Promise<void> {
-  const refused = await connect(context).call('GET /v1/rooms/{name}/refused', { path });
-  if (context.json) return context.out.document(refused);
-  if (refused.length === 0) return context.out.note('nothing was refused');
-  context.out.print(...refusalListing(refused));
+  const asked = connect(context).call('GET /v1/rooms/{name}/refused', { path });
+  await printAnswer(context, asked, refusalListing, { empty: 'nothing was refused' });
 }
 
 export function refusalListing(refused: readonly RefusalView[], now?: number): string[] {

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { table } from '../../../client/output/table.ts';
@@ -17,7 +18,7 @@ interface Options {
   readonly rm?: boolean;
 }
 
-export default async function roomWatch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function roomWatch(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [room = '', who, ...command] = args;
   const path = { name: checkRoomName(room) };
   if (who === undefined) return list(context, path, options);
@@ -39,12 +40,10 @@ export default async function roomWatch(context: Context, { args, options }: Inv
 
 async function list(context: Context, path: { readonly name: string }, options: Options): Promise<void> {
   if (Object.values(options).some((value) => value !== undefined && value !== false)) throw needsWho(path.name);
-  const watchers = await connect(context).call('GET /v1/rooms/{name}/watchers', { path });
-  if (context.json) return context.out.document(watchers);
-  if (watchers.length === 0) {
-    return context.out.note(`no watchers; add one with: carrel room watch ${path.name} WHO --wake`);
-  }
-  context.out.print(...watchListing(watchers));
+  const asked = connect(context).call('GET /v1/rooms/{name}/watchers', { path });
+  const watchers = await printAnswer(context, asked, watchListing, {
+    empty: `no watchers; add one with: carrel room watch ${path.name} WHO --wake`,
+  });
   for (const { who, paused } of watchers) {
     if (paused !== null) context.out.warn(`${plain(who)} is paused: ${plain(paused)}`);
   }

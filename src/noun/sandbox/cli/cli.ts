@@ -131,7 +131,7 @@ export const sandbox: Area = {
       takesCommand: true,
       completes: 'files',
       examples: ['run . -- npm test', 'run -it -v cache:/cache -e CI=1 --network registry.npmjs.org . -- bash'],
-      load: () => import('./run.ts'),
+      load: async () => (await import('./run.ts')).run,
     },
     {
       name: 'create',
@@ -147,7 +147,7 @@ export const sandbox: Area = {
       takesCommand: true,
       completes: 'files',
       examples: ['create --name web .', 'create --name web --env-file .env -p 3000 . -- npm start'],
-      load: () => import('./create.ts'),
+      load: async () => (await import('./create.ts')).create,
     },
     {
       name: 'ls',
@@ -158,7 +158,7 @@ export const sandbox: Area = {
         { flags: '--all-users', summary: 'include all users; for the owner' },
       ],
       examples: ['ls', 'rm $(carrel ls -q)'],
-      load: () => import('./ls.ts'),
+      load: async () => (await import('./ls.ts')).ls,
     },
     {
       name: 'show',
@@ -166,7 +166,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['show ada'],
-      load: () => import('./show.ts'),
+      load: async () => (await import('./show.ts')).show,
     },
     {
       name: 'exec',
@@ -183,7 +183,7 @@ export const sandbox: Area = {
       commandAfter: 1,
       completes: 'sandboxes',
       examples: ['exec web npm test', 'exec -it web bash'],
-      load: () => import('./exec.ts'),
+      load: async () => (await import('./exec.ts')).exec,
     },
     {
       name: 'shell',
@@ -191,7 +191,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['shell ada'],
-      load: () => import('./shell.ts'),
+      load: async () => (await import('./commands.ts')).shell,
     },
     {
       name: 'attach',
@@ -199,7 +199,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['attach ada'],
-      load: () => import('./attach.ts'),
+      load: async () => (await import('./commands.ts')).attach,
     },
     {
       name: 'logs',
@@ -211,7 +211,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['logs -f -n 20 web'],
-      load: () => import('./logs.ts'),
+      load: async () => (await import('./commands.ts')).logs,
     },
     {
       name: 'wait',
@@ -219,7 +219,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       completes: 'sandboxes',
       examples: ['wait ada'],
-      load: () => import('./wait.ts'),
+      load: async () => (await import('./commands.ts')).wait,
     },
     {
       name: 'stop',
@@ -232,7 +232,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['stop ada', 'stop --all --grace 5'],
-      load: () => import('./stop.ts'),
+      load: async () => (await import('./commands.ts')).stop,
     },
     {
       name: 'start',
@@ -242,7 +242,7 @@ export const sandbox: Area = {
       options: [{ flags: '--all', summary: 'all your sandboxes that were stopped or lost' }],
       completes: 'sandboxes',
       examples: ['start web', 'start --all'],
-      load: () => import('./start.ts'),
+      load: async () => (await import('./commands.ts')).start,
     },
     {
       name: 'restart',
@@ -253,7 +253,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['restart ada'],
-      load: () => import('./restart.ts'),
+      load: async () => (await import('./commands.ts')).restart,
     },
     {
       name: 'rm',
@@ -268,7 +268,7 @@ export const sandbox: Area = {
       ],
       completes: 'sandboxes',
       examples: ['rm web', 'rm --all', 'rm --stale 7d --yes'],
-      load: () => import('./rm.ts'),
+      load: async () => (await import('./rm.ts')).rm,
     },
     {
       name: 'cp',
@@ -276,13 +276,13 @@ export const sandbox: Area = {
       args: '<SRC> <DST>',
       completes: 'places',
       examples: ['cp notes.txt ada:/workspace/', 'cp ada:/workspace/report.pdf .'],
-      load: () => import('./cp.ts'),
+      load: async () => (await import('./cp.ts')).cp,
     },
     {
       name: 'stats',
       summary: 'show processor, memory and process usage of running sandboxes',
       examples: ['stats'],
-      load: () => import('./stats.ts'),
+      load: async () => (await import('./commands.ts')).stats,
     },
   ],
 };

@@ -9,7 +9,7 @@ import { parseCopy } from './copy/copy.ts';
 import { pull } from './copy/pull.ts';
 import { push } from './copy/push.ts';
 
-export default async function cp(context: Context, { args }: Invocation): Promise<void> {
+export async function cp(context: Context, { args }: Invocation): Promise<void> {
   const { way, sandbox, from, to } = parseCopy(args[0]!, args[1]!);
   const client = connect(context);
   const abort = new AbortController();

@@ -17,7 +17,7 @@ function createRequest({ options, args, command }: Invocation<SandboxOptions>, o
   return withStreams(body, { ...chosenStreams(options, out, false), stdin: options.interactive === true });
 }
 
-export default async function create(context: Context, invocation: Invocation<SandboxOptions>): Promise<void> {
+export async function create(context: Context, invocation: Invocation<SandboxOptions>): Promise<void> {
   const body = await withAuthor(createRequest(invocation, context.out));
   const client = connect(context);
   const view = await withTrust(context, client, () =>

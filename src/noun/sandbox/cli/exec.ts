@@ -13,7 +13,7 @@ interface Options extends StreamOptions, EnvOptions {
   readonly bound?: boolean;
 }
 
-export default async function exec(context: Context, invocation: Invocation<Options>): Promise<number> {
+export async function exec(context: Context, invocation: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(invocation.args[0]!);
   if (invocation.command.length === 0) {
     throw new Fault('invalid', 'exec needs a command', { hint: `Put it after the name: carrel exec ${name} CMD…` });

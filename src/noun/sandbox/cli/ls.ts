@@ -21,7 +21,7 @@ interface Options {
   readonly allUsers?: boolean;
 }
 
-export default async function ls(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function ls(context: Context, { options }: Invocation<Options>): Promise<void> {
   const sandboxes = await during(context.out, 'measuring the sandboxes', list(context, options));
   if (context.json) return context.out.document(sandboxes);
   if (options.quiet) return context.out.print(...sandboxes.map(({ name }) => plain(name)));

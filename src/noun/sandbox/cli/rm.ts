@@ -12,7 +12,7 @@ interface Options {
   readonly yes?: boolean;
 }
 
-export default async function rm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function rm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { force = false, all = false, stale, yes = false } = options;
   if (all || stale !== undefined) {
     if (args.length > 0) throw unclear(`either names or ${all ? '--all' : '--stale'}, not both`);

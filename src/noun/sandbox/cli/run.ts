@@ -10,10 +10,9 @@ import { catchSignals } from '../../../client/signals.ts';
 import type { StreamExit } from '../../../client/stream/stream.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import type { SandboxView } from '../api.ts';
-import create from './create.ts';
+import { create } from './create.ts';
 import { warnAboutFallback } from './fallback.ts';
 import { tellPorts } from './published.ts';
-import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 import { showUntilEnd } from './stream/interactive.ts';
 import { chosenStreams, type StreamChoice } from './stream/stream-options.ts';
@@ -22,7 +21,7 @@ const interruptedExit = 130;
 /** How long looking for changes may delay the end of the command. */
 const tellChangesMs = 2000;
 
-export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
+export async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
   const { args, options, command } = invocation;
   if (command.length === 0) throw noCommand(args[0]);
   if (options.detach) {
@@ -64,6 +63,14 @@ async function join(
   } finally {
     socket.destroy();
   }
+}
+
+/** Says which connections were refused, and the command that allows them. */
+function warnRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
+  if (refused.length === 0) return;
+  out.warn(`no rule of ${name} allows ${refused.join(', ')}`);
+  const hint = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);
+  out.say(`  hint: ${hint}`);
 }
 
 /** `--rm` does not remove a sandbox with unapplied changes: this warns that the sandbox was kept. */

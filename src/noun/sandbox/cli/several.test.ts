@@ -7,9 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Output } from '../../../client/output/output.ts';
 import { Fault, type FaultCode, faultTable } from '../../../model/fault.ts';
 import { table } from '../../cli.ts';
-import rm from './rm.ts';
-import start from './start.ts';
-import stop from './stop.ts';
+import { start, stop } from './commands.ts';
+import { rm } from './rm.ts';
 
 const day = 86_400_000;
 let home: string;

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -10,10 +11,9 @@ import { formatSize } from '../../../model/size.ts';
 import type { SandboxView } from '../api.ts';
 import { paintState, tellUnseen } from './state.ts';
 
-export default async function show(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
-  if (context.json) return context.out.document(view);
-  context.out.print(...description(view, context.out));
+export async function show(context: Context, { args }: Invocation): Promise<void> {
+  const asked = connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
+  const view = await printAnswer(context, asked, (sandbox) => description(sandbox, context.out));
   tellUnseen(context.out, [view]);
 }
 

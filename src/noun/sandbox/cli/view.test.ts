@@ -7,10 +7,10 @@ import { line } from '../../installation/cli/audit.ts';
 import { findings } from '../../installation/cli/doctor.ts';
 import { engineListing } from '../../installation/cli/engine-ls.ts';
 import type { SandboxView } from '../api.ts';
+import { usage } from './commands.ts';
 import { listing } from './ls.ts';
 import { description } from './show.ts';
 import { tellUnseen } from './state.ts';
-import { usage } from './stats.ts';
 
 const out = new Output(false, { write: () => {} });
 const now = Date.parse('2026-01-01T00:03:00Z');

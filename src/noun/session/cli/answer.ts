@@ -14,7 +14,7 @@ interface Options {
   readonly cancel?: boolean;
 }
 
-export default async function sessionAnswer(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionAnswer(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, ...words] = args;
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(name!), options.session);

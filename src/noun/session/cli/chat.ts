@@ -8,18 +8,19 @@ import type { SessionView } from '../api.ts';
 import { SessionCalls } from './calls.ts';
 import { ChatHistory } from './chat-history.ts';
 import { Chat, type ChatCalls } from './chat-loop.ts';
-import { chatPiped } from './chat-piped.ts';
-import { chatTarget } from './chat-target.ts';
-import type { SessionChoice } from './find-session.ts';
-import { placeOf } from './find-session.ts';
+import { EventPrinter } from './event-printer.ts';
+import { chatTarget, placeOf, type SessionChoice } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { InputLine, type TypedKey } from './input-line.ts';
+import { promptOnStdin } from './prompt-text.ts';
+import { questionHint } from './question-text.ts';
 import { ChatScreen } from './screen.ts';
+import { faultOf, untilEnd } from './turn-end.ts';
 
 const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
-export default async function chat(context: Context, { args, options }: Invocation<SessionChoice>): Promise<void> {
+export async function chat(context: Context, { args, options }: Invocation<SessionChoice>): Promise<void> {
   const { out, json } = context;
   if (json)
     throw new Fault('unsupported', 'carrel chat has no --json', { hint: 'Use carrel session send --wait --json' });
@@ -109,6 +110,27 @@ function takeTerminal(chat: Chat, screen: ChatScreen, end: () => void): () => vo
     restore();
     releaseSignals();
   };
+}
+
+/** `echo TEXT | carrel chat`: sends one prompt and prints the turn as lines. */
+async function chatPiped({ out }: Context, calls: SessionCalls, session: SessionView): Promise<void> {
+  const text = await promptOnStdin();
+  if (text.trim() === '') {
+    throw new Fault('invalid', 'stdin has no prompt', { hint: `echo "list files" | carrel chat ${session.sandbox}` });
+  }
+  const place = placeOf(session);
+  const { turnId, seq } = await calls.prompt(place, text, true);
+  const abort = new AbortController();
+  const printer = new EventPrinter(out);
+  const end = await untilEnd(followSession(calls, place, seq, abort.signal), turnId, (event) => {
+    if (event.type === 'question') out.say(questionHint(session, event.data));
+    if (event.type !== 'turn.ended' || event.data.stopReason === 'end_turn') out.stdout.write(printer.take(event));
+  });
+  abort.abort();
+  const changes = await calls.changes(place);
+  if (changes !== null) out.say(changes);
+  const fault = faultOf(end);
+  if (fault) throw fault;
 }
 
 function closed({ sandbox, sessionId }: SessionView): Fault {

@@ -22,7 +22,7 @@ const commands: readonly CommandEntry[] = [
     options: [agent, session, { flags: '--new', summary: 'begin a new session' }],
     examples: ['chat .', 'chat . --agent demo', 'chat web --new', 'chat . < prompt.txt'],
     completes: 'sandbox',
-    load: () => import('./chat.ts'),
+    load: async () => (await import('./chat.ts')).chat,
   },
   {
     name: 'session ls',
@@ -31,7 +31,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '-a, --all', summary: 'closed ones too' }],
     completes: 'sandbox',
     examples: ['session ls', 'session ls ada --all'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./ls.ts')).sessionLs,
   },
   {
     name: 'session show',
@@ -40,7 +40,7 @@ const commands: readonly CommandEntry[] = [
     options: [session, { flags: '--last <N>', summary: 'the last N messages (default 20, 0: none)' }],
     completes: 'sandbox',
     examples: ['session show ada --last 20'],
-    load: () => import('./show.ts'),
+    load: async () => (await import('./show.ts')).sessionShow,
   },
   {
     name: 'session send',
@@ -57,7 +57,7 @@ const commands: readonly CommandEntry[] = [
     ],
     examples: ['session send web --wait run the tests', 'session send web - < prompt.txt'],
     completes: 'sandbox',
-    load: () => import('./send.ts'),
+    load: async () => (await import('./send.ts')).sessionSend,
   },
   {
     name: 'session follow',
@@ -66,7 +66,7 @@ const commands: readonly CommandEntry[] = [
     options: [session, { flags: '--after <SEQ>', field: 'after', summary: 'begin after the event with this number' }],
     completes: 'sandbox',
     examples: ['session follow ada'],
-    load: () => import('./follow.ts'),
+    load: async () => (await import('./follow.ts')).sessionFollow,
   },
   {
     name: 'session answer',
@@ -80,7 +80,7 @@ const commands: readonly CommandEntry[] = [
     ],
     examples: ['session answer web y', 'session answer web the blue one'],
     completes: 'sandbox',
-    load: () => import('./answer.ts'),
+    load: async () => (await import('./answer.ts')).sessionAnswer,
   },
   {
     name: 'session cancel',
@@ -89,7 +89,7 @@ const commands: readonly CommandEntry[] = [
     options: [session],
     completes: 'sandbox',
     examples: ['session cancel ada'],
-    load: () => import('./cancel.ts'),
+    load: async () => (await import('./commands.ts')).sessionCancel,
   },
   {
     name: 'session fork',
@@ -98,7 +98,7 @@ const commands: readonly CommandEntry[] = [
     options: [session, { flags: '--title <TEXT>', field: 'title', summary: 'title of the new session' }],
     completes: 'sandbox',
     examples: ['session fork ada --title "Another way"'],
-    load: () => import('./fork.ts'),
+    load: async () => (await import('./commands.ts')).sessionFork,
   },
   {
     name: 'session close',
@@ -107,7 +107,7 @@ const commands: readonly CommandEntry[] = [
     options: [session],
     completes: 'sandbox',
     examples: ['session close ada'],
-    load: () => import('./close.ts'),
+    load: async () => (await import('./commands.ts')).sessionClose,
   },
   {
     name: 'session rm',
@@ -116,7 +116,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--session <ID>', summary: 'the session, by its id or the beginning or end of it; required' }],
     completes: 'sandbox',
     examples: ['session rm ada --session 3f2a'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./commands.ts')).sessionRm,
   },
   {
     name: 'session token',
@@ -125,7 +125,7 @@ const commands: readonly CommandEntry[] = [
     usage: 'SANDBOX | SANDBOX ls | SANDBOX rm ID…',
     completes: 'sandbox',
     examples: ['session token ada', 'session token ada ls'],
-    load: () => import('./token.ts'),
+    load: async () => (await import('./token.ts')).sessionToken,
   },
 ];
 

@@ -13,7 +13,7 @@ interface Options {
   readonly after?: string;
 }
 
-export default async function sessionFollow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionFollow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { out, json } = context;
   const calls = new SessionCalls(connect(context));
   const after = options.after === undefined ? 0 : parseCount(options.after, '--after', 0);

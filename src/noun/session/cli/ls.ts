@@ -13,7 +13,7 @@ interface Options {
   readonly all?: boolean;
 }
 
-export default async function sessionLs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionLs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const [sandbox] = args;
   const found = await (sandbox === undefined ? calls.all() : calls.of(checkSandboxName(sandbox)));

@@ -15,7 +15,7 @@ interface Options extends SessionChoice {
   readonly wait?: boolean;
 }
 
-export default async function sessionSend(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionSend(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [name, ...words] = args;
   const sandbox = checkSandboxName(name!);
   const text = await promptText(words);

@@ -17,7 +17,7 @@ interface Options {
 
 const defaultLast = 20;
 
-export default async function sessionShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function sessionShow(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const calls = new SessionCalls(connect(context));
   const last = options.last === undefined ? defaultLast : parseCount(options.last, '--last', 0);
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);

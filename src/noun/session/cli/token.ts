@@ -1,5 +1,6 @@
 /** Makes, lists and revokes tokens for port 3002 of a sandbox. */
 
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -11,7 +12,7 @@ import { checkSandboxName } from '../../../model/name.ts';
 import type { NewSessionToken } from '../api.ts';
 import { agentApiPort } from '../model/session.ts';
 
-export default async function sessionToken(context: Context, { args }: Invocation): Promise<void> {
+export async function sessionToken(context: Context, { args }: Invocation): Promise<void> {
   const [sandbox, word, ...ids] = args;
   const name = checkSandboxName(sandbox!);
   if (word === undefined) return create(context, name);
@@ -24,9 +25,8 @@ export default async function sessionToken(context: Context, { args }: Invocatio
 }
 
 async function create(context: Context, name: string): Promise<void> {
-  const made = await connect(context).call('POST /v1/sandboxes/{name}/session-tokens', { path: { name } });
-  if (context.json) return context.out.document(made);
-  context.out.print(plain(made.token));
+  const asked = connect(context).call('POST /v1/sandboxes/{name}/session-tokens', { path: { name } });
+  const made = await printAnswer(context, asked, ({ token }) => plain(token));
   for (const line of explanation(name, made)) context.out.note(line);
 }
 
@@ -37,10 +37,13 @@ function explanation(name: string, { id, url }: NewSessionToken): string[] {
 }
 
 async function list(context: Context, name: string): Promise<void> {
-  const tokens = await connect(context).call('GET /v1/sandboxes/{name}/session-tokens', { path: { name } });
-  if (context.json) return context.out.document(tokens);
-  if (tokens.length === 0) return context.out.note(`no tokens; make one with: carrel session token ${name}`);
-  context.out.print(...table([['ID', 'AGE'], ...tokens.map(({ id, createdAt }) => [plain(id), age(createdAt)])]));
+  const asked = connect(context).call('GET /v1/sandboxes/{name}/session-tokens', { path: { name } });
+  await printAnswer(
+    context,
+    asked,
+    (tokens) => table([['ID', 'AGE'], ...tokens.map(({ id, createdAt }) => [plain(id), age(createdAt)])]),
+    { empty: `no tokens; make one with: carrel session token ${name}` },
+  );
 }
 
 async function remove(context: Context, name: string, ids: readonly string[]): Promise<void> {

@@ -32,13 +32,13 @@ export const share: Area = {
       ],
       completes: 'files',
       examples: ['share add data ~/data --at sandbox:ada=/data:ro'],
-      load: () => import('./add.ts'),
+      load: async () => (await import('./commands.ts')).shareAdd,
     },
     {
       name: 'share ls',
       summary: 'list shares: which consumer sees which folder at which path, and whether it sees it now',
       examples: ['share ls'],
-      load: () => import('./ls.ts'),
+      load: async () => (await import('./commands.ts')).shareLs,
     },
     {
       name: 'share verify',
@@ -47,7 +47,7 @@ export const share: Area = {
       fields: { consumer: 'CONSUMER' },
       completes: 'shares',
       examples: ['share verify data'],
-      load: () => import('./verify.ts'),
+      load: async () => (await import('./commands.ts')).shareVerify,
     },
     {
       name: 'share render',
@@ -58,7 +58,7 @@ export const share: Area = {
       ],
       completes: 'shares',
       examples: ['share render data --for compose'],
-      load: () => import('./render.ts'),
+      load: async () => (await import('./commands.ts')).shareRender,
     },
     {
       name: 'share revoke',
@@ -68,7 +68,7 @@ export const share: Area = {
       options: [{ flags: '--force', summary: 'stop sandboxes that have files of it open' }],
       completes: 'shares',
       examples: ['share revoke data', 'share revoke data sandbox:ada'],
-      load: () => import('./revoke.ts'),
+      load: async () => (await import('./commands.ts')).shareRevoke,
     },
   ],
 };

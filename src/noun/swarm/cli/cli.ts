@@ -78,7 +78,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'PATH', project: 'PATH' },
     completes: 'files',
     examples: ['task ls', 'task ls .carrel/tasks/2026-01-31-login-tasks.json'],
-    load: () => import('./task-ls.ts'),
+    load: async () => (await import('./task-ls.ts')).taskList,
   },
   {
     name: 'task validate',
@@ -87,7 +87,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['task validate'],
-    load: () => import('./task-validate.ts'),
+    load: async () => (await import('./task-validate.ts')).taskValidate,
   },
   {
     name: 'task ready',
@@ -96,7 +96,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['task ready'],
-    load: () => import('./task-ready.ts'),
+    load: async () => (await import('./task-commands.ts')).taskReady,
   },
   {
     name: 'task mark',
@@ -109,7 +109,7 @@ const taskCommands: readonly CommandEntry[] = [
     ],
     completes: 'files',
     examples: ['task mark .carrel/tasks/2026-01-31-login-tasks.json US-002 completed --notes "by hand"'],
-    load: () => import('./task-mark.ts'),
+    load: async () => (await import('./task-commands.ts')).taskMark,
   },
   {
     name: 'task skip',
@@ -118,7 +118,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
     examples: ['task skip .carrel/tasks/2026-01-31-login-tasks.json US-003'],
-    load: () => import('./task-skip.ts'),
+    load: async () => (await import('./task-commands.ts')).taskSkip,
   },
   {
     name: 'task reset',
@@ -127,7 +127,7 @@ const taskCommands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['task reset .carrel/tasks/2026-01-31-login-tasks.json'],
-    load: () => import('./task-reset.ts'),
+    load: async () => (await import('./task-commands.ts')).taskReset,
   },
 ];
 
@@ -150,14 +150,14 @@ const runCommands: readonly CommandEntry[] = [
       'swarm run --all --agent claude',
       'swarm run --file .carrel/tasks/2026-01-31-login-tasks.json --max 2 --pr',
     ],
-    load: () => import('./run.ts'),
+    load: async () => (await import('./run.ts')).swarmRun,
   },
   {
     name: 'swarm status',
     summary: 'show the state of the swarm; on a terminal, follow it until it has ended',
     options: [project],
     examples: ['swarm status'],
-    load: () => import('./status.ts'),
+    load: async () => (await import('./commands.ts')).swarmStatus,
   },
   {
     name: 'swarm logs',
@@ -166,7 +166,7 @@ const runCommands: readonly CommandEntry[] = [
     options: [{ flags: '-f, --follow', summary: 'keep printing new messages' }, project],
     completes: 'sandboxes',
     examples: ['swarm logs login --follow'],
-    load: () => import('./logs.ts'),
+    load: async () => (await import('./logs.ts')).swarmLogs,
   },
   {
     name: 'swarm resume',
@@ -176,7 +176,7 @@ const runCommands: readonly CommandEntry[] = [
     fields: { names: 'NAME' },
     options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'run in the background' }, project],
     examples: ['swarm resume', 'swarm resume login --agent codex'],
-    load: () => import('./resume.ts'),
+    load: async () => (await import('./commands.ts')).swarmResume,
   },
   {
     name: 'swarm stop',
@@ -185,7 +185,7 @@ const runCommands: readonly CommandEntry[] = [
     fields: { names: 'NAME' },
     options: [project],
     examples: ['swarm stop login'],
-    load: () => import('./stop.ts'),
+    load: async () => (await import('./commands.ts')).swarmStop,
   },
 ];
 
@@ -196,7 +196,7 @@ const stateCommands: readonly CommandEntry[] = [
     summary: 'print name and status of each container, separated by a tab',
     options: [project],
     examples: ['swarm ls'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./commands.ts')).swarmList,
   },
   {
     name: 'swarm export',
@@ -211,14 +211,14 @@ const stateCommands: readonly CommandEntry[] = [
       project,
     ],
     examples: ['swarm export', 'swarm export --file state.json'],
-    load: () => import('./export.ts'),
+    load: async () => (await import('./commands.ts')).swarmExport,
   },
   {
     name: 'swarm init',
     summary: 'for scripts: start a new swarm that replaces the one before',
     options: [project, { flags: '--force', summary: 'even if containers are pending or running' }],
     examples: ['swarm init'],
-    load: () => import('./init.ts'),
+    load: async () => (await import('./commands.ts')).swarmInit,
   },
   {
     name: 'swarm add',
@@ -227,7 +227,7 @@ const stateCommands: readonly CommandEntry[] = [
     fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
     examples: ['swarm add 3f2a9c41d7e0 login .carrel/tasks/2026-01-31-login-tasks.json feat/login'],
-    load: () => import('./add.ts'),
+    load: async () => (await import('./commands.ts')).swarmAdd,
   },
   {
     name: 'swarm update',
@@ -247,7 +247,7 @@ const stateCommands: readonly CommandEntry[] = [
       project,
     ],
     examples: ['swarm update login --status running'],
-    load: () => import('./update.ts'),
+    load: async () => (await import('./update.ts')).swarmUpdate,
   },
   {
     name: 'swarm rm',
@@ -256,14 +256,14 @@ const stateCommands: readonly CommandEntry[] = [
     fields: { containerName: 'NAME' },
     options: [project],
     examples: ['swarm rm login'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./commands.ts')).swarmRemove,
   },
   {
     name: 'swarm clean',
     summary: 'remove the records of ended containers and print their number',
     options: [project],
     examples: ['swarm clean'],
-    load: () => import('./clean.ts'),
+    load: async () => (await import('./commands.ts')).swarmCleanup,
   },
 ];
 
@@ -276,7 +276,7 @@ const policyCommands: readonly CommandEntry[] = [
     options: [{ flags: '--hook', summary: 'print the answer as a PreToolUse hook of Claude Code' }],
     takesCommand: true,
     examples: ['policy check -- rm -rf build'],
-    load: () => import('../../agent/cli/policy-check.ts'),
+    load: async () => (await import('../../agent/cli/policy-check.ts')).policyCheck,
   },
 ];
 

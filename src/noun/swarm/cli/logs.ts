@@ -14,7 +14,7 @@ interface Options {
   readonly follow?: boolean;
 }
 
-export default async function swarmLogs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function swarmLogs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const client = connect(context);
   const [name] = args as [string];
   const { containers } = await client.call('GET /v1/swarm/show', { query: { project: projectOf(options) } });

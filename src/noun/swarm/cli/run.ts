@@ -17,7 +17,7 @@ interface Options extends ChoiceOptions {
   readonly pr?: boolean;
 }
 
-export default async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
+export async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
   const { max } = options;
   const files = filesOf(options);
   const project = projectOf(options);

@@ -9,7 +9,7 @@ import { progressCell, statusCell } from './task.ts';
 
 const titleColumns = 60;
 
-export default async function taskList(context: Context, { args }: Invocation): Promise<void> {
+export async function taskList(context: Context, { args }: Invocation): Promise<void> {
   const path = absolute(args[0] ?? '.', 'PATH');
   const client = connect(context);
   if (path.endsWith('.json')) {

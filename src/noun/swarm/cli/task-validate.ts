@@ -14,7 +14,7 @@ interface Verdict {
   readonly problems: readonly TaskProblem[];
 }
 
-export default async function taskValidate(context: Context, { args }: Invocation): Promise<number> {
+export async function taskValidate(context: Context, { args }: Invocation): Promise<number> {
   const client = connect(context);
   const verdicts = args.length === 0 ? await verdictsHere(client) : await verdictsOf(args, client);
   if (context.json) context.out.document(verdicts);

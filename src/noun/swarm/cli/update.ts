@@ -13,7 +13,7 @@ interface Options {
   readonly acpPid?: string;
 }
 
-export default async function swarmUpdate(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function swarmUpdate(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { status, prUrl, storyProgress, acpPid } = options;
   const change = {
     ...(status === undefined ? {} : { status }),

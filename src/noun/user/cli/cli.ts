@@ -17,13 +17,13 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '--file <FILE>', field: 'valueBase64', summary: 'read the value from a file, byte by byte' }],
     completes: 'secrets',
     examples: ['secret set ANTHROPIC_API_KEY < key', 'secret set ANTHROPIC_API_KEY --file key'],
-    load: () => import('./secret-set.ts'),
+    load: async () => (await import('./secret-commands.ts')).secretSet,
   },
   {
     name: 'secret ls',
     summary: 'list secrets without their values',
     examples: ['secret ls'],
-    load: () => import('./secret-ls.ts'),
+    load: async () => (await import('./secret-commands.ts')).secretLs,
   },
   {
     name: 'secret rm',
@@ -31,7 +31,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'secrets',
     examples: ['secret rm ANTHROPIC_API_KEY'],
-    load: () => import('./secret-rm.ts'),
+    load: async () => (await import('./secret-commands.ts')).secretRm,
   },
 
   {
@@ -48,13 +48,13 @@ const commands: readonly CommandEntry[] = [
       { flags: '--account <LOGIN>', summary: 'the same by login name' },
     ],
     examples: ['user add ann --account ann'],
-    load: () => import('./add.ts'),
+    load: async () => (await import('./commands.ts')).userAdd,
   },
   {
     name: 'user ls',
     summary: 'list users',
     examples: ['user ls'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./commands.ts')).userLs,
   },
   {
     name: 'user token',
@@ -63,7 +63,7 @@ const commands: readonly CommandEntry[] = [
     fields: { name: 'NAME' },
     completes: 'users',
     examples: ['user token ann'],
-    load: () => import('./token.ts'),
+    load: async () => (await import('./commands.ts')).userToken,
   },
   {
     name: 'user rm',
@@ -71,7 +71,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'users',
     examples: ['user rm ann'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./commands.ts')).userRm,
   },
 ];
 

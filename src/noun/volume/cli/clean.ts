@@ -20,7 +20,7 @@ interface Order {
   readonly backup: boolean;
 }
 
-export default async function volumeClean(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+export async function volumeClean(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { out } = context;
   const client = connect(context);
   const asked = { ...(args.length === 0 ? {} : { names: args.map(checkVolume) }), backup: options.backup };

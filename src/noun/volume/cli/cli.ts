@@ -15,7 +15,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'list volumes',
     options: [allUsers, { flags: '--backups', summary: 'list backups instead, for: carrel volume restore FILE' }],
     examples: ['volume ls', 'volume ls --backups'],
-    load: () => import('./ls.ts'),
+    load: async () => (await import('./ls.ts')).volumeLs,
   },
   {
     name: 'volume init',
@@ -28,7 +28,7 @@ const commands: readonly CommandEntry[] = [
       },
     ],
     examples: ['volume init'],
-    load: () => import('./init.ts'),
+    load: async () => (await import('./commands.ts')).volumeInit,
   },
   {
     name: 'volume create',
@@ -36,7 +36,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     fields: { name: 'NAME' },
     examples: ['volume create cache'],
-    load: () => import('./create.ts'),
+    load: async () => (await import('./commands.ts')).volumeCreate,
   },
   {
     name: 'volume rm',
@@ -49,14 +49,14 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'volumes',
     examples: ['volume rm cache'],
-    load: () => import('./rm.ts'),
+    load: async () => (await import('./rm.ts')).volumeRm,
   },
   {
     name: 'volume status',
     summary: 'show size, sandboxes and last use of volumes',
     options: [allUsers],
     examples: ['volume status'],
-    load: () => import('./status.ts'),
+    load: async () => (await import('./status.ts')).volumeStatus,
   },
   {
     name: 'volume clean',
@@ -69,7 +69,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'volumes',
     examples: ['volume clean cache --yes'],
-    load: () => import('./clean.ts'),
+    load: async () => (await import('./clean.ts')).volumeClean,
   },
   {
     name: 'volume backup',
@@ -77,7 +77,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'volumes',
     examples: ['volume backup home'],
-    load: () => import('./backup.ts'),
+    load: async () => (await import('./commands.ts')).volumeBackup,
   },
   {
     name: 'volume restore',
@@ -86,7 +86,7 @@ const commands: readonly CommandEntry[] = [
     fields: { file: 'FILE' },
     completes: 'files',
     examples: ['volume restore home.tar.gz'],
-    load: () => import('./restore.ts'),
+    load: async () => (await import('./commands.ts')).volumeRestore,
   },
   {
     name: 'volume migrate',
@@ -95,7 +95,7 @@ const commands: readonly CommandEntry[] = [
     fields: { folder: 'FOLDER' },
     completes: 'files',
     examples: ['volume migrate ~/old-volumes'],
-    load: () => import('./migrate.ts'),
+    load: async () => (await import('./commands.ts')).volumeMigrate,
   },
 
   {
@@ -114,7 +114,7 @@ const commands: readonly CommandEntry[] = [
     ],
     takesCommand: true,
     examples: ['home shell', 'home shell -- ls -la'],
-    load: () => import('./home-shell.ts'),
+    load: async () => (await import('./home-shell.ts')).homeShell,
   },
 ];
 

@@ -1,3 +1,4 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { age } from '../../../client/output/age.ts';
@@ -9,20 +10,16 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 
 type Options = { readonly allUsers?: boolean; readonly backups?: boolean };
 
-export default async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
   const query = options.allUsers ? { allUsers: true } : {};
   if (options.backups) return backupsLs(context, query);
-  const volumes = await connect(context).call('GET /v1/volumes', { query });
-  if (context.json) return context.out.document(volumes);
-  if (volumes.length === 0) return context.out.note('no volumes; make yours with: carrel volume init');
-  context.out.print(...volumeListing(volumes));
+  const asked = connect(context).call('GET /v1/volumes', { query });
+  await printAnswer(context, asked, volumeListing, { empty: 'no volumes; make yours with: carrel volume init' });
 }
 
 async function backupsLs(context: Context, query: { readonly allUsers?: boolean }): Promise<void> {
-  const backups = await connect(context).call('GET /v1/volumes/backups', { query });
-  if (context.json) return context.out.document(backups);
-  if (backups.length === 0) return context.out.note('no backups; make one with: carrel volume backup NAME');
-  context.out.print(...backupListing(backups));
+  const asked = connect(context).call('GET /v1/volumes/backups', { query });
+  await printAnswer(context, asked, backupListing, { empty: 'no backups; make one with: carrel volume backup NAME' });
 }
 
 export function backupListing(backups: readonly BackupEntryView[], now?: number): string[] {

@@ -14,7 +14,7 @@ interface Removed {
 }
 
 /** Removes each volume by itself; resolves to the exit code of the first failure. */
-export default async function volumeRm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function volumeRm(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { out } = context;
   const client = connect(context);
   const remove = options.backups ? removeBackup : (one: Client, name: string) => removeVolume(one, name, options);

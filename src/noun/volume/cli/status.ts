@@ -1,6 +1,6 @@
+import { printAnswer } from '../../../client/answer.ts';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { during } from '../../../client/output/progress.ts';
 import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
@@ -9,12 +9,12 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 
 type Options = { readonly allUsers?: boolean };
 
-export default async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
+export async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
   const asked = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
-  const volumes = await during(context.out, 'measuring the volumes', asked);
-  if (context.json) return context.out.document(volumes);
-  if (volumes.length === 0) return context.out.note('no volumes; make yours with: carrel volume init');
-  context.out.print(...volumeUsage(volumes));
+  const volumes = await printAnswer(context, asked, volumeUsage, {
+    doing: 'measuring the volumes',
+    empty: 'no volumes; make yours with: carrel volume init',
+  });
   if (volumes.some(({ stale }) => stale))
     context.out.note('stale: unused for long; carrel volume clean NAME removes it');
 }

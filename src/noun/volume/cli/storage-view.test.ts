@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
-import { credentialListing } from '../../network/cli/credential-ls.ts';
+import { credentialListing } from '../../network/cli/credential-commands.ts';
 import type { UserView } from '../../user/api.ts';
-import { instructions } from '../../user/cli/add.ts';
-import { userListing } from '../../user/cli/ls.ts';
-import { secretListing } from '../../user/cli/secret-ls.ts';
+import { instructions, userListing } from '../../user/cli/commands.ts';
+import { secretListing } from '../../user/cli/secret-commands.ts';
 import type { VolumeStatusView } from '../api.ts';
 import { cleaned, forecast } from './clean.ts';
+import { migrated } from './commands.ts';
 import { backupListing, volumeListing } from './ls.ts';
-import { migrated } from './migrate.ts';
 import { volumeUsage } from './status.ts';
 
 const createdAt = '2026-01-01T00:00:00Z';

@@ -15,7 +15,7 @@ import { pickHunks } from './pick-hunks.ts';
 
 type Options = ApplyFlags & { readonly branch?: string; readonly message?: string; readonly patch?: boolean };
 
-export default async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const client = connect(context);
   const asked = applyRequest([name], [], options);

@@ -49,7 +49,7 @@ const commands: readonly CommandEntry[] = [
       'diff agent other',
       'diff agent@0001 agent -- src',
     ],
-    load: () => import('./diff.ts'),
+    load: async () => (await import('./diff.ts')).diff,
   },
   {
     name: 'apply',
@@ -72,7 +72,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'sandbox-files',
     examples: ['apply agent', 'apply -p agent', "apply agent 'src/*.ts'", 'apply --branch try-1 agent'],
-    load: () => import('./apply.ts'),
+    load: async () => (await import('./apply.ts')).apply,
   },
   {
     name: 'merge',
@@ -82,7 +82,7 @@ const commands: readonly CommandEntry[] = [
     options: applyOptions,
     completes: 'sandboxes',
     examples: ['merge ada bob --dry-run', 'merge ada bob --theirs'],
-    load: () => import('./merge.ts'),
+    load: async () => (await import('./merge.ts')).merge,
   },
   {
     name: 'undo',
@@ -90,7 +90,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'sandbox',
     examples: ['undo ada'],
-    load: () => import('./undo.ts'),
+    load: async () => (await import('./commands.ts')).undo,
   },
   {
     name: 'discard',
@@ -100,7 +100,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '-y, --yes', summary: 'do not ask for confirmation' }],
     completes: 'sandbox-files',
     examples: ['discard ada docs/draft.md', 'discard ada --yes'],
-    load: () => import('./discard.ts'),
+    load: async () => (await import('./discard.ts')).discard,
   },
   {
     name: 'patch',
@@ -113,7 +113,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'sandbox-files',
     examples: ['patch ada > ada.patch', 'patch ada src -m "Fix the parser"'],
-    load: () => import('./patch.ts'),
+    load: async () => (await import('./patch.ts')).patch,
   },
   {
     name: 'fetch',
@@ -121,7 +121,7 @@ const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     completes: 'sandbox',
     examples: ['fetch agent', 'log agent'],
-    load: () => import('./fetch.ts'),
+    load: async () => (await import('./commands.ts')).fetchCommits,
   },
   {
     name: 'log',
@@ -130,7 +130,7 @@ const commands: readonly CommandEntry[] = [
     options: [{ flags: '-n, --max <N>', field: 'max', summary: 'at most N commits' }],
     completes: 'sandbox',
     examples: ['log -n 5 agent'],
-    load: () => import('./log.ts'),
+    load: async () => (await import('./log.ts')).log,
   },
   {
     name: 'snapshot',
@@ -139,7 +139,7 @@ const commands: readonly CommandEntry[] = [
     fields: { label: 'LABEL' },
     completes: 'sandbox',
     examples: ['snapshot ada before-refactoring'],
-    load: () => import('./snapshot.ts'),
+    load: async () => (await import('./commands.ts')).snapshot,
   },
   {
     name: 'snapshots',
@@ -150,7 +150,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'sandbox',
     examples: ['snapshots ada', 'snapshots ada --rm 0002'],
-    load: () => import('./snapshots.ts'),
+    load: async () => (await import('./snapshots.ts')).snapshots,
   },
   {
     name: 'restore',
@@ -159,7 +159,7 @@ const commands: readonly CommandEntry[] = [
     fields: { snapshot: 'SNAPSHOT' },
     completes: 'sandbox-snapshots',
     examples: ['restore ada 0001'],
-    load: () => import('./restore.ts'),
+    load: async () => (await import('./commands.ts')).restore,
   },
   {
     name: 'fork',
@@ -168,7 +168,7 @@ const commands: readonly CommandEntry[] = [
     fields: { names: 'NEW' },
     completes: 'sandbox',
     examples: ['fork ada eve'],
-    load: () => import('./fork.ts'),
+    load: async () => (await import('./commands.ts')).fork,
   },
   {
     name: 'try',
@@ -187,7 +187,7 @@ const commands: readonly CommandEntry[] = [
       "try 3 --name login --credential claude --test 'npm test' . -- claude -p 'Fix the login' --permission-mode bypassPermissions",
       'compare --take login-2',
     ],
-    load: () => import('./try.ts'),
+    load: async () => (await import('./try.ts')).tryTask,
   },
   {
     name: 'compare',
@@ -199,7 +199,7 @@ const commands: readonly CommandEntry[] = [
     ],
     completes: 'sandboxes',
     examples: ['compare', "compare ada bob --test 'make check'", 'compare --take bob'],
-    load: () => import('./compare.ts'),
+    load: async () => (await import('./compare.ts')).compare,
   },
   {
     name: 'trust',
@@ -209,7 +209,7 @@ const commands: readonly CommandEntry[] = [
     fields: { file: 'DIR' },
     completes: 'files',
     examples: ['trust', 'trust ~/shop', 'trust --rm ~/shop'],
-    load: () => import('./trust.ts'),
+    load: async () => (await import('./trust.ts')).trust,
   },
 ];
 

@@ -4,7 +4,7 @@ import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { SandboxView } from '../../sandbox/api.ts';
-import apply from './apply.ts';
+import { apply } from './apply.ts';
 import { labels, showAttempts } from './attempts.ts';
 
 interface Options {
@@ -12,7 +12,7 @@ interface Options {
   readonly take?: string;
 }
 
-export default async function compare(context: Context, invocation: Invocation<Options>): Promise<number> {
+export async function compare(context: Context, invocation: Invocation<Options>): Promise<number> {
   const { args, options } = invocation;
   if (options.take !== undefined) return take(context, args, options.take);
   const client = connect(context);

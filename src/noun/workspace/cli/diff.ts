@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import type { Client } from '../../../client/client.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { during } from '../../../client/output/progress.ts';
 import { askedReview } from '../../../client/paths.ts';
-import { Fault } from '../../../model/fault.ts';
+import { Fault, isFault } from '../../../model/fault.ts';
+import { checkSandboxName, printable, sandboxNamePattern } from '../../../model/name.ts';
 import { diffStat, ignoredLines, nameStatus } from './diff-stat.ts';
 import { review, showLines } from './review.ts';
-import { type Compared, parseCompared, stateText } from './state-name.ts';
 
 interface Options {
   readonly ignored?: boolean;
@@ -14,7 +15,7 @@ interface Options {
   readonly nameStatus?: boolean;
 }
 
-export default async function diff(context: Context, { args, options, command }: Invocation<Options>): Promise<number> {
+export async function diff(context: Context, { args, options, command }: Invocation<Options>): Promise<number> {
   const { out } = context;
   checkOptions(options);
   const client = connect(context);
@@ -56,4 +57,63 @@ function checkOptions({ stat, nameStatus: names }: Options): void {
   if (stat && names) {
     throw new Fault('invalid', '--stat and --name-status exclude each other', { hint: 'Give one of them.' });
   }
+}
+
+/** `NAME` or `NAME@SNAPSHOT`: a sandbox as it is now, or as a snapshot keeps it. */
+interface StateName {
+  readonly name: string;
+  readonly snapshot?: string;
+}
+
+function parseState(text: string): StateName {
+  const at = text.indexOf('@');
+  if (at < 0) return { name: checkSandboxName(text) };
+  const [name, snapshot] = [checkSandboxName(text.slice(0, at)), text.slice(at + 1)];
+  if (snapshot !== '') return { name, snapshot };
+  throw new Fault('invalid', `${printable(text)}: the snapshot after @ is missing`, {
+    hint: `Choose one of: carrel snapshots ${name}`,
+  });
+}
+
+function stateText({ name, snapshot }: StateName): string {
+  return snapshot === undefined ? name : `${name}@${snapshot}`;
+}
+
+interface Compared {
+  readonly state: StateName;
+  /** Undefined: the state is compared with the base. */
+  readonly against: StateName | undefined;
+  readonly paths: readonly string[];
+}
+
+/** The second word is a sandbox if one has that name; after `--` all words are paths. */
+async function parseCompared(
+  client: Client,
+  [first, second, ...rest]: readonly string[],
+  paths: readonly string[],
+): Promise<Compared> {
+  const state = parseState(first!);
+  const against = second === undefined ? undefined : await stateCalled(client, second);
+  if (against !== undefined && existsSync(second!)) throw ambiguous(first!, second!);
+  const words = against === undefined && second !== undefined ? [second, ...rest] : rest;
+  return { state, against, paths: [...words, ...paths] };
+}
+
+/** Undefined: no sandbox has this name, so the word is a path. */
+async function stateCalled(client: Client, word: string): Promise<StateName | undefined> {
+  const name = word.split('@')[0]!;
+  if (!sandboxNamePattern.test(name)) return undefined;
+  try {
+    await client.call('GET /v1/sandboxes/{name}', { path: { name } });
+  } catch (error) {
+    if (isFault(error, 'not_found')) return undefined;
+    throw error;
+  }
+  return parseState(word);
+}
+
+function ambiguous(first: string, word: string): Fault {
+  return new Fault('invalid', `${printable(word)} is a sandbox and a path`, {
+    hint: `For the path: carrel diff ${first} -- ${word}\nFor the sandbox, change to another folder first.`,
+  });
 }

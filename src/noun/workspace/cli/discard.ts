@@ -10,7 +10,7 @@ import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { DiscardView } from '../api.ts';
 
-export default async function discard(context: Context, invocation: Invocation<{ yes?: boolean }>): Promise<void> {
+export async function discard(context: Context, invocation: Invocation<{ yes?: boolean }>): Promise<void> {
   const { out } = context;
   const name = checkSandboxName(invocation.args[0]!);
   const client = connect(context);

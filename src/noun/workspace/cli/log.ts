@@ -14,7 +14,7 @@ interface Options {
 
 const shownDigits = 10;
 
-export default async function log(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+export async function log(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const { out } = context;
   const name = checkSandboxName(args[0]!);
   const body = options.max === undefined ? {} : { max: parseCount(options.max, '--max', 1) };

@@ -8,7 +8,7 @@ import { forecast } from './apply-forecast.ts';
 import { commits, report } from './apply-report.ts';
 import { type ApplyFlags, applyRequest } from './apply-request.ts';
 
-export default async function merge(context: Context, { args, options }: Invocation<ApplyFlags>): Promise<number> {
+export async function merge(context: Context, { args, options }: Invocation<ApplyFlags>): Promise<number> {
   const { out, json } = context;
   const client = connect(context);
   const body = applyRequest(checkNames(args), [], options);

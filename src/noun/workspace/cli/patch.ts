@@ -11,7 +11,7 @@ interface Options {
   readonly message?: string;
 }
 
-export default async function patch(context: Context, invocation: Invocation<Options>): Promise<number> {
+export async function patch(context: Context, invocation: Invocation<Options>): Promise<number> {
   const { message } = invocation.options;
   const name = checkSandboxName(invocation.args[0]!);
   const client = connect(context);

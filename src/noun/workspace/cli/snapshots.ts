@@ -8,10 +8,7 @@ import { checkSandboxName } from '../../../model/name.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { SnapshotView } from '../api.ts';
 
-export default async function snapshots(
-  context: Context,
-  { args, options }: Invocation<{ rm?: string[] }>,
-): Promise<void> {
+export async function snapshots(context: Context, { args, options }: Invocation<{ rm?: string[] }>): Promise<void> {
   const name = checkSandboxName(args[0]!);
   if (options.rm) return remove(context, name, options.rm);
   const asked = connect(context).call('GET /v1/sandboxes/{name}/snapshots', { path: { name } });

@@ -6,7 +6,7 @@ import { plain } from '../../../client/output/text.ts';
 import { fleetFileName } from '../../../client/project-file/file.ts';
 import { openTrustFile, trustBody } from '../../../client/project-file/trust.ts';
 
-export default async function trust(context: Context, { args, options }: Invocation<{ rm?: boolean }>): Promise<void> {
+export async function trust(context: Context, { args, options }: Invocation<{ rm?: boolean }>): Promise<void> {
   if (options.rm) return revoke(context, args[0] ?? '.');
   const view = await connect(context).call('POST /v1/trust', {
     body: await trustBody(openTrustFile(fileAt(args[0] ?? '.'))),

@@ -22,7 +22,7 @@ interface Options extends SandboxOptions {
 const maxAttempts = 50;
 const interruptedExit = 130;
 
-export default async function tryTask(context: Context, invocation: Invocation<Options>): Promise<number> {
+export async function tryTask(context: Context, invocation: Invocation<Options>): Promise<number> {
   const { args, options, command } = invocation;
   const count = parseCount(args[0]!, 'N');
   if (count < 1 || count > maxAttempts) throw new Fault('invalid', `N: ${count} is not between 1 and ${maxAttempts}`);

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { isYes } from '../../../client/stream/confirm.ts';
 import type { SnapshotView } from '../api.ts';
+import { restored, takenBack } from './commands.ts';
 import { unchanged } from './diff.ts';
 import { discarded } from './discard.ts';
 import { inJson } from './patch.ts';
-import { restored } from './restore.ts';
 import { history } from './snapshots.ts';
-import { takenBack } from './undo.ts';
 
 const createdAt = '2026-01-01T00:00:00Z';
 const now = Date.parse('2026-01-01T02:00:00Z');

@@ -1,12 +1,13 @@
 /** Adds the entry for the hub to the settings of a client. The file is replaced atomically; a backup of it is kept. */
+
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readIfThere, writeWhole } from '../../../../lib/file/file.ts';
+import { editedJsonc, parseJsonc } from '../../../../lib/text/jsonc.ts';
+import { tomlTable, withTomlTable } from '../../../../lib/text/toml-table.ts';
 import { asFault, Fault } from '../../../../model/fault.ts';
 import type { McpClient } from './client.ts';
-import { jsonHolds, withJsonEntry } from './json-settings.ts';
 import type { ServerEntry } from './server-entry.ts';
-import { tomlEntry, tomlHolds, withTomlEntry } from './toml-settings.ts';
 
 /** Appended to the name of the file for the backup. */
 const backupSuffix = '.before-carrel';
@@ -66,4 +67,43 @@ function naming<T>(file: string, work: () => T): T {
       hint: hint ?? 'Nothing was changed. Correct the file, or leave out --write and copy the settings.',
     });
   }
+}
+
+/** Comments and all other values stay. `text` is empty if there is no file yet. */
+function withJsonEntry(text: string, key: string, entry: object): string {
+  const servers = parseJsonc(text)[key];
+  if (servers !== undefined && (typeof servers !== 'object' || servers === null || Array.isArray(servers)))
+    throw new Fault('invalid', `${key} is not an object`);
+  return editedJsonc(text, [key, 'carrel'], entry);
+}
+
+function jsonHolds(text: string, key: string): boolean {
+  try {
+    return (parseJsonc(text)[key] as Record<string, unknown> | undefined)?.carrel !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** In settings of TOML the entry is a table of its own. */
+const table = 'mcp_servers.carrel';
+
+function tomlEntry({ command, args, env = {} }: ServerEntry): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return [
+    `[${table}]`,
+    `command = ${JSON.stringify(command)}`,
+    `args = [${args.map((arg) => JSON.stringify(arg)).join(', ')}]`,
+    ...(variables.length > 0 ? [`env = { ${variables.join(', ')} }`] : []),
+    '',
+  ].join('\n');
+}
+
+/** `text` is empty if there is no file yet. */
+function withTomlEntry(text: string, entry: ServerEntry): string {
+  return withTomlTable(text, table, tomlEntry(entry));
+}
+
+function tomlHolds(text: string): boolean {
+  return tomlTable(text, table) !== null;
 }

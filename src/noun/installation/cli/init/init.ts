@@ -17,7 +17,7 @@ import { survey } from './survey.ts';
 
 const mode = 0o644;
 
-export default async function init(context: Context): Promise<void> {
+export async function init(context: Context): Promise<void> {
   const { out } = context;
   const folder = process.cwd();
   const file = join(folder, fleetFileName);

@@ -7,12 +7,13 @@ import type { Output } from '../../../../client/output/output.ts';
 import { catchSignals } from '../../../../client/signals.ts';
 import { DetachKeys } from '../../../../client/stream/detach-keys.ts';
 import { hasInput, sendInput } from '../../../../client/stream/input.ts';
-import { closeSinks, ownSinks, receive, writeAndDrain } from '../../../../client/stream/receive.ts';
+import { closeSinks, deliver, ownSinks, receive, writeAndDrain } from '../../../../client/stream/receive.ts';
 import type { AttachOptions, Sinks } from '../../../../client/stream/stream.ts';
 import { followSize, rawKeys, sendSize, terminalSize } from '../../../../client/stream/terminal.ts';
 import { TerminalReset } from '../../../../client/stream/terminal-reset.ts';
-import { earlierScreen } from './earlier-screen.ts';
+import type { TerminalSize } from '../../../../model/engine.ts';
 import { forceRedraw } from './force-redraw.ts';
+import { Screen } from './screen/screen.ts';
 import { sendSizeOnKey } from './send-size-on-key.ts';
 
 /** Resolves to the exit code of the command. A client that detaches exits with 0. */
@@ -60,6 +61,16 @@ async function showScreen(
   reset.see(painted);
   await writeAndDrain(stdout, painted);
   sendSize(socket);
+}
+
+/** Draws the output so far on a screen of this size. A program that had another size redraws by itself. */
+async function earlierScreen(client: Client, name: string, { rows, columns }: TerminalSize): Promise<Screen> {
+  const screen = new Screen(rows, columns);
+  const take = (chunk: Buffer) => screen.push(chunk);
+  const query = { lastStart: true };
+  const frames = client.frames('GET /v1/sandboxes/{name}/logs', { path: { name }, query });
+  await deliver(frames, { stdout: take, stderr: take });
+  return screen;
 }
 
 function watched(sinks: Sinks, reset: TerminalReset | null, sawOutput: () => void): Sinks {

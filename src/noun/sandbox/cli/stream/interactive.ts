@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Client } from '../../../../client/client.ts';
 import type { Output } from '../../../../client/output/output.ts';
+import { during } from '../../../../client/output/progress.ts';
 import { brokenPipeExit, onBrokenPipe } from '../../../../client/pipe.ts';
 import { catchSignals } from '../../../../client/signals.ts';
 import { sendInput } from '../../../../client/stream/input.ts';
@@ -11,9 +12,8 @@ import type { StreamExit, UsedStreams } from '../../../../client/stream/stream.t
 import { followSize, rawKeys } from '../../../../client/stream/terminal.ts';
 import { TerminalReset } from '../../../../client/stream/terminal-reset.ts';
 import { encodeJson } from '../../../../lib/wire/stream.ts';
-import type { Fault } from '../../../../model/fault.ts';
-import type { ExecRequest } from '../../api.ts';
-import { openExec } from './open-exec.ts';
+import { type Fault, isFault } from '../../../../model/fault.ts';
+import type { ExecRequest, SandboxView } from '../../api.ts';
 import { StartErrorFilter } from './start-error-filter.ts';
 
 export async function interact(
@@ -37,6 +37,25 @@ export async function interact(
     releaseSignals();
     socket.destroy();
   }
+}
+
+/** Opens the connection of an `exec`. A stopped sandbox is started first. */
+async function openExec(client: Client, out: Output, name: string): Promise<Socket> {
+  const open = () => client.upgrade('POST /v1/sandboxes/{name}/exec', { name });
+  try {
+    return await open();
+  } catch (error) {
+    if (!isFault(error, 'not_ready')) throw error;
+    if (!startsAgain(await client.call('GET /v1/sandboxes/{name}', { path: { name } }))) throw error;
+    out.note(`${name} was stopped, starting it`);
+    await during(out, `starting ${name}`, client.call('POST /v1/sandboxes/{name}/start', { path: { name } }));
+    return open();
+  }
+}
+
+/** Whether `exec` may start the sandbox: a command that ended by itself is not run again for it. */
+function startsAgain({ state, command }: Pick<SandboxView, 'state' | 'command'>): boolean {
+  return state === 'stopped' || (command.length === 0 && (state === 'failed' || state === 'completed'));
 }
 
 interface Shown {

@@ -1,0 +1,27 @@
+/** For commands that make one request and print its answer. */
+import type { Context } from './cli.ts';
+import { during } from './output/progress.ts';
+
+interface AnswerOptions {
+  /** What the daemon does meanwhile, for the progress line. */
+  readonly doing?: string | (() => string);
+  /** The note that is printed if the answer is an empty list. */
+  readonly empty?: string;
+}
+
+/**
+ * Waits for the answer and prints it: with `--json` as a document, else as the lines that `text` makes of it. Resolves to
+ * the answer, for notes and warnings, which `--json` silences.
+ */
+export async function printAnswer<T>(
+  { json, out }: Context,
+  asked: Promise<T>,
+  text: (answer: T) => string | readonly string[],
+  { doing, empty }: AnswerOptions = {},
+): Promise<T> {
+  const answer = await (doing === undefined ? asked : during(out, doing, asked));
+  if (json) out.document(answer);
+  else if (empty !== undefined && Array.isArray(answer) && answer.length === 0) out.note(empty);
+  else out.print(...[text(answer)].flat());
+  return answer;
+}
