@@ -37,7 +37,10 @@ it('a new noun touches only the tables that CONTRIBUTING.md names, and keeps to 
 
 it('a new noun compiles, and its route and its command work', async () => {
   const compiler = resolve('node_modules/.bin/tsc');
-  execFileSync(compiler, ['-p', 'tsconfig.build.json', '--noEmit', '--incremental', 'false'], { cwd: copy });
+  execFileSync(compiler, ['-p', 'tsconfig.build.json', '--noEmit', '--incremental', 'false'], {
+    cwd: copy,
+    stdio: 'inherit',
+  });
   inCopy('scripts/build.mjs');
   const ring = async () => (await carrel.process(['bell', 'ring', 'door'])).stdout;
   expect(await ring()).toBe('door has rung 1 times\n');
