@@ -63,7 +63,7 @@ function withTools(server: McpServer, parts: McpParts): McpServer {
   return server;
 }
 
-interface Asked {
+interface CallContext {
   readonly server: McpServer;
   readonly context: ServerContext;
 }
@@ -72,7 +72,7 @@ async function answered(
   parts: McpParts,
   tool: Tool,
   input: object,
-  { server, context }: Asked,
+  { server, context }: CallContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = context.mcpReq;
   const progress = new CallProgress(context);
