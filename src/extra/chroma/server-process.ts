@@ -14,7 +14,7 @@ export interface ServerOptions extends ServerCommand {
   readonly emptied: () => void;
 }
 
-/** How often the server is asked, how long it may take to answer, and after how many misses in a row it is killed. */
+/** How often the server is checked, how long it may take to answer, and after how many misses in a row it is killed. */
 export interface HeartbeatLimits {
   readonly everyMs: number;
   readonly answerMs: number;
