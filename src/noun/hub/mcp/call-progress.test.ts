@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { CallProgress } from './progress.ts';
+import { CallProgress } from './call-progress.ts';
 
 function contextOf(
   request: object,
