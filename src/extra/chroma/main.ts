@@ -11,10 +11,10 @@ import { Lines } from '../../lib/wire/lines.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Broker } from './broker.ts';
 import type { ChromaStatus, FromBroker, ServerPlan, ToBroker } from './chroma.ts';
+import { ChromaProcess } from './chroma-process.ts';
+import type { ChromaUpstream } from './chroma-upstream.ts';
 import { type ChromaPlace, chromaPort } from './model.ts';
-import { RemoteChroma } from './remote-server.ts';
-import { ChromaProcess } from './server-process.ts';
-import type { ChromaUpstream } from './upstream.ts';
+import { RemoteChroma } from './remote-chroma.ts';
 
 /** The longest time that the daemon may take to answer. */
 const askMs = 10_000;
