@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { ChromaStatus } from '../../src/extra/chroma/chroma.ts';
-import { ChromaProcess } from '../../src/extra/chroma/server-process.ts';
+import { ChromaProcess } from '../../src/extra/chroma/chroma-process.ts';
 import { openSqlite } from '../../src/lib/data/sqlite.ts';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
 import { chromaProgram } from '../../src/noun/memory/model/package.ts';

@@ -10,10 +10,10 @@ import { firstBytes } from '../../lib/process/collect.ts';
 import { asFault, Fault, faultTable } from '../../model/fault.ts';
 import { callerHeader, callerId } from '../../noun/network/model/service.ts';
 import { checkedBody, maxBodyBytes } from './body.ts';
+import { type ChromaUpstream, databasePath } from './chroma-upstream.ts';
 import { Collections, type ListedCollection } from './collections.ts';
 import type { ChromaPlace } from './model.ts';
 import { planOf, type RoutePlan } from './route.ts';
-import { type ChromaUpstream, databasePath } from './upstream.ts';
 
 export interface BrokerParts {
   /** Null: the sandbox has no place. Any other answer is cached for the sandbox. */

@@ -11,10 +11,10 @@ import { Lines } from '../../lib/wire/lines.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Broker } from './broker.ts';
 import type { ChromaStatus, FromBroker, ServerPlan, ToBroker } from './chroma.ts';
+import { ChromaProcess } from './chroma-process.ts';
+import type { ChromaUpstream } from './chroma-upstream.ts';
 import { type ChromaPlace, chromaPort } from './model.ts';
-import { RemoteChroma } from './remote-server.ts';
-import { ChromaProcess } from './server-process.ts';
-import type { ChromaUpstream } from './upstream.ts';
+import { RemoteChroma } from './remote-chroma.ts';
 
 /** The longest time that the daemon may take to answer. */
 const askMs = 10_000;
@@ -28,13 +28,13 @@ interface Server {
   dispose(): Promise<void>;
 }
 
-const asked = new Map<string, (place: ChromaPlace | null) => void>();
+const waiting = new Map<string, (place: ChromaPlace | null) => void>();
 let server: Server | null = null;
 
 process.umask(0o077);
 const broker = new Broker({ placeOf: ask, server: serverNow });
 
-function say(message: FromBroker): void {
+function send(message: FromBroker): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
@@ -47,26 +47,26 @@ function serverNow(): Promise<ChromaUpstream> {
 function ask(sandbox: string): Promise<ChromaPlace | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', 'the daemon does not answer')), askMs);
-    asked.set(sandbox, (place) => {
+    waiting.set(sandbox, (place) => {
       clearTimeout(timer);
       resolve(place);
     });
-    say({ verb: 'ask', sandbox });
+    send({ verb: 'ask', sandbox });
   });
 }
 
-async function obey(order: ToBroker): Promise<void> {
+async function handle(order: ToBroker): Promise<void> {
   if (order.verb === 'begin') return begin(order.socket, order.plan);
   if (order.verb === 'place') {
-    asked.get(order.sandbox)?.(order.place);
-    asked.delete(order.sandbox);
+    waiting.get(order.sandbox)?.(order.place);
+    waiting.delete(order.sandbox);
     return;
   }
   const error = await act(order).then(
     () => null,
     (failure: unknown) => asFault(failure).message,
   );
-  say({ verb: 'done', serial: order.serial, error });
+  send({ verb: 'done', serial: order.serial, error });
 }
 
 async function act(order: Extract<ToBroker, { serial: number }>): Promise<void> {
@@ -93,7 +93,7 @@ async function erase(tenant: string): Promise<void> {
 
 async function begin(socket: string, plan: ServerPlan): Promise<void> {
   await broker.listen(socket);
-  const report = (status: ChromaStatus) => say({ verb: 'status', status });
+  const report = (status: ChromaStatus) => send({ verb: 'status', status });
   if (plan.kind === 'remote') {
     server = new RemoteChroma(plan, report);
     return;
@@ -116,7 +116,7 @@ async function end(): Promise<void> {
 const lines = new Lines(maxLine);
 process.stdin.on('data', (chunk: Buffer) => {
   for (const line of lines.push(chunk)) {
-    void obey(JSON.parse(line) as ToBroker).catch((error: unknown) => {
+    void handle(JSON.parse(line) as ToBroker).catch((error: unknown) => {
       process.stderr.write(`${new Date().toISOString()} ${asFault(error).message}\n`);
       process.exit(1);
     });

@@ -25,11 +25,11 @@ export function startServer({ program, data, port }: ServerCommand): ServerChild
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, CHROMA_ANONYMIZED_TELEMETRY: 'false', ANONYMIZED_TELEMETRY: 'false' },
   });
-  const [said, complained] = [collect(child.stdout, maxOutput), collect(child.stderr, maxOutput)];
+  const [stdout, stderr] = [collect(child.stdout, maxOutput), collect(child.stderr, maxOutput)];
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('close', () => resolve());
-  }).then(() => lastLine(`${complained()}`) ?? lastLine(`${said()}`));
+  }).then(() => lastLine(`${stderr()}`) ?? lastLine(`${stdout()}`));
   return { ended, kill: (signal) => void child.kill(signal) };
 }
 

@@ -209,10 +209,10 @@ function variables(sandbox: DeclaredSandbox, joins: boolean): Mapping {
 }
 
 function mounts(sandbox: DeclaredSandbox, fleet: Declaration, context: RenderContext): Mapping[] {
-  const asked = sandbox.volumes.map(({ volume, target, readonly }) => {
+  const declared = sandbox.volumes.map(({ volume, target, readonly }) => {
     return volumeMount(nameOf(volume, context), target, readonly || isShared(volume));
   });
-  return [volumeMount(homeOf(sandbox, fleet, context), home, false), ...asked];
+  return [volumeMount(homeOf(sandbox, fleet, context), home, false), ...declared];
 }
 
 /** `nocopy`: copying from the image would change the owner of an empty volume. */

@@ -12,7 +12,7 @@ import { freeAt } from '../../lib/file/reserve.ts';
 import { isFault } from '../../model/fault.ts';
 import { AgentServers } from '../../noun/agent/app/mcp/agent-servers.ts';
 import { mcpPart } from '../../noun/agent/app/mcp/part.ts';
-import { HubTokens } from '../../noun/hub/app/tokens.ts';
+import { HubTokens } from '../../noun/hub/app/hub-tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
 import { openImages } from '../../noun/image/app/images.ts';
 import type { Detect } from '../../noun/image/source.ts';

@@ -8,8 +8,8 @@
  * Callers arrive in four ways, and get the same tools from `app/user-hub.ts`:
  * - the command line, by a route;
  * - `carrel hub serve`, by lines on stdin and stdout (`streams.ts`);
- * - clients at the port (decision 50), by Streamable HTTP (`endpoint.ts`; `sessions.ts` for older revisions) or WebSocket
- *   (`websocket.ts`). They have a token (`app/tokens.ts`, decision 51); when it is revoked, running calls end (`revocation.ts`);
+ * - clients at the port (decision 50), by Streamable HTTP (`endpoint.ts`; `mcp-sessions.ts` for older revisions) or WebSocket
+ *   (`mcp-sockets.ts`). They have a token (`app/hub-tokens.ts`, decision 51); when it is revoked, running calls end (`revocation.ts`);
  * - sandboxes with the service `hub`, which the proxy names (`app/sandbox-callers.ts`, decision 119).
  * Tools for environments and swarms call routes inside the daemon; before an apply, `question.ts` asks the person at the
  * client (decision 55). Decision 57 lists what is cached between calls.

@@ -22,7 +22,7 @@ import { asFault, type Fault } from '../../../model/fault.ts';
 import * as shape from '../api.ts';
 import { type HubCaller, socketCaller } from '../hub.ts';
 import { hubConfig } from './config.ts';
-import type { HubTokens } from './tokens.ts';
+import type { HubTokens } from './hub-tokens.ts';
 import type { UserHub } from './user-hub.ts';
 
 export interface HubScope {

@@ -20,7 +20,7 @@ interface SwarmRun {
   max?: number | undefined;
 }
 
-/** The routes that tools call: what they ask, and the answer. */
+/** The routes that tools call: the request and the answer of each. */
 export interface ToolRoutes {
   'POST /v1/sandboxes': [{ readonly body: SandboxRequest }, SandboxView];
   'POST /v1/sandboxes/{name}/start': [Named, SandboxView];
@@ -36,7 +36,7 @@ export interface ToolRoutes {
 /** Calls a route of the API for the user, with the audit act and the policy of that route. */
 export type CallRoute<Keys extends keyof ToolRoutes = keyof ToolRoutes> = <K extends Keys>(
   key: K,
-  asked: ToolRoutes[K][0],
+  request: ToolRoutes[K][0],
 ) => Promise<ToolRoutes[K][1]>;
 
 export type SwarmRoute = Extract<keyof ToolRoutes, `${string} /v1/swarm/${string}`>;

@@ -17,10 +17,10 @@ class FakeSpokes {
   left: string[] = [];
   onCall: (method: string) => void = () => {};
 
-  call = async ({ id }: Pick<Project, 'id'>, method: SpokeMethod, asked: object): Promise<never> => {
+  call = async ({ id }: Pick<Project, 'id'>, method: SpokeMethod, request: object): Promise<never> => {
     this.calls.push(`${id} ${method}`);
     this.onCall(method);
-    if ('dryRun' in asked && asked.dryRun) return prepared;
+    if ('dryRun' in request && request.dryRun) return prepared;
     await Promise.resolve();
     if (method === 'edit/prepare') this.states.set(id, 'prepared');
     if (method === 'edit/apply') this.states.set(id, 'new');
@@ -32,7 +32,7 @@ class FakeSpokes {
 
 const prepared = { files: [], count: 0, diff: '', diffTruncated: false } as never;
 const projects = ['a', 'b'].map((id): Project => ({ id }) as Project);
-const asked = projects.map((project) => ({ project, changes: [] }));
+const edit = projects.map((project) => ({ project, changes: [] }));
 const { signal } = new AbortController();
 let store: Store;
 let spokes: FakeSpokes;
@@ -56,7 +56,7 @@ const rows = () => store.list('edit').length;
 const events = () => store.events(0, 100).map(({ type }) => type);
 
 it('an edit is applied in every project, recorded as done, and then its journals and row are removed', async () => {
-  await open().apply(asked, signal);
+  await open().apply(edit, signal);
   expect([...spokes.states.values()]).toEqual(['new', 'new']);
   expect(spokes.calls.map((call) => call.split(' ')[1])).toEqual([
     ...['edit/prepare', 'edit/prepare', 'edit/apply', 'edit/apply', 'edit/finish', 'edit/finish'],
@@ -66,7 +66,7 @@ it('an edit is applied in every project, recorded as done, and then its journals
 });
 
 it('a preview is prepared without a row', async () => {
-  await open().preview(asked);
+  await open().preview(edit);
   expect(events()).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test.each<[SpokeMethod]>([['edit/prepare'], ['edit/apply']])(
   'if a spoke is lost in %s, the edit is reverted in all projects',
   async (method) => {
     spokes.fails = { b: [method] };
-    await expect(open().apply(asked, signal)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(open().apply(edit, signal)).rejects.toMatchObject({ code: 'unavailable' });
     expect([...spokes.states.values()]).toEqual(['old', 'old']);
     expect(rows()).toBe(0);
     expect(events()).toEqual(['edit.begun', 'edit.aborted']);
@@ -84,7 +84,7 @@ test.each<[SpokeMethod]>([['edit/prepare'], ['edit/apply']])(
 it('a client that goes away before the files are exchanged changes nothing', async () => {
   const abort = new AbortController();
   spokes.onCall = () => abort.abort();
-  await expect(open().apply(asked, abort.signal)).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(open().apply(edit, abort.signal)).rejects.toMatchObject({ code: 'cancelled' });
   expect(spokes.calls).not.toContain('a edit/apply');
   expect([...spokes.states.values()]).toEqual(['old', 'old']);
 });
@@ -93,7 +93,7 @@ describe('an edit that a lost spoke cannot revert', () => {
   it('is named in the error, and reverted before the next call to its project', async () => {
     spokes.fails = { b: ['edit/apply', 'edit/abort'] };
     const edits = open();
-    await expect(edits.apply(asked, signal)).rejects.toThrow(/project b is not restored yet/);
+    await expect(edits.apply(edit, signal)).rejects.toThrow(/project b is not restored yet/);
     expect([edits.isOpen('a'), edits.isOpen('b'), rows()]).toEqual([false, true, 1]);
     await expect(edits.settle('b')).rejects.toMatchObject({ code: 'unavailable' });
     spokes.fails = {};
@@ -103,7 +103,7 @@ describe('an edit that a lost spoke cannot revert', () => {
 
   it('is reverted by the next daemon', async () => {
     spokes.fails = { b: ['edit/apply', 'edit/abort'] };
-    await expect(open().apply(asked, signal)).rejects.toThrow();
+    await expect(open().apply(edit, signal)).rejects.toThrow();
     spokes.fails = {};
     const next = open();
     expect(next.unsettled()).toEqual(['a', 'b']);
@@ -114,7 +114,7 @@ describe('an edit that a lost spoke cannot revert', () => {
   it('is forgotten with its project', async () => {
     spokes.fails = { b: ['edit/apply', 'edit/abort'] };
     const edits = open();
-    await expect(edits.apply(asked, signal)).rejects.toThrow();
+    await expect(edits.apply(edit, signal)).rejects.toThrow();
     known = projects.slice(0, 1);
     await edits.settle('b');
     expect(rows()).toBe(0);
@@ -123,7 +123,7 @@ describe('an edit that a lost spoke cannot revert', () => {
 
 it('an edit stays applied if a journal cannot be removed, and the next daemon removes it', async () => {
   spokes.fails = { b: ['edit/finish'] };
-  await open().apply(asked, signal);
+  await open().apply(edit, signal);
   expect([...spokes.states.values(), rows()]).toEqual(['new', 'new', 1]);
   spokes.fails = {};
   await open().settle('b');
@@ -133,12 +133,12 @@ it('an edit stays applied if a journal cannot be removed, and the next daemon re
 it('the error names files that were changed meanwhile and left as they are', async () => {
   spokes.fails = { b: ['edit/apply'] };
   spokes.left = ['src/x.ts'];
-  await expect(open().apply(asked, signal)).rejects.toThrow(/a: src\/x\.ts was changed meanwhile and left as it is/);
+  await expect(open().apply(edit, signal)).rejects.toThrow(/a: src\/x\.ts was changed meanwhile and left as it is/);
 });
 
 it('edits that share a project run one after the other, whatever the order of their projects', async () => {
   const edits = open();
-  await Promise.all([edits.apply(asked, signal), edits.apply([...asked].reverse(), signal)]);
+  await Promise.all([edits.apply(edit, signal), edits.apply([...edit].reverse(), signal)]);
   const ends = spokes.calls.map((call) => call.split('/')[1]).join(' ');
   expect(ends).toBe(
     ['prepare prepare apply apply finish finish', 'prepare prepare apply apply finish finish'].join(' '),

@@ -52,30 +52,30 @@ export class Edits {
   }
 
   /** What the edit would do. */
-  preview(asked: readonly ProjectChanges[]): Promise<ProjectEdit[]> {
-    return this.#prepare(newId(), asked, true);
+  preview(edit: readonly ProjectChanges[]): Promise<ProjectEdit[]> {
+    return this.#prepare(newId(), edit, true);
   }
 
   /** Applies one edit at a time in each project. */
-  apply(asked: readonly ProjectChanges[], signal: AbortSignal): Promise<ProjectEdit[]> {
-    const ids = asked.map(({ project }) => project.id).sort();
-    return this.#locked(ids, () => this.#apply(asked, ids, signal));
+  apply(edit: readonly ProjectChanges[], signal: AbortSignal): Promise<ProjectEdit[]> {
+    const ids = edit.map(({ project }) => project.id).sort();
+    return this.#locked(ids, () => this.#apply(edit, ids, signal));
   }
 
   #locked<T>([first, ...rest]: readonly string[], task: () => Promise<T>): Promise<T> {
     return first === undefined ? task() : this.#locks.run(first, () => this.#locked(rest, task));
   }
 
-  async #apply(asked: readonly ProjectChanges[], ids: readonly string[], signal: AbortSignal): Promise<ProjectEdit[]> {
+  async #apply(edit: readonly ProjectChanges[], ids: readonly string[], signal: AbortSignal): Promise<ProjectEdit[]> {
     await Promise.all(ids.map((id) => this.#concludeProject(id)));
     const id = newId();
     this.#begin(id, ids);
     try {
       crashPoint('edits:begun');
-      const prepared = await this.#prepare(id, asked, false);
+      const prepared = await this.#prepare(id, edit, false);
       crashPoint('edits:prepared');
       if (signal.aborted) throw new Fault('cancelled', 'the edit was cancelled before it was applied');
-      await all(asked.map(({ project }) => this.#parts.spokes.call(project, 'edit/apply', { id })));
+      await all(edit.map(({ project }) => this.#parts.spokes.call(project, 'edit/apply', { id })));
       crashPoint('edits:applied');
       this.#decide(id);
       crashPoint('edits:done');
@@ -86,10 +86,10 @@ export class Edits {
     }
   }
 
-  async #prepare(id: string, asked: readonly ProjectChanges[], dryRun: boolean): Promise<ProjectEdit[]> {
+  async #prepare(id: string, edit: readonly ProjectChanges[], dryRun: boolean): Promise<ProjectEdit[]> {
     const { spokes } = this.#parts;
     return all(
-      asked.map(async ({ project, changes }) => {
+      edit.map(async ({ project, changes }) => {
         const prepared = await spokes.call(project, 'edit/prepare', { id, changes, dryRun });
         return { project: project.id, ...prepared };
       }),

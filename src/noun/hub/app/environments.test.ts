@@ -14,14 +14,14 @@ function sandbox(name: string, project: Project, spec: Partial<SandboxSpec> = {}
 }
 
 function environments(rows: { value: Sandbox }[], allowed: string[] = []) {
-  const asked: unknown[] = [];
+  const calls: unknown[] = [];
   const call = async (key: string, { path, query, body }: { path?: object; query?: object; body?: object }) => {
-    asked.push([key, { ...path, ...query, ...body }]);
+    calls.push([key, { ...path, ...query, ...body }]);
     return { name: 'made', id: '1' };
   };
   const check = ({ network = allowed }: SandboxRequest) => ({ network: { allow: network === 'none' ? [] : network } });
   const parts = { sandboxes: { rows: () => rows, check }, call };
-  return { environments: new Environments(parts as never), asked };
+  return { environments: new Environments(parts as never), calls };
 }
 
 const signal = () => new AbortController().signal;
@@ -46,30 +46,30 @@ it('the environments of a project are the sandboxes that tools created for it, w
 });
 
 it('an environment is named after its project, and only environments of the project can be applied', async () => {
-  const { environments: all, asked } = environments([sandbox('of-store', store)]);
+  const { environments: all, calls } = environments([sandbox('of-store', store)]);
   await all.create(shop, { name: 'a' }, signal());
-  expect(asked).toMatchObject([['POST /v1/sandboxes', { name: 'shop-a', project: '/p/shop', mode: 'overlay' }]]);
+  expect(calls).toMatchObject([['POST /v1/sandboxes', { name: 'shop-a', project: '/p/shop', mode: 'overlay' }]]);
   expect(() => all.apply(shop, { names: ['of-store'] })).toThrow(/no environment/);
 });
 
 it('an environment with a host that the user does not allow is refused; fewer hosts are accepted', async () => {
-  const { environments: all, asked } = environments([], ['a.example', 'b.example']);
+  const { environments: all, calls } = environments([], ['a.example', 'b.example']);
   await expect(all.create(shop, { network: ['a.example', 'c.example'] }, signal())).rejects.toMatchObject({
     code: 'denied',
     message: expect.stringContaining('c.example'),
   });
   await all.create(shop, { network: ['a.example'] }, signal());
   await all.create(shop, { network: 'none' }, signal());
-  expect(asked).toMatchObject([
+  expect(calls).toMatchObject([
     ['POST /v1/sandboxes', { network: ['a.example'] }],
     ['POST /v1/sandboxes', { network: 'none' }],
   ]);
 });
 
 it('an environment whose creation was cancelled is removed', async () => {
-  const { environments: all, asked } = environments([]);
+  const { environments: all, calls } = environments([]);
   await expect(all.create(shop, {}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
-  expect(asked).toMatchObject([
+  expect(calls).toMatchObject([
     ['POST /v1/sandboxes', {}],
     ['DELETE /v1/sandboxes/{name}', { name: 'made', id: '1', force: true, running: true }],
   ]);

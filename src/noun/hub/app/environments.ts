@@ -35,8 +35,8 @@ export interface EnvironmentParts {
     checkCommand(env: RunCommand['env'], command: RunCommand['command']): void;
   };
   readonly reviews: {
-    changes(name: string, asked: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: EncodedJson }>;
-    diff(name: string, asked: ReviewOrder, signal: AbortSignal): AsyncGenerator<Buffer>;
+    changes(name: string, order: ReviewOrder, signal: AbortSignal): Promise<{ readonly changes: EncodedJson }>;
+    diff(name: string, order: ReviewOrder, signal: AbortSignal): AsyncGenerator<Buffer>;
   };
   readonly call: CallRoute;
   /** Starts a program in a running sandbox. */
@@ -130,16 +130,16 @@ export class Environments {
   }
 
   /** Starts the environment first if it has ended. */
-  async run(project: Project, name: string, asked: RunCommand, options: SpokeCallOptions): Promise<RunResult> {
+  async run(project: Project, name: string, request: RunCommand, options: SpokeCallOptions): Promise<RunResult> {
     const { sandboxes, commands } = this.#parts;
     const started = async () => {
       const running = await this.#running(project, name);
-      return { sandbox: running, program: await this.#exec(running, asked) };
+      return { sandbox: running, program: await this.#exec(running, request) };
     };
     const { sandbox, program } = await retryAfterEnd(started, (signal) => sandboxes.wait(name, signal));
     const connection = new SpokeConnection(program, `environment ${name}`, endOf(program));
     try {
-      return await connection.call('command/run', asked, options);
+      return await connection.call('command/run', request, options);
     } finally {
       connection.close();
       await commands.ended(sandbox);

@@ -5,10 +5,10 @@ import { Rate } from '../../../lib/flow/rate.ts';
 import { ClientTable } from '../endpoint/client-table.ts';
 import { McpEndpoint } from '../endpoint/endpoint.ts';
 import { type Exchange, refusal } from '../endpoint/exchange.ts';
-import { McpSockets, type SocketParts } from '../endpoint/websocket.ts';
+import { McpSockets, type SocketParts } from '../endpoint/mcp-sockets.ts';
 import type { McpParts } from '../mcp/mcp.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
-import { type SpokeSocketParts, SpokeSockets } from '../spoke/socket.ts';
+import { type SpokeSocketParts, SpokeSockets } from '../spoke/spoke-sockets.ts';
 import type { Authentication, ClientIdentity } from '../token/authentication.ts';
 
 export const mcpPath = '/mcp';

@@ -79,7 +79,7 @@ export class UserHub {
   /** What MCP clients of this caller get. */
   mcp(caller: HubCaller): McpParts {
     const { version } = this.#parts;
-    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
+    const call = (tool: Tool, input: object, how: ToolCall) => this.#call(caller, tool as HubTool, input, how);
     return { version, tools: toolsOf(caller), call, refusal: (name) => scopeRefusal(caller, name) };
   }
 
@@ -164,14 +164,14 @@ export class UserHub {
       mayApply: caller.groups.includes('apply'),
       list,
       find,
-      call: async (id, method, asked, { signal, report }) => {
+      call: async (id, method, request, { signal, report }) => {
         const found = find(id);
         if (edits.isOpen(id)) await edits.settle(id);
-        return spokes.call(found, method, asked, { signal, onOutput: report });
+        return spokes.call(found, method, request, { signal, onOutput: report });
       },
       edit: (changes, dryRun, { signal }) => {
-        const asked = byProject(changes, find);
-        return dryRun ? edits.preview(asked) : edits.apply(asked, signal);
+        const edit = byProject(changes, find);
+        return dryRun ? edits.preview(edit) : edits.apply(edit, signal);
       },
     };
   }

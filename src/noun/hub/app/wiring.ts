@@ -68,7 +68,9 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
 
 /** The routes whose types are not those that tools expect. The compiler checks one route at a time only. */
 type Unfit = {
-  [K in keyof ToolRoutes]: LocalCall extends (key: K, asked: ToolRoutes[K][0]) => Promise<ToolRoutes[K][1]> ? never : K;
+  [K in keyof ToolRoutes]: LocalCall extends (key: K, request: ToolRoutes[K][0]) => Promise<ToolRoutes[K][1]>
+    ? never
+    : K;
 }[keyof ToolRoutes];
 type CheckedCall = [Unfit] extends [never] ? CallRoute : Unfit;
 

@@ -71,8 +71,10 @@ function explanation({ id, projects, groups, expiresAt }: NewToken): string[] {
 }
 
 async function list(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/hub/tokens');
-  await printAnswer(context, asked, tokenListing, { empty: 'no tokens; make one with: carrel hub token --project ID' });
+  const answer = connect(context).call('GET /v1/hub/tokens');
+  await printAnswer(context, answer, tokenListing, {
+    empty: 'no tokens; make one with: carrel hub token --project ID',
+  });
 }
 
 export function tokenListing(tokens: readonly TokenView[], now = Date.now()): string[] {

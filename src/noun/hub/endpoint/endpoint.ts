@@ -9,7 +9,7 @@ import { revocable } from '../mcp/revocation.ts';
 import type { ClientIdentity } from '../token/authentication.ts';
 import type { ClientTable, Revocable } from './client-table.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
-import { McpSessions } from './sessions.ts';
+import { McpSessions } from './mcp-sessions.ts';
 
 const methods = ['GET', 'POST', 'DELETE'];
 

@@ -37,7 +37,7 @@ export interface Call extends CodeCall {
 export type Methods = {
   [M in SpokeMethod]: (
     root: string,
-    asked: SpokeMethods[M][0],
+    request: SpokeMethods[M][0],
     call: Call,
   ) => SpokeMethods[M][1] | Promise<SpokeMethods[M][1]>;
 };

@@ -23,8 +23,8 @@ const methods: Methods = {
   'file/remove': removeFile,
   'file/rename': renameFile,
   'file/list': listFiles,
-  'text/search': (root, asked, { signal }) => searchText(root, asked, signal),
-  'command/run': (root, asked, { signal, output }) => runCommand(root, asked, output, signal),
+  'text/search': (root, request, { signal }) => searchText(root, request, signal),
+  'command/run': (root, request, { signal, output }) => runCommand(root, request, output, signal),
   'edit/prepare': prepareEdit,
   'edit/apply': applyEdit,
   'edit/abort': abortEdit,
@@ -38,12 +38,12 @@ export async function serve(root: string, input: Readable, output: Writable): Pr
   const calls = new Map<number, AbortController>();
   const servers = serversOf(root);
   const lines = new Lines(maxRequestBytes);
-  const say = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
+  const send = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
   for await (const chunk of input) {
     for (const line of lines.push(chunk as Buffer)) {
       const request = JSON.parse(line) as SpokeRequest;
       if ('cancel' in request) calls.get(request.cancel)?.abort();
-      else void answer(root, request, { calls, servers, say });
+      else void answer(root, request, { calls, servers, send });
     }
   }
   for (const call of calls.values()) call.abort();
@@ -53,13 +53,13 @@ export async function serve(root: string, input: Readable, output: Writable): Pr
 interface Connection {
   readonly calls: Map<number, AbortController>;
   readonly servers: LanguageServers;
-  say(message: object): void;
+  send(message: object): void;
 }
 
 async function answer(
   root: string,
-  { id, method, asked }: Exclude<SpokeRequest, { readonly cancel: number }>,
-  { calls, servers, say }: Connection,
+  { id, method, asked: request }: Exclude<SpokeRequest, { readonly cancel: number }>,
+  { calls, servers, send }: Connection,
 ): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
@@ -68,12 +68,12 @@ async function answer(
     const output = (text: string) => {
       // A process that the command left behind may still write when the call is answered.
       const shown = calls.has(id) ? limit.take(text) : null;
-      if (shown !== null) say({ id, output: shown });
+      if (shown !== null) send({ id, output: shown });
     };
     const call = { servers, signal: abort.signal, output };
-    say({ id, result: await methods[method](root, asked as never, call) });
+    send({ id, result: await methods[method](root, request as never, call) });
   } catch (error) {
-    say({ id, fault: asFault(error) });
+    send({ id, fault: asFault(error) });
   } finally {
     calls.delete(id);
   }

@@ -1,13 +1,13 @@
 /**
  * The tools of the hub as an MCP server, for one connection or one request: `streams.ts` serves lines of JSON, and the folder
  * `endpoint` serves HTTP and WebSockets. A call ends with a result, a refusal that the model can read, or a question to the
- * person at the client (`question.ts`); while it runs it reports progress (`progress.ts`).
+ * person at the client (`question.ts`); while it runs it reports progress (`call-progress.ts`).
  */
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Tool, ToolCall } from '../hub.ts';
-import { CallProgress } from './progress.ts';
+import { CallProgress } from './call-progress.ts';
 import { AnswerPending, askOf, requiredFor, verifyState } from './question.ts';
 import { resultOf } from './result-text.ts';
 
@@ -63,7 +63,7 @@ function withTools(server: McpServer, parts: McpParts): McpServer {
   return server;
 }
 
-interface Asked {
+interface CallContext {
   readonly server: McpServer;
   readonly context: ServerContext;
 }
@@ -72,7 +72,7 @@ async function answered(
   parts: McpParts,
   tool: Tool,
   input: object,
-  { server, context }: Asked,
+  { server, context }: CallContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = context.mcpReq;
   const progress = new CallProgress(context);

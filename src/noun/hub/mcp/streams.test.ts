@@ -13,7 +13,7 @@ function serve(run: (call: ToolCall) => Promise<object>) {
     ...{ input: nothing, output: nothing, run: (_input, _scope, call) => run(call) },
   };
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const call = (one: Tool, asked: object, how: ToolCall) => one.run(asked as never, undefined as never, how);
+  const call = (one: Tool, input: object, how: ToolCall) => one.run(input as never, undefined as never, how);
   const served = serveStreams({ version: '1', tools: [tool], call }, input, output).then(() => output.end());
   return { input, output, served };
 }

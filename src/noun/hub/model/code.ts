@@ -39,10 +39,10 @@ function pageOf<T>(item: Shape<T>): Shape<CodePage<T>> {
   return open({ ...answerFields, ...pageFields(item) });
 }
 
-interface Asked {
+interface TimedRequest {
   readonly timeoutMs: number;
 }
-interface AskedPage extends Asked {
+interface PageRequest extends TimedRequest {
   readonly limit: number;
   readonly skip: number;
 }
@@ -88,12 +88,12 @@ function isCount(value: unknown): boolean {
 export const locateKinds = ['definition', 'references', 'implementation', 'typeDefinition'] as const;
 export type LocateKind = (typeof locateKinds)[number];
 
-export interface Locate extends AskedPage {
+export interface Locate extends PageRequest {
   readonly kind: LocateKind;
   readonly at: CodePosition;
 }
 
-export interface AtPosition extends Asked {
+export interface AtPosition extends TimedRequest {
   readonly at: CodePosition;
 }
 
@@ -101,7 +101,7 @@ export interface AtPosition extends Asked {
 const hover = open({ ...answerFields, text: orNull(text()) });
 export type Hover = Shaped<typeof hover>;
 
-export interface OfFile extends AskedPage {
+export interface OfFile extends PageRequest {
   readonly path: string;
 }
 
@@ -109,7 +109,7 @@ export interface OfFile extends AskedPage {
 const symbol = open({ ...rangeFields, name: text(), kind: text(), detail: text() });
 export type CodeSymbol = Shaped<typeof symbol>;
 
-export interface SearchSymbols extends AskedPage {
+export interface SearchSymbols extends PageRequest {
   readonly query: string;
   /** Asks the server of that file only. */
   readonly path?: string | undefined;
@@ -132,7 +132,7 @@ export type Signature = Shaped<typeof signature>;
 const completion = open({ label: text(), kind: text(), detail: text() });
 export type CodeCompletion = Shaped<typeof completion>;
 
-export interface Complete extends AtPosition, AskedPage {}
+export interface Complete extends AtPosition, PageRequest {}
 
 export const severities = ['error', 'warning', 'information', 'hint'] as const;
 
@@ -145,7 +145,7 @@ export type CodeProblem = Shaped<typeof problem>;
 export const callDirections = ['incoming', 'outgoing'] as const;
 export type CallDirection = (typeof callDirections)[number];
 
-export interface Calls extends AtPosition, AskedPage {
+export interface Calls extends AtPosition, PageRequest {
   readonly direction: CallDirection;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Requests of the hub to the program in the sandbox of a project (the spoke), and its answers, in lines of JSON:
  *
- *   hub → spoke    {id, method, asked} · {cancel: id}
+ *   hub → spoke    {id, method, asked} with the request in `asked` · {cancel: id}
  *   spoke → hub    {id, output}, of a command while it runs · then {id, result} or {id, fault}
  *
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.

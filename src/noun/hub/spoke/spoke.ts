@@ -75,7 +75,7 @@ export class SpokeConnection {
 
   call<M extends SpokeMethod>(
     method: M,
-    asked: SpokeMethods[M][0],
+    request: SpokeMethods[M][0],
     { signal, onOutput }: SpokeCallOptions = {},
   ): Promise<SpokeMethods[M][1]> {
     if (this.#isClosed) throw this.#lost(this.#end);
@@ -89,7 +89,7 @@ export class SpokeConnection {
     signal?.addEventListener('abort', cancel, { once: true });
     const answered = new Promise<SpokeMethods[M][1]>((resolve, reject) => {
       this.#waiting.set(id, { method, resolve, reject, outputBytes: 0, ...(onOutput ? { onOutput } : {}) });
-      this.#send({ id, method, asked });
+      this.#send({ id, method, asked: request });
       if (signal?.aborted) cancel();
     });
     return answered.finally(() => {

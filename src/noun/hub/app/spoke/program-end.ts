@@ -1,4 +1,4 @@
-/** Says for error messages how the program of the hub in a sandbox ended. */
+/** Describes for error messages how the program of the hub in a sandbox ended. */
 import type { Exit, Process } from '../../../../kernel/engine/engine.ts';
 import { withTimeout } from '../../../../lib/flow/with-timeout.ts';
 import { printable } from '../../../../model/name.ts';
@@ -8,14 +8,14 @@ const maxErrorLength = 300;
 
 /** Includes the end of what the program wrote to stderr. */
 export function endOf(program: Process): () => Promise<string> {
-  let said = '';
+  let stderr = '';
   program.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-maxErrorLength);
+    stderr = `${stderr}${chunk}`.slice(-maxErrorLength);
   });
   return async () => {
     const exit = await withTimeout<Exit | null>(endMs, program.exited, () => null).catch(() => null);
     if (exit === null) return 'its connection was closed';
     const how = exit.outOfMemory ? 'out of memory' : (exit.signal ?? `exit code ${exit.exitCode}`);
-    return said.trim() === '' ? how : `${how}: ${printable(said.trim(), maxErrorLength)}`;
+    return stderr.trim() === '' ? how : `${how}: ${printable(stderr.trim(), maxErrorLength)}`;
   };
 }

@@ -72,13 +72,13 @@ export class Spoke {
 
   async call<M extends SpokeMethod>(
     method: M,
-    asked: SpokeMethods[M][0],
+    request: SpokeMethods[M][0],
     options?: SpokeCallOptions,
   ): Promise<SpokeMethods[M][1]> {
     this.#calls += 1;
     clearTimeout(this.#idle);
     try {
-      return await (await this.#connected()).call(method, asked, options);
+      return await (await this.#connected()).call(method, request, options);
     } finally {
       this.#calls -= 1;
       this.#awaitIdle();

@@ -16,10 +16,10 @@ export class Spokes {
   async call<M extends SpokeMethod>(
     project: Project,
     method: M,
-    asked: SpokeMethods[M][0],
+    request: SpokeMethods[M][0],
     options?: SpokeCallOptions,
   ): Promise<SpokeMethods[M][1]> {
-    return this.#of(project).call(method, asked, options);
+    return this.#of(project).call(method, request, options);
   }
 
   /** Takes the connection of a spoke that runs elsewhere. */

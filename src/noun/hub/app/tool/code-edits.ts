@@ -91,8 +91,8 @@ export const codeEditTools: readonly HubTool[] = [
       const lines = linesOf(input.start_line, input.end_line);
       if (input.apply !== undefined)
         return changed({ act: 'apply', path: where, lines, id: input.apply, timeoutMs }, input, scope, call);
-      const asked = { path: where, lines, timeoutMs };
-      const { server, actions } = await scope.call(input.project, 'code/actions', asked, call);
+      const request = { path: where, lines, timeoutMs };
+      const { server, actions } = await scope.call(input.project, 'code/actions', request, call);
       return { server, actions };
     },
   }),
@@ -102,21 +102,21 @@ function linesOf(startLine: number | undefined, endLine: number | undefined) {
   return startLine === undefined ? null : { startLine, endLine: endLine ?? startLine };
 }
 
-interface Asked {
+interface EditInput {
   readonly project: string;
   readonly dry_run: boolean;
 }
 
 /** The edit carries the hashes of the files that it was computed from, so that no stale edit is applied. */
-export async function changed(asked: CodeEdit, input: Asked, scope: ToolScope, call: ToolCall) {
-  return applied(await scope.call(input.project, 'code/edit', asked, call), input, scope, call);
+export async function changed(request: CodeEdit, input: EditInput, scope: ToolScope, call: ToolCall) {
+  return applied(await scope.call(input.project, 'code/edit', request, call), input, scope, call);
 }
 
 type Computed = SpokeMethods['code/edit'][1];
 
 async function applied(
   { changes, server }: Computed,
-  { project: id, dry_run }: Asked,
+  { project: id, dry_run }: EditInput,
   scope: ToolScope,
   call: ToolCall,
 ) {
@@ -126,9 +126,9 @@ async function applied(
 }
 
 /** Moves a file or a folder and updates imports of it; a string says why no language server can update them. */
-export async function movedWithImports(from: string, to: string, input: Asked, scope: ToolScope, call: ToolCall) {
-  const asked = { act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs } as const;
-  const computed = await scope.call(input.project, 'code/edit', asked, call).catch(reasonOf);
+export async function movedWithImports(from: string, to: string, input: EditInput, scope: ToolScope, call: ToolCall) {
+  const request = { act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs } as const;
+  const computed = await scope.call(input.project, 'code/edit', request, call).catch(reasonOf);
   return typeof computed === 'string' ? computed : applied(computed, input, scope, call);
 }
 

@@ -58,9 +58,9 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, ...pages }),
     output: listing('symbols', symbol),
     run: async (input, scope, call) => {
-      const asked = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
-      const page = await scope.call(input.project, 'code/symbols', asked, call);
-      return listed('symbols', page, asked.skip, ranged);
+      const request = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
+      const page = await scope.call(input.project, 'code/symbols', request, call);
+      return listed('symbols', page, request.skip, ranged);
     },
   }),
   tool({
@@ -74,9 +74,9 @@ export const codeTools: readonly HubTool[] = [
     }),
     run: async (input, scope, call) => {
       const where = input.path === undefined ? undefined : inProject(scope.find(input.project), input.path);
-      const asked = { query: input.query, path: where, ...pageOf(input) };
-      const { items, more, ...rest } = await scope.call(input.project, 'code/search', asked, call);
-      return { ...rest, symbols: items.map(ranged), ...nextOf(items, more, asked.skip) };
+      const request = { query: input.query, path: where, ...pageOf(input) };
+      const { items, more, ...rest } = await scope.call(input.project, 'code/search', request, call);
+      return { ...rest, symbols: items.map(ranged), ...nextOf(items, more, request.skip) };
     },
   }),
   tool({
@@ -99,9 +99,9 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ ...at, ...pages }),
     output: listing('completions', z.object({ label: text, kind: text, detail: text })),
     run: async (input, scope, call) => {
-      const asked = { at: positionOf(input, scope), ...pageOf(input) };
-      const page = await scope.call(input.project, 'code/complete', asked, call);
-      return listed('completions', page, asked.skip, (one) => one);
+      const request = { at: positionOf(input, scope), ...pageOf(input) };
+      const page = await scope.call(input.project, 'code/complete', request, call);
+      return listed('completions', page, request.skip, (one) => one);
     },
   }),
   tool({
@@ -111,9 +111,9 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, ...pages }),
     output: listing('diagnostics', z.object({ ...range, severity: text, code: text, source: text, message: text })),
     run: async (input, scope, call) => {
-      const asked = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
-      const page = await scope.call(input.project, 'code/diagnose', asked, call);
-      return listed('diagnostics', page, asked.skip, ranged);
+      const request = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
+      const page = await scope.call(input.project, 'code/diagnose', request, call);
+      return listed('diagnostics', page, request.skip, ranged);
     },
   }),
   tool({
@@ -123,9 +123,9 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ ...at, direction: z.enum(['incoming', 'outgoing']).default('incoming'), ...pages }),
     output: listing('calls', z.object({ ...range, text, name: text, kind: text })),
     run: async (input, scope, call) => {
-      const asked = { at: positionOf(input, scope), direction: input.direction, ...pageOf(input) };
-      const page = await scope.call(input.project, 'code/calls', asked, call);
-      return listed('calls', page, asked.skip, ranged);
+      const request = { at: positionOf(input, scope), direction: input.direction, ...pageOf(input) };
+      const page = await scope.call(input.project, 'code/calls', request, call);
+      return listed('calls', page, request.skip, ranged);
     },
   }),
 ];
@@ -139,10 +139,10 @@ function locating(name: string, kind: LocateKind, description: string): HubTool 
     output: listing('locations', z.object({ ...range, text })),
     namesHubPaths: true,
     run: async (input, scope, call) => {
-      const asked = { kind, at: positionOf(input, scope), ...pageOf(input) };
-      const { items, ...rest } = await scope.call(input.project, 'code/locate', asked, call);
+      const request = { kind, at: positionOf(input, scope), ...pageOf(input) };
+      const { items, ...rest } = await scope.call(input.project, 'code/locate', request, call);
       const located = items.flatMap((file) => placesIn(input.project, file));
-      return listed('locations', { ...rest, items: located }, asked.skip, (one) => one);
+      return listed('locations', { ...rest, items: located }, request.skip, (one) => one);
     },
   });
 }

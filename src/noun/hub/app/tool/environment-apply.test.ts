@@ -115,9 +115,9 @@ describe('environment_apply', () => {
   });
 
   it('shows the message of a commit, and asks about that message only', async () => {
-    const asked = async (message: string) =>
+    const questionFor = async (message: string) =>
       (await call({ paths: plain, answer: 'accepted' }, { branch: 'b', message })).questions[0]!;
-    const [one, other] = [await asked('one'), await asked('other')];
+    const [one, other] = [await questionFor('one'), await questionFor('other')];
     expect(one.message).toContain('The message of the commit: "one"');
     expect(one.about).not.toBe(other.about);
   });

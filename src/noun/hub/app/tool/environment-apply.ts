@@ -63,9 +63,13 @@ export const environmentApplyTools: readonly HubTool[] = [
   }),
 ];
 
-type Asked = { readonly branch?: string | undefined; readonly message?: string | undefined; readonly dry_run: boolean };
+type ApplyInput = {
+  readonly branch?: string | undefined;
+  readonly message?: string | undefined;
+  readonly dry_run: boolean;
+};
 
-function orderOf({ branch, message, dry_run }: Asked): Omit<ApplyRequest, 'names'> {
+function orderOf({ branch, message, dry_run }: ApplyInput): Omit<ApplyRequest, 'names'> {
   if (message !== undefined && branch === undefined) {
     throw new Fault('invalid', 'message is for the commit on a branch, and no branch is named', {
       data: { field: 'message' },
@@ -79,8 +83,8 @@ interface Context {
   readonly call: ToolCall;
 }
 
-async function apply(found: Project, asked: ApplyRequest, { scope, call }: Context): Promise<Result> {
-  const { dryRun: isDry = false, ...request } = asked;
+async function apply(found: Project, order: ApplyRequest, { scope, call }: Context): Promise<Result> {
+  const { dryRun: isDry = false, ...request } = order;
   const planOf = (allow: ApplyRequest['allow']) => scope.environments.apply(found, { ...request, allow, dryRun: true });
   call.report(`comparing ${request.names.join(', ')} with ${found.id}`);
   const plan = await planOf([]);

@@ -52,8 +52,8 @@ export const environmentTools: readonly HubTool[] = [
         .describe('some of the hosts that the user allows; left out: all of them'),
     }),
     output: shown,
-    run: async ({ project: id, ...asked }, scope, { signal }) =>
-      shownOf(await scope.environments.create(scope.find(id), asked, signal)),
+    run: async ({ project: id, ...request }, scope, { signal }) =>
+      shownOf(await scope.environments.create(scope.find(id), request, signal)),
   }),
   tool({
     name: 'environment_list',
@@ -86,9 +86,9 @@ export const environmentTools: readonly HubTool[] = [
     }),
     output: z.object(ran),
     run: async ({ project: id, environment: which, command, cwd, env, timeout: seconds }, scope, call) => {
-      const asked = { command, cwd: inProject(scope.find(id), cwd), env, timeoutMs: seconds * 1000 };
+      const request = { command, cwd: inProject(scope.find(id), cwd), env, timeoutMs: seconds * 1000 };
       const { signal, report } = call;
-      return ranOf(await scope.environments.run(scope.find(id), which, asked, { signal, onOutput: report }));
+      return ranOf(await scope.environments.run(scope.find(id), which, request, { signal, onOutput: report }));
     },
   }),
   tool({
@@ -106,11 +106,11 @@ export const environmentTools: readonly HubTool[] = [
     }),
     run: async ({ project: id, environment: which, paths, limit: most, cursor: after }, scope, { signal }) => {
       const found = scope.find(id);
-      const asked = paths.map((one) => inProject(scope.find(id), one));
-      const all = await scope.environments.changes(found, which, asked, signal);
+      const projectPaths = paths.map((one) => inProject(scope.find(id), one));
+      const all = await scope.environments.changes(found, which, projectPaths, signal);
       const rest = after === undefined ? all : all.slice(all.findIndex((one) => one.path === after) + 1);
       const diff = { text: '', truncated: false };
-      if (after === undefined) Object.assign(diff, await scope.environments.diff(found, which, asked, signal));
+      if (after === undefined) Object.assign(diff, await scope.environments.diff(found, which, projectPaths, signal));
       return {
         changes: rest.slice(0, most).map(changeOf),
         ...(rest.length > most ? { next_cursor: rest[most - 1]!.path } : {}),

@@ -33,12 +33,12 @@ export const fileTools: readonly HubTool[] = [
       truncated: z.boolean(),
     }),
     run: async (input, scope, call) => {
-      const asked = {
+      const request = {
         path: inProject(scope.find(input.project), input.path),
         startLine: input.start_line,
         endLine: input.end_line,
       };
-      const { sizeBytes, ...rest } = await scope.call(input.project, 'file/read', asked, call);
+      const { sizeBytes, ...rest } = await scope.call(input.project, 'file/read', request, call);
       return { ...rest, size_bytes: sizeBytes };
     },
   }),
@@ -85,13 +85,13 @@ export const fileTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, content: z.string(), encoding, dry_run: dryRun }),
     output: written,
     run: async ({ project: id, path: given, content, encoding: how, dry_run }, scope, call) => {
-      const asked = {
+      const request = {
         path: inProject(scope.find(id), given),
         content: { encoding: how, content },
         isNew: true,
         dryRun: dry_run,
       };
-      return writtenOf(await scope.call(id, 'file/write', asked, call));
+      return writtenOf(await scope.call(id, 'file/write', request, call));
     },
   }),
   tool({
@@ -106,8 +106,13 @@ export const fileTools: readonly HubTool[] = [
     }),
     output: changed,
     run: async ({ project: id, path: given, recursive, expected_hash, dry_run }, scope, call) => {
-      const asked = { path: inProject(scope.find(id), given), recursive, expectedHash: expected_hash, dryRun: dry_run };
-      return changedOf(await scope.call(id, 'file/remove', asked, call));
+      const request = {
+        path: inProject(scope.find(id), given),
+        recursive,
+        expectedHash: expected_hash,
+        dryRun: dry_run,
+      };
+      return changedOf(await scope.call(id, 'file/remove', request, call));
     },
   }),
   tool({
@@ -124,14 +129,19 @@ export const fileTools: readonly HubTool[] = [
     run: async (input, scope, call) => {
       const { project: id, overwrite, dry_run, update_imports } = input;
       const place = scope.find(id);
-      const asked = { from: inProject(place, input.from), to: inProject(place, input.to), overwrite, dryRun: dry_run };
+      const request = {
+        from: inProject(place, input.from),
+        to: inProject(place, input.to),
+        overwrite,
+        dryRun: dry_run,
+      };
       const withImports = update_imports && !overwrite;
-      const moved = withImports ? await movedWithImports(asked.from, asked.to, input, scope, call) : null;
+      const moved = withImports ? await movedWithImports(request.from, request.to, input, scope, call) : null;
       if (moved === null || typeof moved === 'string') {
-        const plain = changedOf(await scope.call(id, 'file/rename', asked, call));
+        const plain = changedOf(await scope.call(id, 'file/rename', request, call));
         return moved === null ? plain : { ...plain, imports_not_updated: moved };
       }
-      const paths = [...new Set([asked.from, asked.to, ...moved.files.map((file) => file.path)])];
+      const paths = [...new Set([request.from, request.to, ...moved.files.map((file) => file.path)])];
       return { paths, dry_run, ...('diff' in moved ? { diff: moved.diff } : {}) };
     },
   }),
@@ -148,8 +158,8 @@ export const fileTools: readonly HubTool[] = [
     }),
     run: async (input, scope, call) => {
       const { project: id, depth, limit: most, cursor: after } = input;
-      const asked = { path: inProject(scope.find(id), input.path), depth, limit: most, after };
-      const { items, more } = await scope.call(id, 'file/list', asked, call);
+      const request = { path: inProject(scope.find(id), input.path), depth, limit: most, after };
+      const { items, more } = await scope.call(id, 'file/list', request, call);
       const files = items.map(({ sizeBytes, ...rest }) => ({ ...rest, size_bytes: sizeBytes }));
       return { files, ...(more ? { next_cursor: items.at(-1)!.path } : {}) };
     },
@@ -178,8 +188,8 @@ export const fileTools: readonly HubTool[] = [
       const skip = skipOf(input.cursor);
       const { pattern, literal, ignore_case, globs, limit: most } = input;
       const where = inProject(scope.find(input.project), input.path);
-      const asked = { pattern, path: where, isLiteral: literal, ignoreCase: ignore_case, globs, limit: most, skip };
-      const { items, more } = await scope.call(input.project, 'text/search', asked, call);
+      const request = { pattern, path: where, isLiteral: literal, ignoreCase: ignore_case, globs, limit: most, skip };
+      const { items, more } = await scope.call(input.project, 'text/search', request, call);
       return { matches: items, ...(more ? { next_cursor: String(skip + items.length) } : {}) };
     },
   }),

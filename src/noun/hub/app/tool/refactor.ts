@@ -55,30 +55,30 @@ export const refactorTools: readonly HubTool[] = [
     input: z.strictObject({ changes: z.array(change).min(1).max(2000), dry_run: dryRun }),
     output: z.object(editOutput),
     run: async ({ changes, dry_run }, scope, call) => {
-      const asked = changes.map((one) => ({ project: one.project, change: changeOf(one, scope.find(one.project)) }));
-      return editedOf(await scope.edit(asked, dry_run, call), dry_run);
+      const edits = changes.map((one) => ({ project: one.project, change: changeOf(one, scope.find(one.project)) }));
+      return editedOf(await scope.edit(edits, dry_run, call), dry_run);
     },
   }),
 ];
 
-function changeOf(asked: z.output<typeof change>, place: Project): FileChange {
-  const where = inProject(place, asked.path);
-  if (asked.kind === 'edit')
-    return { kind: 'edit', path: where, edits: asked.edits.map(anyEditOf), expectedHash: asked.expected_hash };
-  if (asked.kind === 'create') {
-    const content = { encoding: asked.encoding, content: asked.content };
-    return { kind: 'create', path: where, content, overwrite: asked.overwrite };
+function changeOf(input: z.output<typeof change>, place: Project): FileChange {
+  const where = inProject(place, input.path);
+  if (input.kind === 'edit')
+    return { kind: 'edit', path: where, edits: input.edits.map(anyEditOf), expectedHash: input.expected_hash };
+  if (input.kind === 'create') {
+    const content = { encoding: input.encoding, content: input.content };
+    return { kind: 'create', path: where, content, overwrite: input.overwrite };
   }
-  if (asked.kind === 'rename')
-    return { kind: 'rename', path: where, to: inProject(place, asked.to), overwrite: asked.overwrite };
-  return { kind: 'delete', path: where, recursive: asked.recursive, expectedHash: asked.expected_hash };
+  if (input.kind === 'rename')
+    return { kind: 'rename', path: where, to: inProject(place, input.to), overwrite: input.overwrite };
+  return { kind: 'delete', path: where, recursive: input.recursive, expectedHash: input.expected_hash };
 }
 
-function anyEditOf(asked: z.output<typeof range> | z.output<typeof edit>): TextEdit | RangeEdit {
-  if (!('start_column' in asked)) return editOf(asked);
+function anyEditOf(input: z.output<typeof range> | z.output<typeof edit>): TextEdit | RangeEdit {
+  if (!('start_column' in input)) return editOf(input);
   return {
-    ...{ startLine: asked.start_line, startColumn: asked.start_column },
-    ...{ endLine: asked.end_line, endColumn: asked.end_column, newText: asked.new_text },
+    ...{ startLine: input.start_line, startColumn: input.start_column },
+    ...{ endLine: input.end_line, endColumn: input.end_column, newText: input.new_text },
   };
 }
 

@@ -47,10 +47,10 @@ export const runTools: readonly HubTool[] = [
       if ((one === undefined) === (many === undefined)) {
         throw new Fault('invalid', 'run_command needs either project or projects', { data: { field: 'project' } });
       }
-      const asked = { command, cwd, env, timeoutMs: seconds * 1000 };
-      if (one !== undefined) return ranOf(await run(scope, one, asked, call));
+      const request = { command, cwd, env, timeoutMs: seconds * 1000 };
+      if (one !== undefined) return ranOf(await run(scope, one, request, call));
       return runInAll(
-        many!.map((id) => [id, asked]),
+        many!.map((id) => [id, request]),
         scope,
         call,
       );
@@ -65,12 +65,12 @@ export const runTools: readonly HubTool[] = [
     input: z.strictObject({ projects, timeout }),
     output: z.object({ passed: z.boolean(), results: z.array(ranIn) }),
     run: async ({ projects: ids, timeout: seconds }, scope, call) => {
-      const asked = (id: string) => ({
+      const requestFor = (id: string) => ({
         ...{ command: ['sh', '-c', testOf(scope, id)], cwd: '', env: {} },
         ...{ timeoutMs: seconds * 1000, isTest: true },
       });
       return runInAll(
-        ids.map((id) => [id, asked(id)]),
+        ids.map((id) => [id, requestFor(id)]),
         scope,
         call,
       );
@@ -88,17 +88,17 @@ function testOf(scope: ToolScope, id: string): string {
 }
 
 /** A project that is named twice runs once. All names are checked before the first run starts. */
-async function runInAll(asked: readonly (readonly [string, RunCommand])[], scope: ToolScope, call: ToolCall) {
-  const runs = new Map(asked);
+async function runInAll(requests: readonly (readonly [string, RunCommand])[], scope: ToolScope, call: ToolCall) {
+  const runs = new Map(requests);
   for (const id of runs.keys()) scope.find(id);
   const results = await Promise.all([...runs].map(([id, one]) => runIn(scope, id, one, call)));
   return { passed: results.every(({ exit_code }) => exit_code === 0), results };
 }
 
-async function runIn(scope: ToolScope, id: string, asked: RunCommand, call: ToolCall): Promise<RanIn> {
+async function runIn(scope: ToolScope, id: string, request: RunCommand, call: ToolCall): Promise<RanIn> {
   const named: ToolCall = { ...call, report: (text) => call.report(`${id}: ${text}`) };
   try {
-    const result = await run(scope, id, asked, named);
+    const result = await run(scope, id, request, named);
     named.report(result.exitCode === 0 ? 'passed' : 'failed');
     return { project: id, ...ranOf(result), failed_tests: [...result.failedTests], error: null };
   } catch (error) {
@@ -115,10 +115,10 @@ const notRun = {
 };
 
 /** Translates paths: the spoke gets its own, and the client gets those of the hub. */
-async function run(scope: ToolScope, id: string, asked: RunCommand, call: ToolCall): Promise<RunResult> {
+async function run(scope: ToolScope, id: string, request: RunCommand, call: ToolCall): Promise<RunResult> {
   const place = scope.find(id);
   const inSpoke = (text: string) => spokeText(place, text);
-  const { command, cwd, env, ...rest } = asked;
+  const { command, cwd, env, ...rest } = request;
   const result = await scope.call(
     id,
     'command/run',

@@ -23,7 +23,7 @@ export interface ToolScope {
   call<M extends SpokeMethod>(
     project: string,
     method: M,
-    asked: SpokeMethods[M][0],
+    request: SpokeMethods[M][0],
     call: ToolCall,
   ): Promise<SpokeMethods[M][1]>;
   /** Applies all changes in all projects, or none; with `dryRun` only answers what they would do. */

@@ -28,8 +28,8 @@ const action: Shape<Action> = (value, path) => {
   return { id, title, kind, sent: value as object };
 };
 
-export async function listActions(root: string, asked: ListActions, call: CodeCall): Promise<CodeActions> {
-  const { path, lines, timeoutMs } = asked;
+export async function listActions(root: string, request: ListActions, call: CodeCall): Promise<CodeActions> {
+  const { path, lines, timeoutMs } = request;
   const options = { signal: call.signal, timeoutMs };
   const { answer, actions } = await actionsAt(path, rangeOf(root, path, lines), call.servers, options);
   const shown = actions.slice(0, maxActions).map(({ id, title, kind }) => ({ id, title, kind }));
@@ -123,8 +123,8 @@ function rangeOf(root: string, path: string, lines: CodeLines | null): Range {
   const first = (lines?.startLine ?? 1) - 1;
   const last = (lines?.endLine ?? starts.length) - 1;
   if (last >= starts.length || last < first) {
-    const asked = `${first + 1} to ${last + 1}`;
-    throw new Fault('invalid', `${printable(path)} has no lines ${asked}: it has ${starts.length}`);
+    const range = `${first + 1} to ${last + 1}`;
+    throw new Fault('invalid', `${printable(path)} has no lines ${range}: it has ${starts.length}`);
   }
   const character = content.slice(starts[last], starts[last + 1]).replace(/[\r\n]+$/, '').length;
   return { start: { line: first, character: 0 }, end: { line: last, character } };

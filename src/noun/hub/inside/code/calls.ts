@@ -18,15 +18,15 @@ const fromRanges = listOf(range);
 const incoming = listOf(open({ from: item, fromRanges }));
 const outgoing = listOf(open({ to: item, fromRanges }));
 
-export async function callsOf(root: string, asked: Calls, call: CodeCall): Promise<CodePage<CodeCaller>> {
-  const { at, direction } = asked;
-  const options = optionsOf(asked, call);
+export async function callsOf(root: string, request: Calls, call: CodeCall): Promise<CodePage<CodeCaller>> {
+  const { at, direction } = request;
+  const options = optionsOf(request, call);
   const position = await positionOf(root, call.servers, at, options);
   const prepared = await call.servers.request(at.path, 'textDocument/prepareCallHierarchy', { position }, options);
   const [first] = resultOf(prepared, listOf(unchanged));
   if (first === undefined) return { ...answerOf(prepared), items: [], more: false };
   const answer = await call.servers.request(at.path, `callHierarchy/${direction}Calls`, { item: first }, options);
-  const { items, more } = pageOf(callersOf(root, answer, direction), asked);
+  const { items, more } = pageOf(callersOf(root, answer, direction), request);
   const read = linesOf(call.servers);
   const shown = items.map((one) => ({ ...one, text: textAt(read(one.path), one.line - 1) }));
   return { ...answerOf(answer), items: shown, more };

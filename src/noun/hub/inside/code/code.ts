@@ -32,7 +32,7 @@ import { complete, hover, signatures } from './text.ts';
 const maxMessageLength = 4000;
 
 type Methods = {
-  [M in keyof CodeMethods]: (root: string, asked: CodeMethods[M][0], call: CodeCall) => Promise<CodeMethods[M][1]>;
+  [M in keyof CodeMethods]: (root: string, request: CodeMethods[M][0], call: CodeCall) => Promise<CodeMethods[M][1]>;
 };
 
 export const codeMethods: Methods = {
@@ -67,26 +67,26 @@ function specsOf(root: string, { languages, servers }: CodeSetup): readonly Serv
 }
 
 /** Finds the places where a symbol is defined, used or implemented. */
-async function locate(root: string, asked: Locate, call: CodeCall): Promise<CodePage<FilePlaces>> {
-  const { kind, at } = asked;
-  const options = optionsOf(asked, call);
+async function locate(root: string, request: Locate, call: CodeCall): Promise<CodePage<FilePlaces>> {
+  const { kind, at } = request;
+  const options = optionsOf(request, call);
   const position = await positionOf(root, call.servers, at, options);
   const context = kind === 'references' ? { context: { includeDeclaration: true } } : {};
   const answer = await call.servers.request(at.path, `textDocument/${kind}`, { position, ...context }, options);
-  return { ...answerOf(answer), ...placesOn(asked, root, resultOf(answer, locations), linesOf(call.servers)) };
+  return { ...answerOf(answer), ...placesOn(request, root, resultOf(answer, locations), linesOf(call.servers)) };
 }
 
-async function diagnose(_root: string, asked: OfFile, call: CodeCall): Promise<CodePage<CodeProblem>> {
-  const answer = await call.servers.diagnose(asked.path, optionsOf(asked, call));
+async function diagnose(_root: string, request: OfFile, call: CodeCall): Promise<CodePage<CodeProblem>> {
+  const answer = await call.servers.diagnose(request.path, optionsOf(request, call));
   // A missing list does not mean that the server found nothing.
   if (answer.status !== 'timed_out' && !Array.isArray(answer.result)) {
     throw new Fault('internal', `the language server ${answer.server} sent no diagnostics`);
   }
   const problems = resultOf(answer, listOf(diagnostic)).map(({ range, severity, message, ...rest }) => ({
-    ...rangeOf(asked.path, range),
+    ...rangeOf(request.path, range),
     ...rest,
     severity: severities[severity - 1]!,
     message: message.slice(0, maxMessageLength),
   }));
-  return { ...answerOf(answer), ...pageOf(problems, asked) };
+  return { ...answerOf(answer), ...pageOf(problems, request) };
 }

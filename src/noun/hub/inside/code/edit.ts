@@ -18,7 +18,7 @@ import { changesOf } from './server-changes.ts';
 type Methods = {
   [M in keyof CodeEditMethods]: (
     root: string,
-    asked: CodeEditMethods[M][0],
+    request: CodeEditMethods[M][0],
     call: CodeCall,
   ) => Promise<CodeEditMethods[M][1]>;
 };
@@ -32,26 +32,31 @@ const maxAttempts = 5;
  * server is asked again: it then knows at least these versions. If its answer is the same, the edit fits what was read.
  * If a file changes later, its hash makes the edit fail.
  */
-async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: CodeCall): Promise<CodeChanges> {
-  const options = { signal, timeoutMs: asked.timeoutMs };
+async function codeEdit(root: string, request: CodeEdit, { servers, signal }: CodeCall): Promise<CodeChanges> {
+  const options = { signal, timeoutMs: request.timeoutMs };
   let before: string | null = null;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const { answer, edit } = await compute(root, asked, servers, options);
+    const { answer, edit } = await compute(root, request, servers, options);
     requireComplete(answer);
     const changes = changesOf(root, answer.server, edit);
     const now = JSON.stringify(changes);
-    if (now === before) return { ...answerOf(answer), changes: withMove(root, asked, changes) };
+    if (now === before) return { ...answerOf(answer), changes: withMove(root, request, changes) };
     before = now;
   }
   throw new Fault('conflict', 'files of the project changed while the edit was computed', { hint: 'Try again.' });
 }
 
-function compute(root: string, asked: CodeEdit, servers: LanguageServers, options: LspCallOptions): Promise<Computed> {
-  if (asked.act === 'rename') return renameEdit(root, asked, servers, options);
-  if (asked.act === 'format') return formatEdit(root, asked, servers, options);
-  if (asked.act === 'moveFile') return moveEdit(root, asked, servers, options);
-  if (asked.act === 'organizeImports') return importsEdit(root, asked.path, servers, options);
-  return actionEdit(root, asked, servers, options);
+function compute(
+  root: string,
+  request: CodeEdit,
+  servers: LanguageServers,
+  options: LspCallOptions,
+): Promise<Computed> {
+  if (request.act === 'rename') return renameEdit(root, request, servers, options);
+  if (request.act === 'format') return formatEdit(root, request, servers, options);
+  if (request.act === 'moveFile') return moveEdit(root, request, servers, options);
+  if (request.act === 'organizeImports') return importsEdit(root, request.path, servers, options);
+  return actionEdit(root, request, servers, options);
 }
 
 /** Throws if the server has not loaded the whole project, because its edit could miss places. */
@@ -122,8 +127,8 @@ async function askOne(files: readonly string[], ask: (file: string) => Promise<L
 }
 
 /** The imports are edited before the move, while the file is at its old path. */
-function withMove(root: string, asked: CodeEdit, changes: readonly FileChange[]): readonly FileChange[] {
-  if (asked.act !== 'moveFile') return changes;
-  const path = realNames(root, asked.path, false).join('/');
-  return [...changes, { kind: 'rename', path, to: asked.to, overwrite: false }];
+function withMove(root: string, request: CodeEdit, changes: readonly FileChange[]): readonly FileChange[] {
+  if (request.act !== 'moveFile') return changes;
+  const path = realNames(root, request.path, false).join('/');
+  return [...changes, { kind: 'rename', path, to: request.to, overwrite: false }];
 }

@@ -17,11 +17,11 @@ import { pathOf } from '../lsp/answer/uri.ts';
 import type { LanguageServers } from '../lsp/lsp.ts';
 import { answerOf, pageOf, rangeOf } from './position.ts';
 
-export async function symbolsOf(_root: string, asked: OfFile, call: CodeCall): Promise<CodePage<CodeSymbol>> {
-  const options = { signal: call.signal, timeoutMs: asked.timeoutMs };
-  const answer = await call.servers.request(asked.path, 'textDocument/documentSymbol', {}, options);
-  const symbols = resultOf(answer, documentSymbols).flatMap((one) => flattened(one, '', asked.path));
-  return { ...answerOf(answer), ...pageOf(symbols, asked) };
+export async function symbolsOf(_root: string, request: OfFile, call: CodeCall): Promise<CodePage<CodeSymbol>> {
+  const options = { signal: call.signal, timeoutMs: request.timeoutMs };
+  const answer = await call.servers.request(request.path, 'textDocument/documentSymbol', {}, options);
+  const symbols = resultOf(answer, documentSymbols).flatMap((one) => flattened(one, '', request.path));
+  return { ...answerOf(answer), ...pageOf(symbols, request) };
 }
 
 /** The symbol, then the symbols in it, each with the path of its name. */
@@ -45,25 +45,25 @@ interface Found {
 }
 
 /** Asks every server that has a file in the project. */
-export async function searchSymbols(root: string, asked: SearchSymbols, call: CodeCall): Promise<FoundSymbols> {
-  const paths = asked.path === undefined ? await call.servers.examples() : [asked.path];
+export async function searchSymbols(root: string, request: SearchSymbols, call: CodeCall): Promise<FoundSymbols> {
+  const paths = request.path === undefined ? await call.servers.examples() : [request.path];
   if (paths.length === 0)
     throw new Fault('unsupported', 'no language server is known for the files of the project', {
       hint: 'Name one in config.yaml under hub.languageServers.',
     });
-  const found = await Promise.all(paths.map((path) => searched(root, path, asked, call)));
+  const found = await Promise.all(paths.map((path) => searched(root, path, request, call)));
   const errors = found.flatMap(({ server, error }) => (error === undefined ? [] : [{ server, message: error }]));
   if (errors.length === found.length) throw new Fault('internal', errors.map(({ message }) => message).join('; '));
   const items = found.flatMap((one) => one.items);
   const worst = found.find(({ status }) => status === 'timed_out') ?? found.find(({ status }) => status === 'indexing');
   const servers = found.map(({ server }) => server);
-  return { status: worst?.status ?? 'complete', servers, errors, ...pageOf(items, asked) };
+  return { status: worst?.status ?? 'complete', servers, errors, ...pageOf(items, request) };
 }
 
 /** An error of one server does not hide what others found. */
-async function searched(root: string, path: string, asked: SearchSymbols, call: CodeCall): Promise<Found> {
+async function searched(root: string, path: string, request: SearchSymbols, call: CodeCall): Promise<Found> {
   try {
-    return await ask(call.servers, root, path, asked, call.signal);
+    return await ask(call.servers, root, path, request, call.signal);
   } catch (error) {
     if (call.signal.aborted) throw error;
     return { server: path, status: 'complete', items: [], error: asFault(error).message };

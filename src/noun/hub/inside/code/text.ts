@@ -9,16 +9,16 @@ import { answerOf, optionsOf, pageOf, positionOf } from './position.ts';
 const maxHoverLength = 20_000;
 const maxDetailLength = 500;
 
-export async function hover(root: string, asked: AtPosition, call: CodeCall): Promise<Hover> {
-  const answer = await asking(root, 'textDocument/hover', asked, call);
+export async function hover(root: string, request: AtPosition, call: CodeCall): Promise<Hover> {
+  const answer = await requestAt(root, 'textDocument/hover', request, call);
   const found = resultOf(answer, orNull(open({ contents: markup })));
   return { ...answerOf(answer), text: found?.contents.trim().slice(0, maxHoverLength) || null };
 }
 
-async function asking(root: string, method: string, asked: AtPosition, call: CodeCall) {
-  const options = optionsOf(asked, call);
-  const position = await positionOf(root, call.servers, asked.at, options);
-  return call.servers.request(asked.at.path, method, { position }, options);
+async function requestAt(root: string, method: string, request: AtPosition, call: CodeCall) {
+  const options = optionsOf(request, call);
+  const position = await positionOf(root, call.servers, request.at, options);
+  return call.servers.request(request.at.path, method, { position }, options);
 }
 
 const active: Shape<number | null> = (value, path) =>
@@ -26,8 +26,8 @@ const active: Shape<number | null> = (value, path) =>
 const signature = open({ label: text({ max: 100_000 }) }, { documentation: markup, activeParameter: active });
 const signatureHelp = orNull(open({ signatures: list(signature, 10_000) }, { activeParameter: active }));
 
-export async function signatures(root: string, asked: AtPosition, call: CodeCall): Promise<CodePage<Signature>> {
-  const answer = await asking(root, 'textDocument/signatureHelp', asked, call);
+export async function signatures(root: string, request: AtPosition, call: CodeCall): Promise<CodePage<Signature>> {
+  const answer = await requestAt(root, 'textDocument/signatureHelp', request, call);
   const help = resultOf(answer, signatureHelp);
   const items = (help?.signatures ?? []).slice(0, 50).map(({ label, documentation = '', activeParameter }) => ({
     label: label.slice(0, 2000),
@@ -55,8 +55,8 @@ const kinds = [
   ...['struct', 'event', 'operator', 'type parameter'],
 ];
 
-export async function complete(root: string, asked: Complete, call: CodeCall): Promise<CodePage<CodeCompletion>> {
-  const answer = await asking(root, 'textDocument/completion', asked, call);
+export async function complete(root: string, request: Complete, call: CodeCall): Promise<CodePage<CodeCompletion>> {
+  const answer = await requestAt(root, 'textDocument/completion', request, call);
   const { items } = resultOf(answer, completionList);
   const order = (one: { sortText?: string; label: string }) => one.sortText || one.label;
   const sorted = items.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
@@ -65,5 +65,5 @@ export async function complete(root: string, asked: Complete, call: CodeCall): P
     kind: kinds[kind - 1] ?? 'unknown',
     detail: detail.slice(0, maxDetailLength),
   }));
-  return { ...answerOf(answer), ...pageOf(shown, asked) };
+  return { ...answerOf(answer), ...pageOf(shown, request) };
 }

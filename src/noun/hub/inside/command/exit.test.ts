@@ -16,18 +16,18 @@ async function pair(): Promise<[Socket, Socket]> {
 
 it('output that the command wrote before its end is read, even if the event loop is late', async () => {
   const [stdout, writing] = await pair();
-  let said = '';
+  let output = '';
   stdout.on('data', (text) => {
-    said += text;
+    output += text;
   });
   const child = new EventEmitter() as ChildProcess;
   const exit = exitOf(child);
   // From here, timers run before anything is read.
   await new Promise(setImmediate);
-  writing.write('said\n');
+  writing.write('text\n');
   child.emit('exit', 0, null);
   for (const end = performance.now() + 100; performance.now() < end; );
   expect(await exit).toEqual([0, null]);
-  expect(said).toBe('said\n');
+  expect(output).toBe('text\n');
   writing.destroy();
 });

@@ -1,5 +1,5 @@
 /**
- * An edit of many files: prepared, then applied, then finished; or aborted at any time. `plan.ts` turns its changes into steps,
+ * An edit of many files: prepared, then applied, then finished; or aborted at any time. `edit-plan.ts` turns its changes into steps,
  * `apply.ts` carries them out, `abort.ts` takes them back. `journal.ts` has the layout on the disk: with it another process can
  * abort the edit after a crash.
  */
@@ -19,8 +19,8 @@ import {
 } from '../../model/edit.ts';
 import type { Nothing } from '../../model/spoke.ts';
 import { asRefusal } from '../file/path.ts';
+import { EditPlan, type StagedContent } from './edit-plan.ts';
 import { journalFolder, type Step, writeJournal } from './journal.ts';
-import { EditPlan, type StagedContent } from './plan.ts';
 
 export function prepareEdit(root: string, { id, changes, dryRun }: PrepareEdit): PreparedEdit {
   const plan = new EditPlan(root);

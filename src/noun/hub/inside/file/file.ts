@@ -26,9 +26,9 @@ import {
 import { bytesOf, edited, hashOf, tooLarge } from './content.ts';
 import { type ResolvedPath, withResolvedPath } from './path.ts';
 
-export function readFile(root: string, asked: ReadFile): ReadResult {
-  return withResolvedPath(root, asked.path, { follow: true }, (resolved) =>
-    readResult(resolved.path, bytesAt(resolved), asked),
+export function readFile(root: string, request: ReadFile): ReadResult {
+  return withResolvedPath(root, request.path, { follow: true }, (resolved) =>
+    readResult(resolved.path, bytesAt(resolved), request),
   );
 }
 
@@ -84,16 +84,16 @@ function contentAt({ folder, name, path }: ResolvedPath): Found | null {
 }
 
 /** Creates missing folders on the path, too. */
-export function writeFile(root: string, asked: WriteFile): WriteResult {
-  const makeFolders = asked.content !== undefined && !asked.dryRun;
-  return withResolvedPath(root, asked.path, { follow: true, makeFolders }, (resolved) => {
+export function writeFile(root: string, request: WriteFile): WriteResult {
+  const makeFolders = request.content !== undefined && !request.dryRun;
+  return withResolvedPath(root, request.path, { follow: true, makeFolders }, (resolved) => {
     const found = contentAt(resolved);
-    checkExpected(resolved.path, found, asked);
-    const bytes = newBytes(resolved.path, found, asked);
+    checkExpected(resolved.path, found, request);
+    const bytes = newBytes(resolved.path, found, request);
     if (bytes.length > maxFileBytes) throw tooLarge(resolved.path);
-    if (!asked.dryRun) replace(resolved, bytes, found);
+    if (!request.dryRun) replace(resolved, bytes, found);
     const created = found === null;
-    return { path: resolved.path, hash: hashOf(bytes), sizeBytes: bytes.length, created, dryRun: asked.dryRun };
+    return { path: resolved.path, hash: hashOf(bytes), sizeBytes: bytes.length, created, dryRun: request.dryRun };
   });
 }
 

@@ -31,11 +31,11 @@ function* entries(
   names: readonly string[],
   depth: number,
   last: readonly string[],
-  asked: string | null,
+  requested: string | null,
 ): Generator<ListedFile> {
   const folder = join(root, ...names);
   const [from, ...below] = last;
-  for (const entry of read(folder, asked).toSorted(byName)) {
+  for (const entry of read(folder, requested).toSorted(byName)) {
     if (from !== undefined && entry.name < from) continue;
     const isListed = entry.name === from;
     const path = [...names, entry.name];
@@ -56,13 +56,15 @@ function sizeOf(path: string): number {
 }
 
 /** A folder below the requested one may be removed meanwhile, ignoring. */
-function read(folder: string, asked: string | null): Dirent[] {
+function read(folder: string, requested: string | null): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (asked === null || isErrno(error, 'EACCES')) return [];
-    if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${printable(asked)} does not exist`, { cause: error });
-    if (isErrno(error, 'ENOTDIR')) throw new Fault('invalid', `${printable(asked)} is not a folder`, { cause: error });
+    if (requested === null || isErrno(error, 'EACCES')) return [];
+    if (isErrno(error, 'ENOENT'))
+      throw new Fault('not_found', `${printable(requested)} does not exist`, { cause: error });
+    if (isErrno(error, 'ENOTDIR'))
+      throw new Fault('invalid', `${printable(requested)} is not a folder`, { cause: error });
     throw error;
   }
 }

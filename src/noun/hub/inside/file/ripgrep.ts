@@ -10,7 +10,7 @@ export class Ripgrep {
   readonly lines: AsyncIterable<string>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<number | null>;
-  #said = '';
+  #stderr = '';
   isStopped = false;
 
   constructor(folder: string, args: readonly string[], signal: AbortSignal) {
@@ -18,7 +18,7 @@ export class Ripgrep {
     this.#ended = new Promise((resolve, reject) => this.#child.once('error', reject).once('close', resolve));
     this.#ended.catch(() => {});
     this.#child.stderr.on('data', (chunk: Buffer) => {
-      this.#said = `${this.#said}${chunk}`.slice(0, maxErrorBytes);
+      this.#stderr = `${this.#stderr}${chunk}`.slice(0, maxErrorBytes);
     });
     this.lines = createInterface({ input: this.#child.stdout });
   }
@@ -37,6 +37,6 @@ export class Ripgrep {
         hint: 'Install it on the machine, or in the image of the sandbox: apt-get install ripgrep',
       });
     });
-    return code === 2 ? this.#said.trim() : null;
+    return code === 2 ? this.#stderr.trim() : null;
   }
 }

@@ -34,34 +34,34 @@ interface Reported {
 
 export async function searchText(
   root: string,
-  asked: SearchText,
+  request: SearchText,
   signal: AbortSignal,
   { inOrderMs, unordered }: SearchLimits = defaultLimits,
 ): Promise<Page<Match>> {
-  const where = realNames(root, asked.path, true).join('/') || '.';
-  requireReadable(join(root, where), asked.path);
-  const start = (...more: string[]) => new Ripgrep(root, [...more, ...argsOf(asked, where)], signal);
+  const where = realNames(root, request.path, true).join('/') || '.';
+  requireReadable(join(root, where), request.path);
+  const start = (...more: string[]) => new Ripgrep(root, [...more, ...argsOf(request, where)], signal);
   const inOrder = () => start('--sort=path');
   return (
-    (await pageWithin(inOrder(), asked, inOrderMs)) ??
-    (await sortedPage(start(), asked, unordered)) ??
-    (await pageOf(inOrder(), asked))
+    (await pageWithin(inOrder(), request, inOrderMs)) ??
+    (await sortedPage(start(), request, unordered)) ??
+    (await pageOf(inOrder(), request))
   );
 }
 
 /** Null: the page is not full in time, and there may be more. */
-async function pageWithin(search: Ripgrep, asked: SearchText, withinMs: number): Promise<Page<Match> | null> {
+async function pageWithin(search: Ripgrep, request: SearchText, withinMs: number): Promise<Page<Match> | null> {
   const late = setTimeout(() => search.stop(), withinMs);
   try {
-    const page = await pageOf(search, asked);
+    const page = await pageOf(search, request);
     return page.more || !search.isStopped ? page : null;
   } finally {
     clearTimeout(late);
   }
 }
 
-async function pageOf(search: Ripgrep, asked: SearchText): Promise<Page<Match>> {
-  return checked(search, await collect(search.lines, asked));
+async function pageOf(search: Ripgrep, request: SearchText): Promise<Page<Match>> {
+  return checked(search, await collect(search.lines, request));
 }
 
 /** Null: there are too many matches. */

@@ -4,7 +4,7 @@
  *
  * A new check ends the running one, and both ends look the same. So a file is saved only while no check runs.
  */
-import { isBegin, isEnd, type ProgressParams } from './work.ts';
+import { isBegin, isEnd, type ProgressParams } from './server-work.ts';
 
 export class Checks {
   /** Part of the progress token of checks. */

@@ -17,13 +17,13 @@ import { Checks } from './checks.ts';
 import { OpenDocuments } from './document/open-documents.ts';
 import { languageOf } from './known.ts';
 import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
+import { type ProgressParams, ServerWork } from './server-work.ts';
 import type { ChangeKind, TreeChanges } from './watch/tree-watch.ts';
-import { WatchPatterns } from './watch/watchers.ts';
+import { WatchPatterns } from './watch/watch-patterns.ts';
 import { BoundedReader } from './wire/bounded-reader.ts';
-import { LanguageServerProcess } from './wire/server-process.ts';
+import { LanguageServerProcess } from './wire/language-server-process.ts';
 import { WholeWriter } from './wire/whole-writer.ts';
 import { within } from './within.ts';
-import { type ProgressParams, ServerWork } from './work.ts';
 
 /** The server sent no answer because something changed; the request can be repeated. */
 const repeatable = [-32801, -32802];

@@ -42,11 +42,11 @@ const fileChange: Shape<ServerChange> = (value, path) => {
 };
 
 function optionsOf(given: unknown): FileOptions {
-  const said = (given ?? {}) as Record<string, unknown>;
+  const options = (given ?? {}) as Record<string, unknown>;
   return {
-    overwrite: said.overwrite === true,
-    recursive: said.recursive === true,
-    lenient: said.ignoreIfExists === true || said.ignoreIfNotExists === true,
+    overwrite: options.overwrite === true,
+    recursive: options.recursive === true,
+    lenient: options.ignoreIfExists === true || options.ignoreIfNotExists === true,
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WatchPatterns } from './watchers.ts';
+import { WatchPatterns } from './watch-patterns.ts';
 
 function registered(...globs: unknown[]): WatchPatterns {
   const watchers = new WatchPatterns();

@@ -2,7 +2,7 @@
 
 import { asFault } from '../../model/fault.ts';
 import type { ChromaStatus, ServerPlan } from './chroma.ts';
-import { ChromaUpstream } from './upstream.ts';
+import { ChromaUpstream } from './chroma-upstream.ts';
 
 const lookMs = 30_000;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ServerWork } from './work.ts';
+import { ServerWork } from './server-work.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -40,8 +40,8 @@ export class LanguageServerProcess {
     });
     this.#signal('SIGKILL');
     this.stdout.destroy();
-    const said = this.#stderr.trim();
-    return said === '' ? how : `${how}: ${said}`;
+    const output = this.#stderr.trim();
+    return output === '' ? how : `${how}: ${output}`;
   }
 
   async stop(): Promise<void> {

@@ -4,9 +4,9 @@ import { Backoff } from '../../lib/flow/backoff.ts';
 import { crashPoint } from '../../lib/flow/crash-point.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { ChromaStatus } from './chroma.ts';
+import { ChromaUpstream } from './chroma-upstream.ts';
 import { type ServerChild, type ServerCommand, startServer } from './server-child.ts';
 import { checkFiles } from './server-files.ts';
-import { ChromaUpstream } from './upstream.ts';
 
 export interface ServerOptions extends ServerCommand {
   readonly report: (status: ChromaStatus) => void;
@@ -14,7 +14,7 @@ export interface ServerOptions extends ServerCommand {
   readonly emptied: () => void;
 }
 
-/** How often the server is asked, how long it may take to answer, and after how many misses in a row it is killed. */
+/** How often the server is checked, how long it may take to answer, and after how many misses in a row it is killed. */
 export interface HeartbeatLimits {
   readonly everyMs: number;
   readonly answerMs: number;

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
 import { TokenKeys } from '../../../kernel/server/token-key.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { User } from '../../../model/user.ts';
-import { HubTokens } from './tokens.ts';
+import { HubTokens } from './hub-tokens.ts';
 
 let folder: string;
 let store: Store;

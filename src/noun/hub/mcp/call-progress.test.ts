@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { CallProgress } from './progress.ts';
+import { CallProgress } from './call-progress.ts';
 
 function contextOf(
   request: object,
@@ -17,10 +17,10 @@ function contextOf(
   return { context: { mcpReq: { notify, send, signal, ...request }, ...more } as unknown as ServerContext, log, reply };
 }
 
-const asked = { _meta: { progressToken: 1 } };
+const withProgress = { _meta: { progressToken: 1 } };
 
 it('a client confirms progress before the answer', async () => {
-  const { context, log, reply } = contextOf(asked);
+  const { context, log, reply } = contextOf(withProgress);
   const progress = new CallProgress(context);
   progress.report('one');
   const read = progress.read().then(() => log.push('answer'));
@@ -32,7 +32,7 @@ it('a client confirms progress before the answer', async () => {
 });
 
 it('a client that does not reply gets its answer', async () => {
-  const { context, reply } = contextOf(asked);
+  const { context, reply } = contextOf(withProgress);
   const progress = new CallProgress(context);
   progress.report('one');
   reply.reject(new Error('timed out'));
@@ -41,8 +41,8 @@ it('a client that does not reply gets its answer', async () => {
 
 it.each([
   ['did not ask for progress', {}, {}, []],
-  ['takes no requests', { ...asked, envelope: {} }, {}, ['one']],
-  ['reads events over HTTP', asked, { http: {} }, ['one']],
+  ['takes no requests', { ...withProgress, envelope: {} }, {}, ['one']],
+  ['reads events over HTTP', withProgress, { http: {} }, ['one']],
 ])('a client that %s gets no ping', async (_, request, more, expected) => {
   const { context, log } = contextOf(request, more);
   const progress = new CallProgress(context);
@@ -52,7 +52,7 @@ it.each([
 });
 
 it('a flood of progress messages is limited before it reaches the client', () => {
-  const { context, log } = contextOf(asked);
+  const { context, log } = contextOf(withProgress);
   const progress = new CallProgress(context);
   for (let n = 0; n < 100; n += 1) progress.report('x'.repeat(64 * 1024));
   expect(log.length).toBeLessThan(20);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { soon } from '../../../test/fixtures/soon.ts';
 import type { ChromaStatus } from './chroma.ts';
-import { ChromaProcess } from './server-process.ts';
-import type { ChromaUpstream } from './upstream.ts';
+import { ChromaProcess } from './chroma-process.ts';
+import type { ChromaUpstream } from './chroma-upstream.ts';
 
 type Habit = 'answers' | 'ends at once' | 'answers once and ends' | 'never answers' | 'hangs after its first answer';
 
