@@ -50,7 +50,7 @@ export class Chat {
   #form: { readonly pendingId: string; readonly form: Form } | null = null;
   /** Questions that this client has answered, though the event of the answer may not have arrived yet. */
   readonly #answered = new Set<string>();
-  readonly #asked = new Set<Promise<unknown>>();
+  readonly #requests = new Set<Promise<unknown>>();
   #interruptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ChatParts) {
@@ -196,17 +196,17 @@ export class Chat {
 
   /** Sends a request; the chat prints its error and goes on. */
   #ask(act: () => Promise<unknown>): void {
-    const asked = act().catch((error: unknown) => {
+    const request = act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
       this.#tell('red', hint === undefined ? message : `${message} (${hint})`);
     });
-    this.#asked.add(asked);
-    void asked.then(() => this.#asked.delete(asked));
+    this.#requests.add(request);
+    void request.then(() => this.#requests.delete(request));
   }
 
   /** Waits until the daemon has answered all requests, so that a prompt sent just before the end is not lost. */
   async settle(): Promise<void> {
-    await Promise.all(this.#asked);
+    await Promise.all(this.#requests);
   }
 
   async #tellChanges(): Promise<void> {

@@ -26,8 +26,8 @@ export async function sessionFork(context: Context, { args, options }: Invocatio
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const { title } = options;
-  const asked = calls.fork(placeOf(session), title === undefined ? {} : { title });
-  await printAnswer(context, asked, (fork) => fork.sessionId);
+  const answer = calls.fork(placeOf(session), title === undefined ? {} : { title });
+  await printAnswer(context, answer, (fork) => fork.sessionId);
 }
 
 export async function sessionClose(context: Context, { args, options }: Invocation<SessionOptions>): Promise<void> {

@@ -49,7 +49,7 @@ export interface Session {
   readonly id: string;
   readonly fold: SessionFold;
   /** A repeated call with a known `turnId` gets the same answer. */
-  prompt(asked: NewPrompt): Promise<{ readonly turnId: string; readonly seq: number }>;
+  prompt(prompt: NewPrompt): Promise<{ readonly turnId: string; readonly seq: number }>;
   /** Ends the running turn; with none it does nothing. Resolves when the turn has ended. */
   cancel(): Promise<void>;
   answer(pendingId: string, answered: Answered): Promise<void>;
@@ -69,10 +69,10 @@ export interface Session {
 export interface AgentSessions {
   list(): readonly Session[];
   find(id: string): Session;
-  create(asked: NewSession): Promise<Session>;
+  create(session: NewSession): Promise<Session>;
   fork(
     id: string,
-    asked: { readonly sessionId?: string | undefined; readonly title?: string | undefined },
+    request: { readonly sessionId?: string | undefined; readonly title?: string | undefined },
   ): Promise<Session>;
   remove(id: string): Promise<void>;
   /** Replaces or creates the log of a session with the host's copy. */

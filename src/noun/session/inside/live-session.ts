@@ -135,8 +135,8 @@ export class LiveSession implements Session {
         return;
       }
       // The prompt is written first: if a crash loses the answer, `recover` finds that it was given.
-      const asked = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
-      await Promise.all([asked, this.#questions.close(answer, question.turnId)]);
+      const written = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
+      await Promise.all([written, this.#questions.close(answer, question.turnId)]);
       this.#turns.go();
     });
   }

@@ -100,7 +100,7 @@ export function answerTurn(pendingId: string): string {
 /** Question and answer, for an agent that was started again. */
 export function answerPrompt(question: Question, answer: QuestionAnswer): readonly ContentBlock[] {
   const option = question.options?.find(({ id }) => id === answer.optionId);
-  const said = option?.name ?? JSON.stringify(answer.content);
-  const text = `You asked before you were interrupted: ${question.title}\nThe answer is: ${said}\nGo on from there.`;
+  const answerText = option?.name ?? JSON.stringify(answer.content);
+  const text = `You asked before you were interrupted: ${question.title}\nThe answer is: ${answerText}\nGo on from there.`;
   return [{ type: 'text', text }];
 }

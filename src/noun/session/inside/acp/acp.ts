@@ -4,7 +4,7 @@
  * Life cycle: the agent's process starts → `initialize` → its session is loaded, forked or opened new (`opening.ts`) →
  * mode and model of the session are restored → prompts, one after the other → the process ends, and the driver with it.
  * A start that takes longer than two minutes fails. An agent that cannot load its session gets a new one, and a note in
- * the log says that it does not remember what was said before.
+ * the log says that it does not remember the earlier conversation.
  *
  * Promises:
  * - The agent opens files and starts programs in the sandbox itself, so this client offers it neither.

@@ -142,7 +142,7 @@ const agentEvents: readonly EventType[] = ['text', 'thought', 'tool', 'plan', 'u
  * lost may not have received them. The next agent gets them as a prompt, like answers that come later.
  */
 class UndeliveredAnswers {
-  readonly #asked = new Map<string, Question>();
+  readonly #questions = new Map<string, Question>();
   #answers: UndeliveredAnswer[] = [];
 
   /** The undelivered answers of the running turn. */
@@ -152,13 +152,13 @@ class UndeliveredAnswers {
 
   take(event: SessionEvent): void {
     if (agentEvents.includes(event.type) || event.type === 'turn.ended') this.#answers = [];
-    if (event.type === 'turn.ended') this.#asked.clear();
-    if (event.type === 'question') this.#asked.set(event.data.pendingId, event.data);
+    if (event.type === 'turn.ended') this.#questions.clear();
+    if (event.type === 'question') this.#questions.set(event.data.pendingId, event.data);
     if (event.type === 'answer') this.#answered(event.data);
   }
 
   #answered(answer: QuestionAnswer): void {
-    const question = this.#asked.get(answer.pendingId);
+    const question = this.#questions.get(answer.pendingId);
     if (question && !answer.cancelled) this.#answers.push({ question, answer });
   }
 }

@@ -23,8 +23,8 @@ export async function* followedTurn(session: Session, part: TurnPart, signal: Ab
     if (event.seq <= after) continue;
     for (const chunk of chunks) yield sent(chunk);
     if (event.type === 'turn.ended') break;
-    const isAsking = until === 'permission' && event.type === 'question' && event.data.kind === 'permission';
-    if (!isAsking) continue;
+    const isLast = until === 'permission' && event.type === 'question' && event.data.kind === 'permission';
+    if (!isLast) continue;
     yield sent({ type: 'finish' });
     break;
   }
