@@ -279,8 +279,8 @@ export class UserSwarms {
     return entryOf(this.#state.add(this.#current(project), entry));
   }
 
-  update({ project, containerName, ...asked }: UpdateOrder): SwarmEntryView {
-    const change = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  update({ project, containerName, ...wanted }: UpdateOrder): SwarmEntryView {
+    const change = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
     return entryOf(this.#state.update(this.#current(project), containerName, change));
   }
 

@@ -99,11 +99,11 @@ describe('the work on a task file', () => {
   });
 
   test('repeats stories that failed or were in progress', async () => {
-    const told = { output: '', commit: null };
+    const noResult = { output: '', commit: null };
     const earlier = {
       base: commit(1),
       tip: commit(1),
-      stories: { 'US-001': { status: 'failed', ...told }, 'US-002': { status: 'in_progress', ...told } },
+      stories: { 'US-001': { status: 'failed', ...noResult }, 'US-002': { status: 'in_progress', ...noResult } },
     } as const;
     expect((await reconciled({ file: task('pending', 'pending'), earlier, tip: 1 })).stories).toEqual([]);
   });

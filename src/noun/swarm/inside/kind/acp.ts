@@ -116,14 +116,14 @@ class Speech {
   }
 
   take(update: Update): void {
-    this.#reporter.stirred();
+    this.#reporter.active();
     if (update.sessionUpdate === 'agent_message_chunk') {
       const { text } = (update.content ?? {}) as { text?: unknown };
       if (typeof text === 'string') this.#say(this.#lines.push(Buffer.from(text)));
     } else if (update.sessionUpdate === 'tool_call' && typeof update.title === 'string') {
       this.#say(this.#lines.end());
       this.#message = new LastLines();
-      this.#reporter.said(`[${update.title.split('\n')[0]}]`);
+      this.#reporter.output(`[${update.title.split('\n')[0]}]`);
     }
   }
 
@@ -135,6 +135,6 @@ class Speech {
   #say(lines: readonly string[]): void {
     const last = lines.slice(-maxLines);
     this.#message.add(...last);
-    this.#reporter.said(...last);
+    this.#reporter.output(...last);
   }
 }

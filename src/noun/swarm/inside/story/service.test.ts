@@ -45,14 +45,14 @@ describe('a probe of the base URL of a credential', () => {
 
 test('a refusal of the proxy to connect to the service is reported', async () => {
   const url = await open(() => {});
-  const asked: string[] = [];
+  const targets: string[] = [];
   server!.on('connect', (request, socket) => {
-    asked.push(request.url ?? '');
+    targets.push(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   expect(await ask({ HTTPS_PROXY: url })).toBe('no connection to api.anthropic.com:443: the proxy answers 403');
   expect(await ask({ HTTPS_PROXY: url, ANTHROPIC_BASE_URL: 'https://gateway.org/v1' })).toContain('gateway.org:443');
-  expect(asked).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
+  expect(targets).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
 });
 
 test('an agent is not probed if its service or the route to that is unknown', () => {

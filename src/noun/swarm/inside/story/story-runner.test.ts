@@ -15,7 +15,7 @@ import { StoryRunner } from './story-runner.ts';
 
 const start = '0'.repeat(40);
 let folder: string;
-let said: SwarmMessage[];
+let sent: SwarmMessage[];
 let branch: string[];
 /** How often each story conflicts with the branch. */
 let conflicts: Map<string, number>;
@@ -26,12 +26,12 @@ let hear: (message: SwarmMessage) => void;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-stories-'));
-  said = [];
+  sent = [];
   branch = [];
   conflicts = new Map();
   working = new Set();
   most = 0;
-  hear = (message) => said.push(message);
+  hear = (message) => sent.push(message);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -98,7 +98,7 @@ function written(): Outcome {
 
 /** Changes such as `US-001 in_progress`, in the order in which they were sent. */
 function changes(): string[] {
-  return said.flatMap((one) =>
+  return sent.flatMap((one) =>
     one.type === 'progress-update' ? [`${one.payload.storyId} ${one.payload.status}`] : [],
   );
 }
@@ -148,7 +148,7 @@ test('a story that fails blocks only the stories that depend on it', async () =>
     errors: ['US-001: cannot', 'US-002: waits for US-001', 'US-004: waits for US-002'],
   });
   expect(branch).toEqual(['US-003']);
-  expect(said).toContainEqual(
+  expect(sent).toContainEqual(
     expect.objectContaining({ type: 'error', payload: { code: 'AGENT_CRASH', message: 'US-001: cannot' } }),
   );
 });
@@ -192,7 +192,7 @@ test.each([
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(done)));
   const { errors } = await runStories(task(1, story('US-001', 1)), runAgent, undefined, { [limit]: 1 });
   expect(errors).toEqual([`US-001: ${reason}`]);
-  expect(said.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
+  expect(sent.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
 });
 
 test('a status that cannot be recorded is not sent, and ends the work on all stories', async () => {

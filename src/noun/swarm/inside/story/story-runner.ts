@@ -130,7 +130,7 @@ export class StoryRunner {
     await checkouts.moveBranch(commit);
     crashPoint('story:landed');
     this.#report(story.id, 'completed', summary, commit);
-    crashPoint('story:told');
+    crashPoint('story:reported');
     return true;
   }
 

@@ -30,8 +30,8 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
   const stall = timer(limits.stallMs, (ms) => end(`the agent printed nothing for ${ms / 1000} s`));
   const service = new ServiceWatch(probe, (error) => ended.abort(error));
   const reporter = {
-    stirred: () => stall.again(),
-    said: (...lines: readonly string[]) => {
+    active: () => stall.again(),
+    output: (...lines: readonly string[]) => {
       stall.again();
       service.heard();
       log(lines);
