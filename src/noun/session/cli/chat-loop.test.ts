@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Fault } from '../../../model/fault.ts';
 import type { EventData, EventType, SessionEvent } from '../model/session.ts';
 import { Chat } from './chat-loop.ts';
+import { ChatScreen } from './chat-screen.ts';
 import { InputLine } from './input-line.ts';
-import { ChatScreen } from './screen.ts';
 
 const painter = { colourful: false, paint: (_: unknown, text: string) => text };
 const ctrl = (name: string) => ({ name, ctrl: true });

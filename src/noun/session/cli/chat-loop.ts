@@ -6,15 +6,15 @@
 import type { Colour } from '../../../client/output/output.ts';
 import { cut, plain } from '../../../client/output/text.ts';
 import { asFault } from '../../../model/fault.ts';
-import { SessionFold, type Turn } from '../model/fold.ts';
 import type { Question, SessionEvent } from '../model/session.ts';
-import type { AnswerBody } from './calls.ts';
+import { SessionFold, type Turn } from '../model/session-fold.ts';
+import type { ChatScreen } from './chat-screen.ts';
 import { EventPrinter } from './event-printer.ts';
 import { Form } from './form.ts';
 import type { InputLine, TypedKey } from './input-line.ts';
 import { viewOf } from './input-view.ts';
 import { keysOf, optionsText } from './question-text.ts';
-import type { ChatScreen } from './screen.ts';
+import type { AnswerBody } from './session-calls.ts';
 import { type Painter, titleOf } from './tool-text.ts';
 
 /** The requests that the chat sends to the daemon. */

@@ -3,8 +3,8 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';
-import { SessionCalls } from './calls.ts';
 import { findSession, placeOf } from './find-session.ts';
+import { SessionCalls } from './session-calls.ts';
 
 interface SessionOptions {
   readonly session?: string;

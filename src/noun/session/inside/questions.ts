@@ -1,8 +1,8 @@
 /** Questions of an agent that wait for a person. */
 import { randomUUID } from 'node:crypto';
 import { Fault } from '../../../model/fault.ts';
-import type { OpenQuestion } from '../model/fold.ts';
 import type { ContentBlock, Question, QuestionAnswer } from '../model/session.ts';
+import type { OpenQuestion } from '../model/session-fold.ts';
 import type { Answered } from './inside.ts';
 import type { SessionLog } from './log/log.ts';
 

@@ -23,9 +23,9 @@ import type { ApiSettings } from '../../model/settings.ts';
 import type { Driver, DriverOptions, Recorder } from '../driver/driver.ts';
 import { startTime } from '../driver/process-state.ts';
 import { AgentProcess, type ProcessPlace } from './agent-process.ts';
+import { AgentQuestions } from './agent-questions.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
 import { type OpenedAgentSession, openSession } from './opening.ts';
-import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
 
 /** Long enough for an agent that installs or updates itself when it starts. */

@@ -1,6 +1,6 @@
 /** One turn as server-sent events of the UI message stream, until it ends or asks for a permission. */
 import { Fault } from '../../../../../model/fault.ts';
-import type { SessionFold } from '../../../model/fold.ts';
+import type { SessionFold } from '../../../model/session-fold.ts';
 import type { Session } from '../../inside.ts';
 import { UiStream } from './ui-stream.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionEvent } from './event.ts';
-import { SessionFold } from './fold.ts';
 import type { EventType, SessionEvent } from './session.ts';
+import { SessionFold } from './session-fold.ts';
 
 const id = '01JD8Q4Z7W3V5T1N9R2B6C8D0E';
 

@@ -12,7 +12,7 @@ import type { AgentSessions, LoggedEvent, NewSession, Session } from './inside.t
 import { LiveSession } from './live-session.ts';
 import { logFile } from './log/log.ts';
 import { forkedLines, writeLog } from './log/replaced-log.ts';
-import { replace } from './log/views.ts';
+import { replace } from './log/session-views.ts';
 import { mergeFollowed } from './merge.ts';
 
 export interface SessionsOptions {
