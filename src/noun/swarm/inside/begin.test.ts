@@ -6,7 +6,7 @@ import type { StoryStatus } from '../model/message.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { TaskFile } from '../model/task.ts';
 import { freshOutcome, readTaskFile, reconcileRecord, type TaskOnBranch, taskNameOf } from './begin.ts';
-import { OutcomeRecord } from './record.ts';
+import { OutcomeRecord } from './outcome-record.ts';
 
 let folder: string;
 

@@ -10,7 +10,7 @@ import { freshOutcome } from '../begin.ts';
 import { Broadcast, realClock } from '../broadcast.ts';
 import type { Checkouts } from '../checkout/checkout.ts';
 import type { AgentResult, RunAgent } from '../inside.ts';
-import { OutcomeRecord } from '../record.ts';
+import { OutcomeRecord } from '../outcome-record.ts';
 import { StoryRunner } from './story-runner.ts';
 
 const start = '0'.repeat(40);

@@ -3,7 +3,7 @@
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
 import type { AgentResult, Assignment, RunAgent } from '../inside.ts';
-import { type Probe, ServiceWatch } from './service.ts';
+import { type Probe, ServiceWatch } from './service-watch.ts';
 
 export interface StoryLimits {
   readonly storyMs: number | null;

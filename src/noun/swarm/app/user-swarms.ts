@@ -34,7 +34,7 @@ import {
 import type { SeeEntry } from './state/script-entries.ts';
 import { defaultMax, type NewContainer, type SwarmState } from './state/state.ts';
 import type { StateFiles } from './state/state-files.ts';
-import type { UserTasks } from './task/tasks.ts';
+import type { UserTasks } from './task/user-tasks.ts';
 import { canResume, nothingToResume, type Orchestrator } from './worker/orchestrator.ts';
 
 export interface SwarmParts extends OrderParts {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
-import { probeOf, requireService, ServiceWatch } from './service.ts';
+import { probeOf, requireService, ServiceWatch } from './service-watch.ts';
 
 const service = { place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' };
 const limits = { quietMs: 1, againMs: 1, answerMs: 1000 };
