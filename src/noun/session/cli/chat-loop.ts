@@ -65,7 +65,7 @@ export class Chat {
     if (event.seq <= seq) this.#past += text;
     else screen.write(text);
     if (event.seq === seq) screen.write(this.#recent());
-    if (event.type === 'turn.ended' && event.seq > seq && this.turns.length === 0) void this.#tellChanges();
+    if (event.type === 'turn.ended' && event.seq > seq && this.turns.length === 0) void this.#printChanges();
     this.show();
   }
 
@@ -82,7 +82,7 @@ export class Chat {
   }
 
   note(text: string): void {
-    this.#tell('dim', text);
+    this.#printLine('dim', text);
   }
 
   show(): void {
@@ -100,7 +100,7 @@ export class Chat {
   }
 
   /** Prints text on its own line, also while the agent's line is unfinished. */
-  #tell(colour: Colour, text: string): void {
+  #printLine(colour: Colour, text: string): void {
     const { screen, painter } = this.#parts;
     screen.write(this.#printer.note(painter.paint(colour, plain(text))));
     this.show();
@@ -198,7 +198,7 @@ export class Chat {
   #ask(act: () => Promise<unknown>): void {
     const request = act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
-      this.#tell('red', hint === undefined ? message : `${message} (${hint})`);
+      this.#printLine('red', hint === undefined ? message : `${message} (${hint})`);
     });
     this.#requests.add(request);
     void request.then(() => this.#requests.delete(request));
@@ -209,7 +209,7 @@ export class Chat {
     await Promise.all(this.#requests);
   }
 
-  async #tellChanges(): Promise<void> {
+  async #printChanges(): Promise<void> {
     // If the request fails, the line is left out, ignoring.
     const line = await this.#parts.talk.changes().catch(() => null);
     if (line !== null) this.note(line);
