@@ -27,10 +27,10 @@ export function acpAgent(spec: AcpSpec): RunAgent {
     const stop = () => void group.stop();
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    const words = new LastLines();
-    const complaints = new Lines(maxLineBytes);
-    group.stderr.on('data', (chunk: Buffer) => words.add(...complaints.push(chunk).slice(-maxLines)));
-    const crashed = group.ended.then((exitCode): AgentResult => crash(spec, exitCode, words.toString()));
+    const lastErrors = new LastLines();
+    const stderr = new Lines(maxLineBytes);
+    group.stderr.on('data', (chunk: Buffer) => lastErrors.add(...stderr.push(chunk).slice(-maxLines)));
+    const crashed = group.ended.then((exitCode): AgentResult => crash(spec, exitCode, lastErrors.toString()));
     try {
       return await Promise.race([crashed, converse(group, spec, assignment, reporter).catch(lost(crashed))]);
     } finally {
@@ -52,8 +52,8 @@ function lost(crashed: Promise<AgentResult>): (error: unknown) => Promise<AgentR
   };
 }
 
-function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResult {
-  const summary = `${command[0]} ended with ${exitCode} before it finished its work${words && `: ${words}`}`;
+function crash({ command }: AcpSpec, exitCode: number, lastErrors: string): AgentResult {
+  const summary = `${command[0]} ended with ${exitCode} before it finished its work${lastErrors && `: ${lastErrors}`}`;
   return { status: 'failed', summary, code: 'AGENT_CRASH' };
 }
 

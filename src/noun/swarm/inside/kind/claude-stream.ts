@@ -17,13 +17,13 @@ export class ClaudeStream {
   /** The text of an event, in lines. */
   take(line: string): string[] {
     const event = parseEvent(line);
-    if (event === null) this.complain(line);
+    if (event === null) this.addOther(line);
     else if (event.type === 'result') this.#result = resultOf(event);
     return event === null ? [] : outputOf(event);
   }
 
   /** Output that is not part of the stream, such as stderr. */
-  complain(...lines: readonly string[]): void {
+  addOther(...lines: readonly string[]): void {
     this.#other.add(...lines);
   }
 

@@ -19,7 +19,7 @@ export function claudeAgent(spec: ClaudeSpec, key: FoundKey | null): RunAgent {
         reporter.active();
         for (const line of lines) reporter.output(...stream.take(line));
       },
-      onError: (lines: readonly string[]) => stream.complain(...lines.slice(-maxLines)),
+      onError: (lines: readonly string[]) => stream.addOther(...lines.slice(-maxLines)),
     };
     return stream.end(await runAgent(assignment, run, signal));
   };

@@ -22,7 +22,7 @@ let conflicts: Map<string, number>;
 let working: Set<string>;
 let most: number;
 /** Called with each message when it is sent. */
-let hear: (message: SwarmMessage) => void;
+let onMessage: (message: SwarmMessage) => void;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-stories-'));
@@ -31,7 +31,7 @@ beforeEach(() => {
   conflicts = new Map();
   working = new Set();
   most = 0;
-  hear = (message) => sent.push(message);
+  onMessage = (message) => sent.push(message);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -75,7 +75,7 @@ async function runStories(file: TaskFile, runAgent: RunAgent, signal = new Abort
     { swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' },
     realClock,
   );
-  broadcast.add({ write: (line) => hear(JSON.parse(String(line))), isBehind: () => false });
+  broadcast.add({ write: (line) => onMessage(JSON.parse(String(line))), isBehind: () => false });
   const run = new StoryRunner({
     task: file,
     taskName: 'a',
@@ -119,7 +119,7 @@ test.each([1, 2, 3])('no more than %i stories are worked on in parallel', async 
 
 test('a status is recorded on disk before it is sent', async () => {
   const seen: unknown[] = [];
-  hear = (message) => {
+  onMessage = (message) => {
     if (message.type === 'progress-update') seen.push([message.payload.status, written().stories['US-001']?.status]);
   };
   await runStories(task(1, story('US-001', 1)), completeStory);

@@ -33,7 +33,7 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
     active: () => stall.again(),
     output: (...lines: readonly string[]) => {
       stall.again();
-      service.heard();
+      service.restart();
       log(lines);
       words.add(...lines.slice(-maxLines));
       say(() => words.toString());
