@@ -1,7 +1,7 @@
 /** `isQuiet` says when a campaign against sessions stops waiting for events. */
 import { describe, expect, test } from 'vitest';
-import { SessionFold } from '../src/noun/session/model/fold.ts';
 import type { SessionEvent } from '../src/noun/session/model/session.ts';
+import { SessionFold } from '../src/noun/session/model/session-fold.ts';
 import { isQuiet } from './harness/session.ts';
 
 type Step = 'prompt 1' | 'prompt 2' | 'turn.started 1' | 'turn.ended 1' | 'question 1' | 'answer 1' | 'session.note';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewSessionToken } from '../../src/noun/session/api.ts';
 import type { SessionEvent } from '../../src/noun/session/model/session.ts';
-import { hashOf } from '../../src/noun/session/tokens.ts';
+import { hashOf } from '../../src/noun/session/session-tokens.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRepeated } from '../harness/machine.ts';

@@ -5,8 +5,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../src/model/fault.ts';
-import { SessionFold } from '../../src/noun/session/model/fold.ts';
 import type { SessionEvent } from '../../src/noun/session/model/session.ts';
+import { SessionFold } from '../../src/noun/session/model/session-fold.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { gather, type Installation, until } from './installation.ts';
 import { isQuiet, problemsOf, type Talk } from './session.ts';

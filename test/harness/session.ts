@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { isFault } from '../../src/model/fault.ts';
 import { ulidAfter } from '../../src/model/ulid.ts';
 import type { SessionMessageView, SessionView } from '../../src/noun/session/api.ts';
-import type { SessionFold } from '../../src/noun/session/model/fold.ts';
 import type { SessionEvent } from '../../src/noun/session/model/session.ts';
+import type { SessionFold } from '../../src/noun/session/model/session-fold.ts';
 import { type Installation, until } from './installation.ts';
 
 export class Talk {

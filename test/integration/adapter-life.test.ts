@@ -50,7 +50,7 @@ describe('an adapter that is killed', () => {
     expectAllOnce();
   });
 
-  it.each(['story:noted', 'story:landed', 'story:told'])(
+  it.each(['story:noted', 'story:landed', 'story:reported'])(
     'at %s in every run puts each story on the branch exactly once in the end',
     async (point) => {
       bench.plan(four, 2);

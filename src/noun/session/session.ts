@@ -3,7 +3,7 @@
  *
  * Life cycle: created, in a sandbox or together with one → prompts, questions and answers → closed or removed. The agent API, a program
  * inside (`inside/inside.ts`), has the session and its agent, and writes the log. The daemon keeps a copy of the log that no agent can reach,
- * and connects again whenever the connection is lost (`app/link.ts`).
+ * and connects again whenever the connection is lost (`app/session-link.ts`).
  *
  * Promises:
  * - Clients read and follow the copy alone, so a session can be read while its sandbox is stopped. A change is answered
@@ -18,8 +18,8 @@
  * a line is durable before a follower sees it, and never changes. What does not fit is refused as `corrupt` (S8), and nothing of it is kept.
  */
 import type { Sandbox } from '../sandbox/model.ts';
-import type { SessionFold } from './model/fold.ts';
 import type { SessionEvent } from './model/session.ts';
+import type { SessionFold } from './model/session-fold.ts';
 
 export interface CopiedEvent {
   readonly event: SessionEvent;

@@ -2,7 +2,7 @@
  * Swarms: task files of a project, each worked on by an agent in a sandbox of its own.
  *
  * A task file (`task/task.ts`) has stories. For each one a swarm has a container (`model/swarm.ts`): a sandbox whose command is the adapter, a
- * program of ours (`inside/inside.ts`) that has an agent work on one story after the other, or on several at once.
+ * program of Carrel (`inside/inside.ts`) that has an agent work on one story after the other, or on several at once.
  *
  * Life cycle of a container: `pending → running → completed | failed | stopped`; failed and stopped ones start again by `resume` or another
  * `run`. Completed stories stay completed. Containers that scripts manage are observed whenever the state is read

@@ -13,7 +13,7 @@ import { effectiveRules } from '../../network/app/policy.ts';
 import { UserNetworks } from '../../network/app/user-networks.ts';
 import { readProjectFile } from '../../project/app/project-file.ts';
 import type { LiveSwarms } from '../../swarm/app/live-swarms.ts';
-import { UserTasks } from '../../swarm/app/task/tasks.ts';
+import { UserTasks } from '../../swarm/app/task/user-tasks.ts';
 import { workerOf } from '../../swarm/swarm.ts';
 import type { Tasks } from '../../swarm/task/tasks.ts';
 import { AgentCommits } from '../../workspace/app/agent-commits.ts';

@@ -56,7 +56,7 @@ export class AgentPrograms {
   async start(sandbox: Sandbox): Promise<void> {
     const settings = this.#parts.settings.of(sandbox);
     const program = await this.#parts.startIn(sandbox, [agentApiPath, 'start']);
-    const said = collect(program.stderr, 2000);
+    const stderr = collect(program.stderr, 2000);
     program.stdout.resume();
     program.stdin.on('error', () => {});
     program.stdin.end(JSON.stringify(settings));
@@ -66,7 +66,7 @@ export class AgentPrograms {
     if (exit?.exitCode === notStarted) throw withoutPrograms(sandbox);
     const { pid } = await this.#network(sandbox);
     requireAgentApi(sandbox.name, listenerAt(agentApiPort, pid));
-    const why = said().toString().trim() || (exit === null ? 'it does not end' : `exit code ${exit.exitCode}`);
+    const why = stderr().toString().trim() || (exit === null ? 'it does not end' : `exit code ${exit.exitCode}`);
     throw new Fault('unavailable', `the agent API of ${sandbox.name} could not be started: ${why}`, {
       hint: `Try: carrel exec ${sandbox.name} -- ${agentApiPath} start`,
     });

@@ -49,17 +49,17 @@ function agentOf(name: string, config: AgentParts['config']): AcpSpec {
 /** The request that creates a sandbox for sessions with this agent. */
 export function requestFor(
   name: string | undefined,
-  asked: Partial<SandboxRequest>,
+  wanted: Partial<SandboxRequest>,
   parts: AgentParts,
   check: (request: SandboxRequest) => SandboxSpec,
 ): SandboxRequest {
   const agentName = agentNamed(name);
   const agent = agentOf(agentName, parts.config);
-  requireProgram(agentName, agent, asked, parts);
-  const labels = { ...asked.labels, [sessionAgentLabel]: agentName };
+  requireProgram(agentName, agent, wanted, parts);
+  const labels = { ...wanted.labels, [sessionAgentLabel]: agentName };
   const request: SandboxRequest = {
-    ...{ mode: 'overlay', command: [idlePath], ...asked, labels },
-    ...keyGrants(agentName, agent, asked, parts),
+    ...{ mode: 'overlay', command: [idlePath], ...wanted, labels },
+    ...keyGrants(agentName, agent, wanted, parts),
   };
   requireRoute(agentName, agent, request, check(request).network?.allow ?? [], parts);
   return request;

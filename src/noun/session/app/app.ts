@@ -80,7 +80,7 @@ export const session = noun({
       id: 'removeSession',
       summary: 'Remove a session with its log; in a sandbox that is stopped, its files go at the next start',
       answer: view,
-      act: (asked) => ({ ...acted('session.remove')(asked), frees: true }),
+      act: (request) => ({ ...acted('session.remove')(request), frees: true }),
       handle: ({ scope, name, path }) => scope.sessions.remove(name, checkId(path.id)),
     }),
     // The audit log does not have the text, which is in the log of the session.
@@ -140,7 +140,7 @@ export const session = noun({
       body: shape.forkRequest,
       answer: view,
       usesSettings: true,
-      act: (asked) => ({ ...acted('session.fork')(asked), words: { 'the title': [asked.body.title] } }),
+      act: (request) => ({ ...acted('session.fork')(request), words: { 'the title': [request.body.title] } }),
       done: ({ sessionId }) => ({ detail: { fork: sessionId } }),
       handle: ({ scope, name, path, body }) => scope.sessions.fork(name, checkId(path.id), body),
     }),
@@ -156,10 +156,10 @@ export const session = noun({
       summary: 'Set the mode, the model or the title',
       body: shape.configureRequest,
       answer: view,
-      act: (asked) => ({
-        ...acted('session.configure')(asked),
-        words: { 'the title': [asked.body.title] },
-        detail: definedDetail({ mode: asked.body.mode, model: asked.body.model }),
+      act: (request) => ({
+        ...acted('session.configure')(request),
+        words: { 'the title': [request.body.title] },
+        detail: definedDetail({ mode: request.body.mode, model: request.body.model }),
       }),
       handle: ({ scope, name, path, body }) => scope.sessions.configure(name, checkId(path.id), body),
     }),
@@ -190,7 +190,7 @@ export const session = noun({
   start: ({ liveSessions }, observed) => void observed.then(() => liveSessions.start()),
 });
 
-function acted(verb: string): (asked: { name: string; path: { readonly id: string } }) => RouteAct {
+function acted(verb: string): (request: { name: string; path: { readonly id: string } }) => RouteAct {
   return ({ name, path }) => ({ verb, names: [name, path.id] });
 }
 

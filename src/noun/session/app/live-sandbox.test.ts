@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { soon } from '../../../../test/fixtures/soon.ts';
 import { Fault } from '../../../model/fault.ts';
 import { AgentApi } from '../agent-api.ts';
-import { FolderCopies } from '../copies.ts';
+import { FolderCopies } from '../folder-copies.ts';
 import { FakeSessions } from '../inside/fake.ts';
 import { serveSessions } from '../inside/http/http.ts';
 import { sessionLimits } from '../model/session.ts';

@@ -3,7 +3,7 @@ import { Fault, isFault } from '../../../model/fault.ts';
 import { type AgentApi, type AgentApiCall, AgentApiRefusal } from '../agent-api.ts';
 import type { SessionEvent } from '../model/session.ts';
 import type { CopiedSession, SessionCopies } from '../session.ts';
-import { type LinkParts, SessionLink } from './link.ts';
+import { type LinkParts, SessionLink } from './session-link.ts';
 
 export interface LiveParts extends Omit<LinkParts, 'copied'> {
   readonly api: Pick<AgentApi, 'call' | 'restore' | 'events' | 'close'>;

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import type { Store } from '../../../kernel/store/store.ts';
 import { asFault, type Fault } from '../../../model/fault.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
-import { FolderCopies } from '../copies.ts';
+import { FolderCopies } from '../folder-copies.ts';
 import type { Sessions } from '../session.ts';
 import type { AgentPrograms } from './agent-programs.ts';
 import { LiveSandbox } from './live-sandbox.ts';

@@ -5,7 +5,7 @@ import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
 import { acpServers } from '../../agent/model/mcp.ts';
 import type { Sandbox } from '../../sandbox/model.ts';
 import type { ApiSettings } from '../model/settings.ts';
-import { hashOf, type SessionTokens } from '../tokens.ts';
+import { hashOf, type SessionTokens } from '../session-tokens.ts';
 import { type AgentParts, agentsIn, defaultIn } from './agents.ts';
 
 export interface ProgramSettingsParts {

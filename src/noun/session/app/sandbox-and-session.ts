@@ -29,9 +29,9 @@ export async function sandboxFor(
   const earlier = await earlierOne(id, wanted, parts);
   if (earlier !== null) return { name: earlier.name };
   const { project, name, sandbox, agent } = wanted;
-  const asked = { ...sandbox, project, ...(name === undefined ? {} : { name }) };
+  const request = { ...sandbox, project, ...(name === undefined ? {} : { name }) };
   const made = await sandboxes.create(
-    requestFor(agent, asked, parts, (one) => sandboxes.check(one)),
+    requestFor(agent, request, parts, (one) => sandboxes.check(one)),
     id,
   );
   crashPoint('session.sandbox');

@@ -8,8 +8,8 @@ import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { AgentApiCall } from '../agent-api.ts';
 import type * as shape from '../api.ts';
-import type { OpenQuestion } from '../model/fold.ts';
 import type { SessionMessage } from '../model/session.ts';
+import type { OpenQuestion } from '../model/session-fold.ts';
 import { type SessionSummary, summaryOf } from '../model/view.ts';
 import type { CopiedEvent, CopiedSession } from '../session.ts';
 import { defaultIn, requireIn } from './agents.ts';
@@ -31,7 +31,7 @@ export interface ShownSession extends SessionSummary {
   readonly changedFiles?: number | null;
 }
 
-type Asked<S extends z.ZodType> = z.output<S>;
+type Body<S extends z.ZodType> = z.output<S>;
 
 interface Found {
   readonly sandbox: Sandbox;
@@ -83,22 +83,22 @@ export class UserSessions {
     return copy.follow(after, signal);
   }
 
-  async create(name: string, { agent, ...asked }: Asked<typeof shape.sessionRequest>): Promise<ShownSession> {
+  async create(name: string, { agent, ...request }: Body<typeof shape.sessionRequest>): Promise<ShownSession> {
     const { value: sandbox } = await this.#parts.sandboxes.current(name);
     const chosen = agent ?? defaultIn(sandbox);
     requireIn(sandbox, chosen, this.#parts);
-    const id = asked.sessionId ?? this.#newId();
-    const body = { ...asked, sessionId: id, agent: chosen };
+    const id = request.sessionId ?? this.#newId();
+    const body = { ...request, sessionId: id, agent: chosen };
     return this.#change(name, id, { method: 'POST', path: '/sessions', body }, (live) => live.copies.find(id) !== null);
   }
 
   /** Creates the sandbox and the session, or neither. A repeated request has the same answer. */
-  createWithSandbox(asked: Asked<typeof shape.sandboxSessionRequest>): Promise<ShownSession> {
-    const sessionId = asked.sessionId ?? this.#newId();
+  createWithSandbox(request: Body<typeof shape.sandboxSessionRequest>): Promise<ShownSession> {
+    const sessionId = request.sessionId ?? this.#newId();
     return this.#creations.run(sessionId, async () => {
-      const { name, undo } = await sandboxFor({ ...asked, sessionId }, this.#parts);
+      const { name, undo } = await sandboxFor({ ...request, sessionId }, this.#parts);
       try {
-        return await this.#createIn(name, { ...asked, sessionId });
+        return await this.#createIn(name, { ...request, sessionId });
       } catch (error) {
         await undo?.();
         throw error;
@@ -115,11 +115,11 @@ export class UserSessions {
   async prompt(
     name: string,
     id: string,
-    { turnId = this.#newId(), ...asked }: Asked<typeof shape.promptRequest>,
+    { turnId = this.#newId(), ...prompt }: Body<typeof shape.promptRequest>,
   ): Promise<{ turnId: string; seq: number }> {
     const { sandbox, live } = await this.#running(name, id);
     crashPoint('session.prompt');
-    const call: AgentApiCall = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...asked } };
+    const call: AgentApiCall = { method: 'POST', path: `/sessions/${id}/prompt`, body: { turnId, ...prompt } };
     lookSoon(sandbox, this.#parts);
     const { seq } = (await live.call(call)) as { seq?: unknown };
     crashPoint('session.prompted');
@@ -131,7 +131,7 @@ export class UserSessions {
     name: string,
     id: string,
     pendingId: string,
-    body: Asked<typeof shape.answerRequest>,
+    body: Body<typeof shape.answerRequest>,
   ): Promise<ShownSession> {
     const path = `/sessions/${id}/pending/${encodeURIComponent(pendingId)}`;
     return this.#change(name, id, { method: 'POST', path, body }, (live) => isAnswered(live, id, pendingId));
@@ -145,15 +145,19 @@ export class UserSessions {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/close` });
   }
 
-  configure(name: string, id: string, body: Asked<typeof shape.configureRequest>): Promise<ShownSession> {
+  configure(name: string, id: string, body: Body<typeof shape.configureRequest>): Promise<ShownSession> {
     return this.#change(name, id, { method: 'POST', path: `/sessions/${id}/mode`, body });
   }
 
   /** Forks a session and returns the new one. */
-  async fork(name: string, id: string, asked: Asked<typeof shape.forkRequest>): Promise<ShownSession> {
+  async fork(name: string, id: string, request: Body<typeof shape.forkRequest>): Promise<ShownSession> {
     const { live, sandbox } = await this.#running(name, id);
-    const forked = asked.sessionId ?? this.#newId();
-    const call: AgentApiCall = { method: 'POST', path: `/sessions/${id}/fork`, body: { ...asked, sessionId: forked } };
+    const forked = request.sessionId ?? this.#newId();
+    const call: AgentApiCall = {
+      method: 'POST',
+      path: `/sessions/${id}/fork`,
+      body: { ...request, sessionId: forked },
+    };
     await live.call(call, () => live.copies.find(forked) !== null);
     return shownIn(sandbox, await live.caughtUp(forked));
   }

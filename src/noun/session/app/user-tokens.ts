@@ -7,7 +7,7 @@ import { hasEnded, type Sandbox } from '../../sandbox/model.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { NewSessionToken } from '../api.ts';
 import { agentApiPort } from '../model/session.ts';
-import type { SessionToken, SessionTokens } from '../tokens.ts';
+import type { SessionToken, SessionTokens } from '../session-tokens.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { LiveSessions } from './live-sessions.ts';
 

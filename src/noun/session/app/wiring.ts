@@ -8,7 +8,7 @@ import { NamespaceSockets } from '../../network/proxy/socket/namespace-sockets.t
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import { countChangesIn } from '../../workspace/app/unapplied.ts';
-import { SessionTokens } from '../tokens.ts';
+import { SessionTokens } from '../session-tokens.ts';
 import { AgentPrograms } from './agent-programs.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { ProgramSettings } from './program-settings.ts';

@@ -3,10 +3,10 @@ import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';
 import type { QuestionView, SessionView } from '../api.ts';
-import { type AnswerBody, SessionCalls } from './calls.ts';
 import { findSession, placeOf } from './find-session.ts';
 import { Form } from './form.ts';
 import { keysOf, optionsText } from './question-text.ts';
+import { type AnswerBody, SessionCalls } from './session-calls.ts';
 
 interface Options {
   readonly session?: string;

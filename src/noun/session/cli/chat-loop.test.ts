@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Fault } from '../../../model/fault.ts';
 import type { EventData, EventType, SessionEvent } from '../model/session.ts';
 import { Chat } from './chat-loop.ts';
+import { ChatScreen } from './chat-screen.ts';
 import { InputLine } from './input-line.ts';
-import { ChatScreen } from './screen.ts';
 
 const painter = { colourful: false, paint: (_: unknown, text: string) => text };
 const ctrl = (name: string) => ({ name, ctrl: true });
@@ -11,11 +11,11 @@ const enter = { name: 'return' };
 
 /** A chat whose requests are recorded. `refusal`: the Fault that the daemon answers with. */
 function chatAt(seq = 1, refusal?: Fault) {
-  const asked: unknown[] = [];
+  const calls: unknown[] = [];
   const written: string[] = [];
   let now = 0;
   const ask = (...words: unknown[]) => {
-    asked.push(words);
+    calls.push(words);
     return refusal ? Promise.reject(refusal) : Promise.resolve();
   };
   const screen = new ChatScreen({ columns: 100, write: (text) => written.push(String(text)) });
@@ -27,8 +27,8 @@ function chatAt(seq = 1, refusal?: Fault) {
       cancel: () => ask('cancel'),
       changes: () => Promise.resolve('2 files changed: carrel diff box'),
     },
-    leave: () => asked.push('left'),
-    sent: (text) => asked.push(['sent', text]),
+    leave: () => calls.push('left'),
+    sent: (text) => calls.push(['sent', text]),
     now: () => now,
   });
   let at = 0;
@@ -51,7 +51,7 @@ function chatAt(seq = 1, refusal?: Fault) {
     return written.splice(0).join('');
   };
   take('session.created', { agent: 'demo', cwd: '/workspace' });
-  return { chat, asked, take, type, shown, pass: (ms: number) => (now += ms) };
+  return { chat, calls, take, type, shown, pass: (ms: number) => (now += ms) };
 }
 
 const question = (more: object) => ({ pendingId: 'q', kind: 'permission' as const, title: 'Write?', ...more });
@@ -62,32 +62,32 @@ const options = [
 const prompt = { content: [{ type: 'text' as const, text: 'go' }] };
 
 test('Enter sends the typed text', () => {
-  const { chat, asked, type } = chatAt();
+  const { chat, calls, type } = chatAt();
   type('hello');
   chat.press(enter);
   chat.press(enter);
-  expect(asked).toEqual([
+  expect(calls).toEqual([
     ['sent', 'hello'],
     ['prompt', 'hello'],
   ]);
 });
 
 test('a key answers a permission question once, but not within typed text', () => {
-  const { asked, take, type } = chatAt();
+  const { calls, take, type } = chatAt();
   take('prompt', prompt);
   take('question', question({ options }));
   type('yn');
-  expect(asked).toEqual([['answer', 'q', { optionId: 'ok' }]]);
+  expect(calls).toEqual([['answer', 'q', { optionId: 'ok' }]]);
   const other = chatAt();
   other.type('ma');
   other.take('prompt', prompt);
   other.take('question', question({ options }));
   other.type('y');
-  expect(other.asked).toEqual([]);
+  expect(other.calls).toEqual([]);
 });
 
 test('a question with a schema is answered by typing', () => {
-  const { chat, asked, take, type, shown } = chatAt();
+  const { chat, calls, take, type, shown } = chatAt();
   const schema = { properties: { age: { type: 'integer', title: 'Age' } }, required: ['age'] };
   take('prompt', prompt);
   take('question', { pendingId: 'q', kind: 'question', title: 'How old?', schema });
@@ -97,11 +97,11 @@ test('a question with a schema is answered by typing', () => {
   expect(shown()).toContain('type a number');
   type('36');
   chat.press(enter);
-  expect(asked).toEqual([['answer', 'q', { content: { age: 36 } }]]);
+  expect(calls).toEqual([['answer', 'q', { content: { age: 36 } }]]);
 });
 
 test('the error for a refused answer is shown, and the question is open again', async () => {
-  const { asked, take, type, shown } = chatAt(1, new Fault('unavailable', 'no daemon'));
+  const { calls, take, type, shown } = chatAt(1, new Fault('unavailable', 'no daemon'));
   take('prompt', prompt);
   take('question', question({ options }));
   type('y');
@@ -109,11 +109,11 @@ test('the error for a refused answer is shown, and the question is open again', 
   await new Promise(setImmediate);
   expect(shown()).toContain('no daemon');
   type('n');
-  expect(asked).toHaveLength(2);
+  expect(calls).toHaveLength(2);
 });
 
 test('settle waits for requests that were sent just before leaving', async () => {
-  const { chat, asked, type } = chatAt(1, new Fault('unavailable', 'no daemon'));
+  const { chat, calls, type } = chatAt(1, new Fault('unavailable', 'no daemon'));
   let isSettled = false;
   await chat.settle();
   type('hello');
@@ -122,24 +122,24 @@ test('settle waits for requests that were sent just before leaving', async () =>
   void chat.settle().then(() => {
     isSettled = true;
   });
-  expect([asked.at(-1), isSettled]).toEqual(['left', false]);
+  expect([calls.at(-1), isSettled]).toEqual(['left', false]);
   await expect.poll(() => isSettled).toBe(true);
 });
 
 test('Ctrl-C cancels the turn or empties the input, and leaves if pressed twice quickly', () => {
-  const { chat, asked, take, type, pass } = chatAt();
+  const { chat, calls, take, type, pass } = chatAt();
   take('prompt', prompt);
   chat.press(ctrl('c'));
-  expect(asked).toEqual([['cancel']]);
+  expect(calls).toEqual([['cancel']]);
   pass(5000);
   type('x');
   chat.press(ctrl('c'));
-  expect(asked).toEqual([['cancel']]);
+  expect(calls).toEqual([['cancel']]);
   pass(100);
   chat.press(ctrl('c'));
-  expect(asked).toEqual([['cancel'], 'left']);
+  expect(calls).toEqual([['cancel'], 'left']);
   chat.press(ctrl('d'));
-  expect(asked).toEqual([['cancel'], 'left', 'left']);
+  expect(calls).toEqual([['cancel'], 'left', 'left']);
 });
 
 test('the end of the history is shown when it is complete, and live events at once', () => {
@@ -156,13 +156,13 @@ test('the end of the history is shown when it is complete, and live events at on
 });
 
 test('keys typed while the history arrives answer no question in it', () => {
-  const { chat, asked, take, type, shown } = chatAt(5);
+  const { chat, calls, take, type, shown } = chatAt(5);
   take('prompt', prompt);
   take('question', question({ options }));
   type('yes');
   chat.press(enter);
   chat.press(ctrl('c'));
-  expect(asked).toEqual([
+  expect(calls).toEqual([
     ['sent', 'yes'],
     ['prompt', 'yes'],
   ]);
@@ -193,14 +193,14 @@ test('a note is printed on its own line while the agent writes', () => {
 });
 
 test('the number of a choice answers a question with a schema, and is not kept as a prompt', () => {
-  const { chat, asked, take, type, shown } = chatAt();
+  const { chat, calls, take, type, shown } = chatAt();
   const schema = { properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'] };
   take('prompt', prompt);
   take('question', { pendingId: 'q', kind: 'question', title: 'Which?', schema });
   type('3');
   chat.press({ name: 'backspace' });
   type('2');
-  expect(asked).toEqual([['answer', 'q', { content: { colour: 'blue' } }]]);
+  expect(calls).toEqual([['answer', 'q', { content: { colour: 'blue' } }]]);
   chat.press({ name: 'up' });
   expect(shown()).toMatch(/› \u001b/);
 });

@@ -6,15 +6,15 @@
 import type { Colour } from '../../../client/output/output.ts';
 import { cut, plain } from '../../../client/output/text.ts';
 import { asFault } from '../../../model/fault.ts';
-import { SessionFold, type Turn } from '../model/fold.ts';
 import type { Question, SessionEvent } from '../model/session.ts';
-import type { AnswerBody } from './calls.ts';
+import { SessionFold, type Turn } from '../model/session-fold.ts';
+import type { ChatScreen } from './chat-screen.ts';
 import { EventPrinter } from './event-printer.ts';
 import { Form } from './form.ts';
 import type { InputLine, TypedKey } from './input-line.ts';
 import { viewOf } from './input-view.ts';
 import { keysOf, optionsText } from './question-text.ts';
-import type { ChatScreen } from './screen.ts';
+import type { AnswerBody } from './session-calls.ts';
 import { type Painter, titleOf } from './tool-text.ts';
 
 /** The requests that the chat sends to the daemon. */
@@ -50,7 +50,7 @@ export class Chat {
   #form: { readonly pendingId: string; readonly form: Form } | null = null;
   /** Questions that this client has answered, though the event of the answer may not have arrived yet. */
   readonly #answered = new Set<string>();
-  readonly #asked = new Set<Promise<unknown>>();
+  readonly #requests = new Set<Promise<unknown>>();
   #interruptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ChatParts) {
@@ -65,7 +65,7 @@ export class Chat {
     if (event.seq <= seq) this.#past += text;
     else screen.write(text);
     if (event.seq === seq) screen.write(this.#recent());
-    if (event.type === 'turn.ended' && event.seq > seq && this.turns.length === 0) void this.#tellChanges();
+    if (event.type === 'turn.ended' && event.seq > seq && this.turns.length === 0) void this.#printChanges();
     this.show();
   }
 
@@ -82,7 +82,7 @@ export class Chat {
   }
 
   note(text: string): void {
-    this.#tell('dim', text);
+    this.#printLine('dim', text);
   }
 
   show(): void {
@@ -100,7 +100,7 @@ export class Chat {
   }
 
   /** Prints text on its own line, also while the agent's line is unfinished. */
-  #tell(colour: Colour, text: string): void {
+  #printLine(colour: Colour, text: string): void {
     const { screen, painter } = this.#parts;
     screen.write(this.#printer.note(painter.paint(colour, plain(text))));
     this.show();
@@ -196,20 +196,20 @@ export class Chat {
 
   /** Sends a request; the chat prints its error and goes on. */
   #ask(act: () => Promise<unknown>): void {
-    const asked = act().catch((error: unknown) => {
+    const request = act().catch((error: unknown) => {
       const { message, hint } = asFault(error);
-      this.#tell('red', hint === undefined ? message : `${message} (${hint})`);
+      this.#printLine('red', hint === undefined ? message : `${message} (${hint})`);
     });
-    this.#asked.add(asked);
-    void asked.then(() => this.#asked.delete(asked));
+    this.#requests.add(request);
+    void request.then(() => this.#requests.delete(request));
   }
 
   /** Waits until the daemon has answered all requests, so that a prompt sent just before the end is not lost. */
   async settle(): Promise<void> {
-    await Promise.all(this.#asked);
+    await Promise.all(this.#requests);
   }
 
-  async #tellChanges(): Promise<void> {
+  async #printChanges(): Promise<void> {
     // If the request fails, the line is left out, ignoring.
     const line = await this.#parts.talk.changes().catch(() => null);
     if (line !== null) this.note(line);

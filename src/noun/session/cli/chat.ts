@@ -5,16 +5,16 @@ import { during } from '../../../client/output/progress.ts';
 import { catchSignals } from '../../../client/signals.ts';
 import { asFault, Fault } from '../../../model/fault.ts';
 import type { SessionView } from '../api.ts';
-import { SessionCalls } from './calls.ts';
 import { ChatHistory } from './chat-history.ts';
 import { Chat, type ChatCalls } from './chat-loop.ts';
+import { ChatScreen } from './chat-screen.ts';
 import { EventPrinter } from './event-printer.ts';
 import { chatTarget, placeOf, type SessionChoice } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { InputLine, type TypedKey } from './input-line.ts';
 import { promptOnStdin } from './prompt-text.ts';
 import { questionHint } from './question-text.ts';
-import { ChatScreen } from './screen.ts';
+import { SessionCalls } from './session-calls.ts';
 import { faultOf, untilEnd } from './turn-end.ts';
 
 const pasteOn = '\u001b[?2004h';

@@ -3,8 +3,8 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';
-import { SessionCalls } from './calls.ts';
 import { findSession, placeOf } from './find-session.ts';
+import { SessionCalls } from './session-calls.ts';
 
 interface SessionOptions {
   readonly session?: string;
@@ -26,8 +26,8 @@ export async function sessionFork(context: Context, { args, options }: Invocatio
   const calls = new SessionCalls(connect(context));
   const session = await findSession(calls, checkSandboxName(args[0]!), options.session);
   const { title } = options;
-  const asked = calls.fork(placeOf(session), title === undefined ? {} : { title });
-  await printAnswer(context, asked, (fork) => fork.sessionId);
+  const answer = calls.fork(placeOf(session), title === undefined ? {} : { title });
+  await printAnswer(context, answer, (fork) => fork.sessionId);
 }
 
 export async function sessionClose(context: Context, { args, options }: Invocation<SessionOptions>): Promise<void> {

@@ -66,13 +66,13 @@ describe('a tool call', () => {
       { id: 'o', name: 'Allow', kind: 'allow_once' },
       { id: 'p', name: 'Reject', kind: 'reject_once' },
     ];
-    const asked: AnyEvent = [
+    const question: AnyEvent = [
       'question',
       { pendingId: 'q', kind: 'permission', title: 'Write a.txt', options, toolCallId: 'c' },
     ];
     const done: AnyEvent = ['tool', { toolCallId: 'c', status: 'completed' }];
     expect(printed(begun, done)).toBe(`✓ Write a.txt\n${shown}`);
-    expect(printed(begun, asked, ['answer', { pendingId: 'q', optionId: 'o' }], done)).toBe(
+    expect(printed(begun, question, ['answer', { pendingId: 'q', optionId: 'o' }], done)).toBe(
       `${shown}? Write a.txt  y Allow, n Reject\n  → Allow\n✓ Write a.txt\n`,
     );
   });

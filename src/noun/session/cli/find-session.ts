@@ -8,7 +8,7 @@ import { printable, sandboxNamePattern } from '../../../model/name.ts';
 import { sessionAgentLabel } from '../../agent/model/agent.ts';
 import type { SandboxView } from '../../sandbox/api.ts';
 import type { SessionView } from '../api.ts';
-import type { Place, SessionCalls } from './calls.ts';
+import type { Place, SessionCalls } from './session-calls.ts';
 
 const shortestId = 6;
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../../model/fault.ts';
 import type { SessionEvent } from '../model/session.ts';
-import type { Place, SessionCalls } from './calls.ts';
+import type { Place, SessionCalls } from './session-calls.ts';
 
 const awayMs = 500;
 

@@ -2,11 +2,11 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { parseCount } from '../../../client/option.ts';
 import { checkSandboxName } from '../../../model/name.ts';
-import { SessionCalls } from './calls.ts';
 import { EventPrinter } from './event-printer.ts';
 import { findSession, placeOf } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { questionHint } from './question-text.ts';
+import { SessionCalls } from './session-calls.ts';
 
 interface Options {
   readonly session?: string;

@@ -3,11 +3,11 @@ import { connect } from '../../../client/connect/connect.ts';
 import { plainText } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { SessionView } from '../api.ts';
-import { SessionCalls } from './calls.ts';
 import { placeOf, type SessionChoice, sessionFor } from './find-session.ts';
 import { followSession } from './follow-session.ts';
 import { promptText } from './prompt-text.ts';
 import { questionHint } from './question-text.ts';
+import { SessionCalls } from './session-calls.ts';
 import { faultOf, untilEnd } from './turn-end.ts';
 
 interface Options extends SessionChoice {

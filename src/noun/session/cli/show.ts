@@ -6,8 +6,8 @@ import { table } from '../../../client/output/table.ts';
 import { plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import type { SessionView } from '../api.ts';
-import { SessionCalls } from './calls.ts';
 import { findSession, placeOf } from './find-session.ts';
+import { SessionCalls } from './session-calls.ts';
 import { messageLines, paintSession, questionLine } from './text.ts';
 
 interface Options {

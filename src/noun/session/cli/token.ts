@@ -25,8 +25,8 @@ export async function sessionToken(context: Context, { args }: Invocation): Prom
 }
 
 async function create(context: Context, name: string): Promise<void> {
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/session-tokens', { path: { name } });
-  const made = await printAnswer(context, asked, ({ token }) => plain(token));
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/session-tokens', { path: { name } });
+  const made = await printAnswer(context, answer, ({ token }) => plain(token));
   for (const line of explanation(name, made)) context.out.note(line);
 }
 
@@ -37,10 +37,10 @@ function explanation(name: string, { id, url }: NewSessionToken): string[] {
 }
 
 async function list(context: Context, name: string): Promise<void> {
-  const asked = connect(context).call('GET /v1/sandboxes/{name}/session-tokens', { path: { name } });
+  const answer = connect(context).call('GET /v1/sandboxes/{name}/session-tokens', { path: { name } });
   await printAnswer(
     context,
-    asked,
+    answer,
     (tokens) => table([['ID', 'AGE'], ...tokens.map(({ id, createdAt }) => [plain(id), age(createdAt)])]),
     { empty: `no tokens; make one with: carrel session token ${name}` },
   );

@@ -2,8 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type EventEmitter, once } from 'node:events';
 import { Fault } from '../../../model/fault.ts';
-import { SessionFold, type Turn } from '../model/fold.ts';
 import type { EventData, EventType, Question, QuestionAnswer, SessionEvent, StopReason } from '../model/session.ts';
+import { SessionFold, type Turn } from '../model/session-fold.ts';
 import type { Answered, LoggedEvent, NewPrompt, Session } from './inside.ts';
 
 /** What a scripted agent can do in a turn. */

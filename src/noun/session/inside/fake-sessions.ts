@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ContentBlock, SessionEvent } from '../model/session.ts';
 import { FakeAgents } from './driver/fake-driver.ts';
 import type { LiveSession } from './live-session.ts';
-import { SandboxSessions } from './sessions.ts';
+import { SandboxSessions } from './sandbox-sessions.ts';
 
 const settings = {
   tokens: [],

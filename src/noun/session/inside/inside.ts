@@ -8,15 +8,16 @@
  * 127.0.0.1:3002. Agents are started when a session needs them, one process per session, and ended after some idle
  * time; their process group ends with them and with `serve`.
  *
- * `serve` starts and configures the program, `http` answers clients, `sessions.ts` has the sessions and `live-session.ts` one of them,
+ * `serve` starts and configures the program, `http` answers clients, `sandbox-sessions.ts` has the sessions and `live-session.ts` one of them,
  * `log` what is on disk, `driver` holds the agent's process, `acp` communicates with it.
  *
  * Promises: rules S1 to S5, S9, S10, S12, S14 to S16 of `docs/formats/session.md`. Every method that changes something
  * resolves when its event is on disk. Faults: `not_found` (no such session or question), `conflict` (busy, answered
  * already, closed), `exhausted` (a limit), `invalid`.
  */
-import type { SessionFold } from '../model/fold.ts';
+
 import type { ContentBlock, SessionEvent } from '../model/session.ts';
+import type { SessionFold } from '../model/session-fold.ts';
 
 export interface NewSession {
   readonly sessionId?: string | undefined;
@@ -49,7 +50,7 @@ export interface Session {
   readonly id: string;
   readonly fold: SessionFold;
   /** A repeated call with a known `turnId` gets the same answer. */
-  prompt(asked: NewPrompt): Promise<{ readonly turnId: string; readonly seq: number }>;
+  prompt(prompt: NewPrompt): Promise<{ readonly turnId: string; readonly seq: number }>;
   /** Ends the running turn; with none it does nothing. Resolves when the turn has ended. */
   cancel(): Promise<void>;
   answer(pendingId: string, answered: Answered): Promise<void>;
@@ -69,10 +70,10 @@ export interface Session {
 export interface AgentSessions {
   list(): readonly Session[];
   find(id: string): Session;
-  create(asked: NewSession): Promise<Session>;
+  create(session: NewSession): Promise<Session>;
   fork(
     id: string,
-    asked: { readonly sessionId?: string | undefined; readonly title?: string | undefined },
+    request: { readonly sessionId?: string | undefined; readonly title?: string | undefined },
   ): Promise<Session>;
   remove(id: string): Promise<void>;
   /** Replaces or creates the log of a session with the host's copy. */

@@ -4,14 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import { Exclusive } from '../../../lib/flow/exclusive.ts';
 import { Fault } from '../../../model/fault.ts';
-import type { SessionFold } from '../model/fold.ts';
 import { type EventData, type EventType, type Question, type QuestionAnswer, sessionLimits } from '../model/session.ts';
+import type { SessionFold } from '../model/session-fold.ts';
 import { AgentLink } from './driver/agent-link.ts';
 import type { Driver, StartDriver } from './driver/driver.ts';
 import type { Answered, LoggedEvent, NewPrompt, Session } from './inside.ts';
 import { SessionLog } from './log/log.ts';
+import { SessionViews } from './log/session-views.ts';
 import { Unwritten } from './log/unwritten.ts';
-import { SessionViews } from './log/views.ts';
 import { answerPrompt, answerTurn, Questions } from './questions.ts';
 import { reasonOf, Turns } from './turns.ts';
 
@@ -135,8 +135,8 @@ export class LiveSession implements Session {
         return;
       }
       // The prompt is written first: if a crash loses the answer, `recover` finds that it was given.
-      const asked = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
-      await Promise.all([asked, this.#questions.close(answer, question.turnId)]);
+      const written = this.#log.append('prompt', { content: answerPrompt(question, answer) }, answerTurn(pendingId));
+      await Promise.all([written, this.#questions.close(answer, question.turnId)]);
       this.#turns.go();
     });
   }

@@ -1,8 +1,8 @@
 /** Questions of an agent that wait for a person. */
 import { randomUUID } from 'node:crypto';
 import { Fault } from '../../../model/fault.ts';
-import type { OpenQuestion } from '../model/fold.ts';
 import type { ContentBlock, Question, QuestionAnswer } from '../model/session.ts';
+import type { OpenQuestion } from '../model/session-fold.ts';
 import type { Answered } from './inside.ts';
 import type { SessionLog } from './log/log.ts';
 
@@ -100,7 +100,7 @@ export function answerTurn(pendingId: string): string {
 /** Question and answer, for an agent that was started again. */
 export function answerPrompt(question: Question, answer: QuestionAnswer): readonly ContentBlock[] {
   const option = question.options?.find(({ id }) => id === answer.optionId);
-  const said = option?.name ?? JSON.stringify(answer.content);
-  const text = `You asked before you were interrupted: ${question.title}\nThe answer is: ${said}\nGo on from there.`;
+  const answerText = option?.name ?? JSON.stringify(answer.content);
+  const text = `You asked before you were interrupted: ${question.title}\nThe answer is: ${answerText}\nGo on from there.`;
   return [{ type: 'text', text }];
 }

@@ -1,7 +1,7 @@
 /**
  * Sessions: conversations with agents. `docs/formats/session.md` has the format and its rules.
  *
- * The event log is the truth. `fold.ts` computes everything else from it: state, open questions, messages.
+ * The event log is the truth. `session-fold.ts` computes everything else from it: state, open questions, messages.
  */
 import { list, object, oneOf, plainObject, type Shape, ShapeError, text } from '../../../model/shape.ts';
 import { ulidPattern } from '../../../model/ulid.ts';

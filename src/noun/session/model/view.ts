@@ -1,7 +1,7 @@
 /** A session as clients see it, at port 3002 and in the daemon. */
 
-import type { OpenQuestion, SessionFold } from './fold.ts';
 import type { EventData, SessionState } from './session.ts';
+import type { OpenQuestion, SessionFold } from './session-fold.ts';
 
 export interface SessionSummary {
   readonly sessionId: string;

@@ -1,5 +1,5 @@
 /**
- * The routes of swarms. `swarms.ts` is what they do for a user; `order` reads and checks everything before anything begins, `worker` runs the
+ * The routes of swarms. `user-swarms.ts` is what they do for a user; `order` reads and checks everything before anything begins, `worker` runs the
  * containers, `state` has what is recorded of them and the file that scripts read, `task` the task files.
  */
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ import * as shape from '../api.ts';
 import type { Swarms } from '../swarm.ts';
 import { swarmConfig } from './config.ts';
 import { removeOrphans } from './state/state.ts';
-import type { UserSwarms } from './swarms.ts';
+import type { UserSwarms } from './user-swarms.ts';
 
 export interface SwarmScope {
   readonly swarms: UserSwarms;

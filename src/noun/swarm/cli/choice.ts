@@ -34,6 +34,6 @@ function cleaned({ name, email }: { readonly name: string; readonly email: strin
 
 /** The request of `run`, without the fields that a swarm fills itself. */
 function surroundings(options: SandboxOptions) {
-  const { mode: _, command: __, ...asked } = sandboxRequest(options, undefined, []);
-  return asked;
+  const { mode: _, command: __, ...request } = sandboxRequest(options, undefined, []);
+  return request;
 }

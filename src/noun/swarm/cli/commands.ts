@@ -30,8 +30,8 @@ export async function swarmAdd(context: Context, { args, options }: Invocation<P
 
 /** Prints a name and a status on each line, for scripts. */
 export async function swarmList(context: Context, { options }: Invocation<ProjectOptions>): Promise<void> {
-  const asked = connect(context).call('GET /v1/swarm', { query: { project: projectOf(options) } });
-  const containers = asked.then((swarm) => swarm.containers);
+  const answer = connect(context).call('GET /v1/swarm', { query: { project: projectOf(options) } });
+  const containers = answer.then((swarm) => swarm.containers);
   await printAnswer(context, containers, (all) =>
     all.map(({ containerName, status }) => `${plain(containerName)}\t${status}`),
   );
@@ -49,8 +49,8 @@ export async function swarmStatus(context: Context, { options }: Invocation<Proj
 
 export async function swarmStop(context: Context, { args, options }: Invocation<ProjectOptions>): Promise<void> {
   const body = { project: projectOf(options), ...(args.length === 0 ? {} : { names: [...args] }) };
-  const asked = connect(context).call('POST /v1/swarm/stop', { body });
-  await printAnswer(context, asked, (view) => swarmTable(view, context.out), { doing: 'stopping the swarm' });
+  const answer = connect(context).call('POST /v1/swarm/stop', { body });
+  await printAnswer(context, answer, (view) => swarmTable(view, context.out), { doing: 'stopping the swarm' });
 }
 
 interface ResumeOptions extends ChoiceOptions {
@@ -70,8 +70,8 @@ export async function swarmResume(context: Context, { args, options }: Invocatio
 
 export async function swarmRemove(context: Context, { args, options }: Invocation<ProjectOptions>): Promise<void> {
   const body = { project: projectOf(options), containerName: args[0]! };
-  const asked = connect(context).call('POST /v1/swarm/remove', { body });
-  await printAnswer(context, asked, (removed) => `Removed container: ${plain(removed.containerName)}`);
+  const answer = connect(context).call('POST /v1/swarm/remove', { body });
+  await printAnswer(context, answer, (removed) => `Removed container: ${plain(removed.containerName)}`);
 }
 
 export async function swarmCleanup(context: Context, { options }: Invocation<ProjectOptions>): Promise<void> {

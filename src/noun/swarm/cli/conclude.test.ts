@@ -27,7 +27,7 @@ async function conclude(
   all: SwarmView,
   ended: SwarmView,
   options: Parameters<typeof concludeSwarm>[3],
-  asked: Parameters<typeof concludeSwarm>[4] = {},
+  sandbox: Parameters<typeof concludeSwarm>[4] = {},
 ) {
   const printed: string[] = [];
   const warned: string[] = [];
@@ -40,7 +40,13 @@ async function conclude(
   };
   const call = async (route: string) => answers[route] ?? expect.unreachable(route);
   const context = { json: false, out } as unknown as Context;
-  const code = await concludeSwarm(context, { call } as unknown as Client, { ...all, begun: ['new'] }, options, asked);
+  const code = await concludeSwarm(
+    context,
+    { call } as unknown as Client,
+    { ...all, begun: ['new'] },
+    options,
+    sandbox,
+  );
   return [code, printed.join(''), warned.join('')];
 }
 

@@ -24,7 +24,7 @@ export async function concludeSwarm(
   client: Client,
   begun: BegunSwarmView,
   { detach = false, pr = false }: { readonly detach?: boolean; readonly pr?: boolean },
-  asked: Partial<SandboxRequest>,
+  sandbox: Partial<SandboxRequest>,
 ): Promise<number> {
   const { out } = context;
   const { begun: names } = begun;
@@ -34,7 +34,7 @@ export async function concludeSwarm(
     return 0;
   }
   const ended = await readAlong(context, client, begun.project, names);
-  await warnLimits(out, client, asked, names);
+  await warnLimits(out, client, sandbox, names);
   if (context.json) out.document(ended);
   const completed = ended.containers.filter(
     ({ containerName, status }) => status === 'completed' && names.includes(containerName),

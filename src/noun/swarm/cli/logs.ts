@@ -7,7 +7,7 @@ import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import type { SwarmContainerView } from '../api.ts';
 import { projectOf } from './conclude.ts';
-import { type LogEntry, SwarmLog } from './log.ts';
+import { type LogEntry, SwarmLog } from './swarm-log.ts';
 
 interface Options {
   readonly project?: string;

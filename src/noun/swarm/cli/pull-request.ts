@@ -49,8 +49,8 @@ async function openPullRequest(client: Client, project: string, container: Swarm
   const { title, stories } = await client.call('GET /v1/tasks/file', { query: { file: `${project}/${taskFilePath}` } });
   const body = stories.map((story) => `- ${story.id}: ${story.title}`).join('\n');
   await succeed('git', 'push', '--quiet', 'origin', `${commits[0]!.ref}:refs/heads/${branchName}`);
-  const said = await succeed('gh', 'pr', 'create', '--head', branchName, '--title', title, '--body', body);
-  const url = said.split(/\s+/).find((word) => /^https:\/\//.test(word));
+  const stdout = await succeed('gh', 'pr', 'create', '--head', branchName, '--title', title, '--body', body);
+  const url = stdout.split(/\s+/).find((word) => /^https:\/\//.test(word));
   if (url === undefined) throw new Fault('internal', `gh printed no URL of the pull request for ${branchName}`);
   return url;
 }

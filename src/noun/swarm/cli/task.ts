@@ -11,8 +11,8 @@ import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../
 import { type StoryStatus, storyIdPattern, storyStatuses } from '../model/message.ts';
 
 /** The absolute path of the named file, or of the only task file of the current project. */
-export async function taskFile(asked: string | undefined, client: Client): Promise<string> {
-  if (asked !== undefined) return absolute(asked, 'FILE');
+export async function taskFile(file: string | undefined, client: Client): Promise<string> {
+  if (file !== undefined) return absolute(file, 'FILE');
   const project = absolute('.', 'PROJECT');
   const files = await client.call('GET /v1/tasks', { query: { project } });
   if (files.length === 1) return join(project, files[0]!.file);

@@ -17,13 +17,13 @@ import {
 } from '../model/message.ts';
 import { freshOutcome, isOf, readTaskFile, reconcileRecord, taskNameOf } from './begin.ts';
 import { type AdapterClock, Broadcast, type SwarmListener } from './broadcast.ts';
+import { AgentGit } from './checkout/agent-git.ts';
 import { Branch } from './checkout/branch.ts';
 import { GitCheckouts } from './checkout/checkout.ts';
-import { AgentGit } from './checkout/git.ts';
 import { openRepository, type Repository } from './checkout/repository.ts';
 import { agentEnv, agentRunner } from './kind/kind.ts';
-import { OutcomeRecord } from './record.ts';
-import { probeOf, requireService } from './story/service.ts';
+import { OutcomeRecord } from './outcome-record.ts';
+import { probeOf, requireService } from './story/service-watch.ts';
 import { StoryRunner } from './story/story-runner.ts';
 
 export interface AdapterFolders {

@@ -6,7 +6,7 @@ import type { StoryStatus } from '../model/message.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { TaskFile } from '../model/task.ts';
 import { freshOutcome, readTaskFile, reconcileRecord, type TaskOnBranch, taskNameOf } from './begin.ts';
-import { OutcomeRecord } from './record.ts';
+import { OutcomeRecord } from './outcome-record.ts';
 
 let folder: string;
 
@@ -99,11 +99,11 @@ describe('the work on a task file', () => {
   });
 
   test('repeats stories that failed or were in progress', async () => {
-    const told = { output: '', commit: null };
+    const noResult = { output: '', commit: null };
     const earlier = {
       base: commit(1),
       tip: commit(1),
-      stories: { 'US-001': { status: 'failed', ...told }, 'US-002': { status: 'in_progress', ...told } },
+      stories: { 'US-001': { status: 'failed', ...noResult }, 'US-002': { status: 'in_progress', ...noResult } },
     } as const;
     expect((await reconciled({ file: task('pending', 'pending'), earlier, tip: 1 })).stories).toEqual([]);
   });

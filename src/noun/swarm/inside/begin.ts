@@ -9,7 +9,7 @@ import type { TaskRequest } from '../model/message.ts';
 import type { Outcome, StoryRecord } from '../model/outcome.ts';
 import { checkTaskFile, maxTaskFileBytes, type Story, type TaskFile } from '../model/task.ts';
 import type { Branch } from './checkout/branch.ts';
-import type { OutcomeRecord } from './record.ts';
+import type { OutcomeRecord } from './outcome-record.ts';
 
 /** Reads it from the first folder that has it: the read-only project comes before folders that the agent can write. */
 export function readTaskFile(path: string, folders: readonly string[]): TaskFile {

@@ -41,7 +41,7 @@ function open() {
 }
 
 function listen(broadcast: Broadcast) {
-  const heard: string[] = [];
+  const received: string[] = [];
   const state = { behind: false };
   const reader = new MessageReader();
   broadcast.add({
@@ -50,69 +50,69 @@ function listen(broadcast: Broadcast) {
       for (const read of reader.push(line)) {
         if ('flaw' in read) throw new Error(read.flaw.reason);
         const { type, payload } = read.message;
-        heard.push(type === 'progress-update' ? `${payload.storyId} ${payload.status} ${payload.output}` : type);
+        received.push(type === 'progress-update' ? `${payload.storyId} ${payload.status} ${payload.output}` : type);
       }
     },
   });
-  return { heard, state };
+  return { received, state };
 }
 
 test('output of a story is sent at most every two seconds, and only its last line', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   broadcast.status('US-001', 'in_progress', '');
   for (let n = 0; n < 1000; n++) {
     broadcast.output('US-001', () => String(n));
     clock.turn(10);
   }
-  expect(heard).toEqual([
+  expect(received).toEqual([
     'US-001 in_progress ',
     ...['199', '399', '599', '799', '999'].map((word) => `US-001 in_progress ${word}`),
   ]);
 });
 
 test('a change of status is sent at once, and pending output is dropped', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   broadcast.status('US-001', 'in_progress', '');
   broadcast.output('US-001', () => 'almost');
   broadcast.status('US-001', 'failed', 'no');
   broadcast.status('US-001', 'in_progress', '');
   broadcast.status('US-001', 'completed', 'yes');
   clock.turn(60_000);
-  expect(heard).toEqual(['US-001 in_progress ', 'US-001 failed no', 'US-001 in_progress ', 'US-001 completed yes']);
+  expect(received).toEqual(['US-001 in_progress ', 'US-001 failed no', 'US-001 in_progress ', 'US-001 completed yes']);
 });
 
 test('the status of a story in progress is sent again at each heartbeat', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   broadcast.status('US-001', 'in_progress', '');
   clock.turn(3 * beatMs);
-  expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
+  expect(received).toEqual(Array(4).fill('US-001 in_progress '));
 });
 
 test('work of the adapter itself is sent as a heartbeat until it ends, and afterwards not to new listeners', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   const over = broadcast.busy('cloning');
   clock.turn(2 * beatMs);
-  expect(heard).toEqual(Array(3).fill('US-000 in_progress cloning'));
-  expect(listen(broadcast).heard).toEqual(['US-000 in_progress cloning']);
+  expect(received).toEqual(Array(3).fill('US-000 in_progress cloning'));
+  expect(listen(broadcast).received).toEqual(['US-000 in_progress cloning']);
   over();
   broadcast.status('US-001', 'pending', '');
   clock.turn(10 * beatMs);
-  expect(heard.slice(3)).toEqual(['US-001 pending ']);
-  expect(listen(broadcast).heard).toEqual(['US-001 pending ']);
+  expect(received.slice(3)).toEqual(['US-001 pending ']);
+  expect(listen(broadcast).received).toEqual(['US-001 pending ']);
 });
 
 test('nothing is sent after the completion', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   const over = broadcast.busy('cloning');
   broadcast.status('US-001', 'in_progress', '');
   broadcast.completion({ status: 'stopped', prUrl: null, errors: [] });
   over();
   clock.turn(10 * beatMs);
-  expect(heard.at(-1)).toBe('completion');
+  expect(received.at(-1)).toBe('completion');
 });
 
 test('a jump of the wall clock does not change when output is sent', () => {
-  const { clock, broadcast, heard } = open();
+  const { clock, broadcast, received } = open();
   broadcast.status('US-001', 'in_progress', '');
   clock.wall -= 86_400_000 * 365;
   broadcast.output('US-001', () => 'a');
@@ -120,13 +120,13 @@ test('a jump of the wall clock does not change when output is sent', () => {
   clock.wall += 86_400_000 * 3650;
   broadcast.output('US-001', () => 'b');
   clock.turn(1999);
-  expect(heard).toEqual(['US-001 in_progress ', 'US-001 in_progress a']);
+  expect(received).toEqual(['US-001 in_progress ', 'US-001 in_progress a']);
   clock.turn(1);
-  expect(heard.at(-1)).toBe('US-001 in_progress b');
+  expect(received.at(-1)).toBe('US-001 in_progress b');
 });
 
 test('a slow listener misses output but no status, no error and no completion', () => {
-  const { clock, broadcast, heard, state } = open();
+  const { clock, broadcast, received, state } = open();
   broadcast.status('US-001', 'in_progress', '');
   state.behind = true;
   clock.turn(5000);
@@ -135,7 +135,7 @@ test('a slow listener misses output but no status, no error and no completion', 
   broadcast.status('US-001', 'completed', '');
   broadcast.error('UNKNOWN_ERROR', '');
   broadcast.completion({ status: 'completed', prUrl: null, errors: [] });
-  expect(heard).toEqual(['US-001 in_progress ', 'US-001 completed ', 'error', 'completion']);
+  expect(received).toEqual(['US-001 in_progress ', 'US-001 completed ', 'error', 'completion']);
 });
 
 test('a new listener gets the current status of every story', () => {
@@ -143,14 +143,14 @@ test('a new listener gets the current status of every story', () => {
   broadcast.status('US-001', 'completed', 'one');
   broadcast.status('US-002', 'in_progress', '');
   broadcast.output('US-002', () => 'two');
-  expect(listen(broadcast).heard).toEqual(['US-001 completed one', 'US-002 in_progress two']);
+  expect(listen(broadcast).received).toEqual(['US-001 completed one', 'US-002 in_progress two']);
   broadcast.completion({ status: 'failed', prUrl: null, errors: [] });
-  expect(listen(broadcast).heard.at(-1)).toBe('completion');
+  expect(listen(broadcast).received.at(-1)).toBe('completion');
 });
 
 test('long and invalid text of an agent is cut to fit into a message', () => {
-  const { broadcast, heard } = open();
+  const { broadcast, received } = open();
   broadcast.status('US-001', 'in_progress', '\u0000\ud800🎈'.repeat(100_000));
   broadcast.error('AGENT_CRASH', '\n'.repeat(100_000));
-  expect(heard).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });

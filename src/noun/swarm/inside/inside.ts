@@ -40,9 +40,9 @@ export interface Assignment {
 
 export interface Reporter {
   /** Output of the agent, in lines. */
-  said(...lines: readonly string[]): void;
+  output(...lines: readonly string[]): void;
   /** The agent is active, with or without output. */
-  stirred(): void;
+  active(): void;
 }
 
 /** How an agent's work on a story ended. */

@@ -4,7 +4,7 @@
  * Life cycle: the agent's process starts → `initialize` → its session is loaded, forked or opened new (`opening.ts`) →
  * mode and model of the session are restored → prompts, one after the other → the process ends, and the driver with it.
  * A start that takes longer than two minutes fails. An agent that cannot load its session gets a new one, and a note in
- * the log says that it does not remember what was said before.
+ * the log says that it does not remember the earlier conversation.
  *
  * Promises:
  * - The agent opens files and starts programs in the sandbox itself, so this client offers it neither.
@@ -23,9 +23,9 @@ import type { ApiSettings } from '../../model/settings.ts';
 import type { Driver, DriverOptions, Recorder } from '../driver/driver.ts';
 import { startTime } from '../driver/process-state.ts';
 import { AgentProcess, type ProcessPlace } from './agent-process.ts';
+import { AgentQuestions } from './agent-questions.ts';
 import { type Configuration, commandsOf, configurationOf, type Known } from './configuration.ts';
 import { type OpenedAgentSession, openSession } from './opening.ts';
-import { AgentQuestions } from './person.ts';
 import { eventOf } from './translate.ts';
 
 /** Long enough for an agent that installs or updates itself when it starts. */

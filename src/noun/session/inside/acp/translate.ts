@@ -23,9 +23,9 @@ export function eventOf(update: Json): NewSessionEvent {
 function translated(update: Json): NewSessionEvent | null {
   switch (update.sessionUpdate) {
     case 'agent_message_chunk':
-      return said('text', update.content);
+      return textEvent('text', update.content);
     case 'agent_thought_chunk':
-      return said('thought', update.content);
+      return textEvent('thought', update.content);
     case 'tool_call':
     case 'tool_call_update':
       return { type: 'tool', data: toolChange(update) };
@@ -36,7 +36,7 @@ function translated(update: Json): NewSessionEvent | null {
   }
 }
 
-function said(type: 'text' | 'thought', content: unknown): NewSessionEvent | null {
+function textEvent(type: 'text' | 'thought', content: unknown): NewSessionEvent | null {
   const { type: kind, text } = (content ?? {}) as { type?: unknown; text?: unknown };
   if (kind !== 'text' || typeof text !== 'string') return null;
   const kept = cutText(text, maxBytes);

@@ -1,8 +1,8 @@
 /** The agent of a session: started when it is needed, ended when it was idle for a while, and started again after it was lost. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SessionFold } from '../../model/fold.ts';
-import { replace } from '../log/views.ts';
+import type { SessionFold } from '../../model/session-fold.ts';
+import { replace } from '../log/session-views.ts';
 import type { AgentRecord, Driver, Recorder, StartDriver } from './driver.ts';
 
 export interface AgentLinkOptions {

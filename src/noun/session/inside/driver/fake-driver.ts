@@ -100,7 +100,7 @@ export class FakeDriver implements Driver {
       await this.#recorder.record('text', { text: `answer ${answer.optionId ?? 'none'}` });
       return word === 'busy' ? new Promise(() => {}) : 'end_turn';
     }
-    for (const said of rest) await this.#recorder.record('text', { text: said });
+    for (const text of rest) await this.#recorder.record('text', { text });
     return 'end_turn';
   }
 }

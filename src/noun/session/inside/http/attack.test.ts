@@ -131,9 +131,9 @@ describe('pages in a browser', () => {
     async (origin) => {
       const client = await serve();
       expect((await client.get('/sessions', { origin })).status).toBe(403);
-      const asked = await client.call('OPTIONS', '/chat', '', { origin, 'access-control-request-method': 'POST' });
-      expect(asked.status).toBe(403);
-      expect(asked.headers['access-control-allow-origin']).toBeUndefined();
+      const preflight = await client.call('OPTIONS', '/chat', '', { origin, 'access-control-request-method': 'POST' });
+      expect(preflight.status).toBe(403);
+      expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     },
   );
 
@@ -141,8 +141,8 @@ describe('pages in a browser', () => {
     const client = await serve();
     const page = { origin: 'http://localhost:5173' };
     const stranger = new SessionClient(client.port, '');
-    const asked = await stranger.call('OPTIONS', '/chat', '', { ...page, 'access-control-request-method': 'POST' });
-    expect(asked).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': page.origin } });
+    const preflight = await stranger.call('OPTIONS', '/chat', '', { ...page, 'access-control-request-method': 'POST' });
+    expect(preflight).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': page.origin } });
     expect((await stranger.get('/chat', page)).status).toBe(401);
     expect(await client.get('/chat', page)).toMatchObject({
       status: 200,

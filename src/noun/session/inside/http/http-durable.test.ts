@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { sessionSuite } from '../../../../../test/conformance/session.ts';
 import { type ServedSessions, serveForTest } from '../../../../../test/fixtures/session-client.ts';
 import { TestSessions } from '../fake-sessions.ts';
-import type { SandboxSessions } from '../sessions.ts';
+import type { SandboxSessions } from '../sandbox-sessions.ts';
 
 const test = new TestSessions();
 let served: ServedSessions<SandboxSessions>;

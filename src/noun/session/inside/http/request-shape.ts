@@ -20,9 +20,9 @@ const prompt = object(
 );
 
 export const promptRequest: Shape<NewPrompt> = (value, path) => {
-  const { text: said, content = [], ...rest } = prompt(value, path);
-  if ((said === undefined) === (content.length === 0)) throw new ShapeError(path, 'needs either text or content');
-  const blocks: readonly ContentBlock[] = said === undefined ? content : [{ type: 'text', text: said }];
+  const { text: promptText, content = [], ...rest } = prompt(value, path);
+  if ((promptText === undefined) === (content.length === 0)) throw new ShapeError(path, 'needs either text or content');
+  const blocks: readonly ContentBlock[] = promptText === undefined ? content : [{ type: 'text', text: promptText }];
   return { ...rest, content: blocks };
 };
 

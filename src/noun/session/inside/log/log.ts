@@ -4,7 +4,7 @@
  * Life cycle: opened (what a crash left half written is cut off) → events are appended, one after the other → closed.
  *
  * Promises: `append` resolves when the event is on disk, and readers see it only then.
- * The log alone tells the next agent API how to continue: views (`views.ts`) are written from it and may be lost.
+ * The log alone tells the next agent API how to continue: views (`session-views.ts`) are written from it and may be lost.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,6 @@ import { type DurableEntry, DurableLog } from '../../../../lib/data/durable-log.
 import { Fault } from '../../../../model/fault.ts';
 import { ShapeError } from '../../../../model/shape.ts';
 import { sessionEvent } from '../../model/event.ts';
-import { SessionFold } from '../../model/fold.ts';
 import {
   type EventData,
   type EventType,
@@ -21,6 +20,7 @@ import {
   type SessionEvent,
   sessionLimits,
 } from '../../model/session.ts';
+import { SessionFold } from '../../model/session-fold.ts';
 import type { LoggedEvent } from '../inside.ts';
 
 /** Space that is reserved for the events that end turns. */
@@ -142,7 +142,7 @@ const agentEvents: readonly EventType[] = ['text', 'thought', 'tool', 'plan', 'u
  * lost may not have received them. The next agent gets them as a prompt, like answers that come later.
  */
 class UndeliveredAnswers {
-  readonly #asked = new Map<string, Question>();
+  readonly #questions = new Map<string, Question>();
   #answers: UndeliveredAnswer[] = [];
 
   /** The undelivered answers of the running turn. */
@@ -152,13 +152,13 @@ class UndeliveredAnswers {
 
   take(event: SessionEvent): void {
     if (agentEvents.includes(event.type) || event.type === 'turn.ended') this.#answers = [];
-    if (event.type === 'turn.ended') this.#asked.clear();
-    if (event.type === 'question') this.#asked.set(event.data.pendingId, event.data);
+    if (event.type === 'turn.ended') this.#questions.clear();
+    if (event.type === 'question') this.#questions.set(event.data.pendingId, event.data);
     if (event.type === 'answer') this.#answered(event.data);
   }
 
   #answered(answer: QuestionAnswer): void {
-    const question = this.#asked.get(answer.pendingId);
+    const question = this.#questions.get(answer.pendingId);
     if (question && !answer.cancelled) this.#answers.push({ question, answer });
   }
 }

@@ -16,7 +16,7 @@ import type { ApiSettings } from '../../model/settings.ts';
 import { AcpDriver } from '../acp/acp.ts';
 import { endOrphans } from '../driver/orphans.ts';
 import { serveSessions } from '../http/http.ts';
-import { SandboxSessions } from '../sessions.ts';
+import { SandboxSessions } from '../sandbox-sessions.ts';
 import { type ApiPaths, socketName } from './api-paths.ts';
 
 const maxSettings = 4 * 1024 ** 2;

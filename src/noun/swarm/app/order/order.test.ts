@@ -25,15 +25,15 @@ function partsWith(
 }
 
 const mine = { kind: 'command', command: ['mine'], key: { variable: 'MY_KEY', secret: 'MY_KEY' } } as const;
-const parts = partsWith(['GEMINI_API_KEY'], { anthropic: ['mine', 'theirs'] });
-const asked = (agent: string, sandbox: object = {}, given = parts) => requestFor('/p', { agent, sandbox }, given);
+const parts = partsWith(['GEMINI_API_KEY'], { anthropic: ['mine', 'other'] });
+const requested = (agent: string, sandbox: object = {}, given = parts) => requestFor('/p', { agent, sandbox }, given);
 
 describe('the key of an agent', () => {
   test('is granted as an existing credential, in addition to the requested ones', () => {
-    expect(asked('claude')).toMatchObject({ credentials: ['mine'], project: '/p', mode: 'overlay', stdin: true });
-    expect(asked('claude', { credentials: ['github'] })).toMatchObject({ credentials: ['github', 'mine'] });
-    expect(asked('claude', { credentials: ['theirs'] })).toMatchObject({ credentials: ['theirs'] });
-    expect(asked('claude', { secrets: ['ANTHROPIC_API_KEY'] })).not.toHaveProperty('credentials');
+    expect(requested('claude')).toMatchObject({ credentials: ['mine'], project: '/p', mode: 'overlay', stdin: true });
+    expect(requested('claude', { credentials: ['github'] })).toMatchObject({ credentials: ['github', 'mine'] });
+    expect(requested('claude', { credentials: ['other'] })).toMatchObject({ credentials: ['other'] });
+    expect(requested('claude', { secrets: ['ANTHROPIC_API_KEY'] })).not.toHaveProperty('credentials');
   });
 
   test.each([
@@ -42,36 +42,38 @@ describe('the key of an agent', () => {
     ['gemini', 'GEMINI_API_KEY', 'gemini'],
     ['opencode', 'OPENAI_API_KEY', 'openai'],
   ])('of %s in the secret %s is granted as a credential for %s', (agent, secret, preset) => {
-    const request = asked(agent, { secrets: ['OTHER'] }, partsWith([secret]));
+    const request = requested(agent, { secrets: ['OTHER'] }, partsWith([secret]));
     expect(request).toMatchObject({ secrets: ['OTHER'], credentials: [`${preset} of ${secret}`] });
   });
 
   test('is granted for each service that the agent can use', () => {
-    const request = asked('opencode', {}, partsWith(['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'], { openai: ['work'] }));
+    const request = requested('opencode', {}, partsWith(['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'], { openai: ['work'] }));
     expect(request.credentials).toEqual(['anthropic of ANTHROPIC_API_KEY', 'work', 'gemini of GEMINI_API_KEY']);
   });
 
   test('is granted as the secret itself if no preset knows the service', () => {
-    expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
+    expect(requested('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
   });
 
   test('is the token of an account if there is no key, or if the request has the token', () => {
     const token = 'CLAUDE_CODE_OAUTH_TOKEN';
-    const keyOf = (request: ReturnType<typeof asked>) =>
+    const keyOf = (request: ReturnType<typeof requested>) =>
       checkAdapterSettings(JSON.parse(request.command![1]!)).agent.key;
-    const login = asked('claude', {}, partsWith([token]));
+    const login = requested('claude', {}, partsWith([token]));
     expect(login.credentials).toEqual([`claude-login of ${token}`]);
     expect(keyOf(login)).toEqual({ variable: token, secret: token });
     const both = partsWith([token, 'ANTHROPIC_API_KEY'], { 'claude-login': ['mine'] });
-    expect(asked('claude', {}, both).credentials).toEqual(['anthropic of ANTHROPIC_API_KEY']);
-    expect(keyOf(asked('claude', {}, both))?.variable).toBe('ANTHROPIC_API_KEY');
+    expect(requested('claude', {}, both).credentials).toEqual(['anthropic of ANTHROPIC_API_KEY']);
+    expect(keyOf(requested('claude', {}, both))?.variable).toBe('ANTHROPIC_API_KEY');
     for (const has of [{ credentials: ['mine'] }, { secrets: [token] }, { env: { [token]: 'placeholder' } }]) {
-      expect(asked('claude', has, both)).toMatchObject(has);
-      expect(asked('claude', has, both).credentials).toEqual(has.credentials);
-      expect(keyOf(asked('claude', has, both))?.variable).toBe(token);
+      expect(requested('claude', has, both)).toMatchObject(has);
+      expect(requested('claude', has, both).credentials).toEqual(has.credentials);
+      expect(keyOf(requested('claude', has, both))?.variable).toBe(token);
     }
     for (const agent of ['codex', 'gemini'])
-      expect(() => asked(agent, {}, partsWith(['CHATGPT_ACCESS_TOKEN', 'GEMINI_ACCESS_TOKEN']))).toThrow('needs a key');
+      expect(() => requested(agent, {}, partsWith(['CHATGPT_ACCESS_TOKEN', 'GEMINI_ACCESS_TOKEN']))).toThrow(
+        'needs a key',
+      );
   });
 
   test('that is missing causes a refusal with the command that stores it', () => {
@@ -83,7 +85,7 @@ describe('the key of an agent', () => {
       ['opencode', 'ANTHROPIC_API_KEY'],
       ['mine', 'MY_KEY'],
     ] as const) {
-      expect(() => asked(agent, {}, nothing)).toThrow(
+      expect(() => requested(agent, {}, nothing)).toThrow(
         expect.objectContaining({ code: 'not_found', hint: expect.stringContaining(`carrel secret set ${secret}`) }),
       );
     }
@@ -91,27 +93,29 @@ describe('the key of an agent', () => {
 
   test('is not granted if the environment has a key or settings, or if the agent needs no key', () => {
     const nothing = partsWith([]);
-    expect(asked('codex', { env: { OPENAI_API_KEY: 'placeholder' } }, nothing)).not.toHaveProperty('credentials');
-    expect(asked('opencode', { env: { OPENCODE_CONFIG_CONTENT: '{}' } }, nothing)).not.toHaveProperty('credentials');
-    expect(asked('demo', {}, nothing)).not.toHaveProperty('credentials');
+    expect(requested('codex', { env: { OPENAI_API_KEY: 'placeholder' } }, nothing)).not.toHaveProperty('credentials');
+    expect(requested('opencode', { env: { OPENCODE_CONFIG_CONTENT: '{}' } }, nothing)).not.toHaveProperty(
+      'credentials',
+    );
+    expect(requested('demo', {}, nothing)).not.toHaveProperty('credentials');
   });
 });
 
 test('an agent whose program is missing is refused with the command that installs it', () => {
   const gone = { ...partsWith(['ANTHROPIC_API_KEY']), hasProgram: () => false };
-  expect(() => asked('claude', {}, gone)).toThrow(
+  expect(() => requested('claude', {}, gone)).toThrow(
     expect.objectContaining({
       hint: expect.stringContaining('npm install -g --prefix /usr/local @anthropic-ai/claude-code'),
     }),
   );
   const uid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
-  expect(() => asked('claude', {}, gone)).toThrow(
+  expect(() => requested('claude', {}, gone)).toThrow(
     expect.objectContaining({ hint: expect.stringContaining(': sudo npm install -g') }),
   );
   uid.mockRestore();
   // Programs in an image, in another root filesystem or on another PATH are not checked.
   for (const sandbox of [{ engine: 'docker', image: 'x' }, { rootfs: '/r' }, { env: { PATH: '/workspace/bin' } }])
-    expect(asked('claude', sandbox, gone)).toMatchObject(sandbox);
+    expect(requested('claude', sandbox, gone)).toMatchObject(sandbox);
 });
 
 describe('the route to the service', () => {

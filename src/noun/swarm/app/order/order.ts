@@ -39,13 +39,13 @@ export function agentOf(name: string, { agents }: OrderParts['config']): AgentSp
  * a key whose service is known becomes a credential, which stays.
  */
 export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
-  const { agent: name = defaultAgent, author, sandbox: asked = {} } = choice;
+  const { agent: name = defaultAgent, author, sandbox: wanted = {} } = choice;
   const agent = agentOf(name, parts.config);
   const { storySeconds, stallSeconds, image } = parts.config.swarm;
-  const picked = image !== null && asked.engine === 'docker' ? { image, ...asked } : asked;
+  const picked = image !== null && wanted.engine === 'docker' ? { image, ...wanted } : wanted;
   requireProgram(name, agent, picked, parts);
-  const grants = keyGrants(name, agent, asked, parts);
-  const keyed = withKeyOf(agent, { ...asked, ...grants }, parts);
+  const grants = keyGrants(name, agent, wanted, parts);
+  const keyed = withKeyOf(agent, { ...wanted, ...grants }, parts);
   const service = serviceFor(keyed);
   const settings = {
     agent: keyed,
@@ -74,7 +74,7 @@ const kept = [
   ...agentGrantFields,
 ];
 
-/** What the request has for the agent's key, besides what was asked for. */
+/** What the request has for the agent's key, besides what the user requested. */
 export function addedGrants({ sandbox = {} }: RunChoice, request: SandboxRequest): AddedGrants {
   const { secrets = [], credentials = [] } = request;
   return { secrets: without(secrets, sandbox.secrets), credentials: without(credentials, sandbox.credentials) };
@@ -92,14 +92,14 @@ export function choiceAgain(
   { agent, request, added }: ContainerWork,
   { agent: other, author, sandbox }: RunChoice,
 ): RunChoice {
-  const asked = (field: (typeof kept)[number]) => {
+  const keptValue = (field: (typeof kept)[number]) => {
     const value = request[field];
     if (field !== 'secrets' && field !== 'credentials') return value;
     const left = without((value ?? []) as readonly string[], added?.[field]);
     return left.length === 0 ? undefined : left;
   };
   const before = Object.fromEntries(
-    kept.map((field) => [field, asked(field)] as const).filter(([, value]) => value !== undefined),
+    kept.map((field) => [field, keptValue(field)] as const).filter(([, value]) => value !== undefined),
   ) as Partial<SandboxRequest>;
   const limits = { ...before.limits, ...sandbox?.limits };
   return { agent: other ?? agent, author: author ?? authorIn(request), sandbox: { ...before, ...sandbox, limits } };

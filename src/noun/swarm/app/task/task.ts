@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { declare } from '../../../../kernel/server/route.ts';
 import * as shape from '../../api/task.ts';
-import type { UserTasks } from './tasks.ts';
+import type { UserTasks } from './user-tasks.ts';
 
 export interface TaskScope {
   readonly tasks: UserTasks;

@@ -16,10 +16,10 @@ export class Deadlines {
 
   start(): void {
     this.#all = setTimeout(() => this.#pass(`not done after ${this.#allMs / 1000} s`), this.#allMs);
-    this.heard();
+    this.restartSilence();
   }
 
-  heard(): void {
+  restartSilence(): void {
     clearTimeout(this.#silence);
     if (this.late !== null) return;
     this.#silence = setTimeout(() => this.#pass(`no message for ${this.#silenceMs / 1000} s`), this.#silenceMs);

@@ -12,7 +12,7 @@ const at = '2026-01-31T12:00:00.000Z';
 /** The adapter at the other end of one connection. */
 export class FakeAdapter {
   readonly output = new PassThrough();
-  readonly asked: SwarmMessage[] = [];
+  readonly received: SwarmMessage[] = [];
   readonly #ids: { readonly swarmId: string; readonly containerId: string };
 
   constructor({ swarmId, containerId }: SwarmContainer) {
@@ -73,7 +73,7 @@ export class FakeActions implements ContainerActions {
     const input = new PassThrough();
     const reader = new MessageReader();
     input.on('data', (chunk: Buffer) => {
-      for (const read of reader.push(chunk)) if ('message' in read) adapter.asked.push(read.message);
+      for (const read of reader.push(chunk)) if ('message' in read) adapter.received.push(read.message);
     });
     setImmediate(() => this.onConnect(adapter, container));
     return { input, output: adapter.output, close: () => void adapter.output.destroy() };

@@ -50,17 +50,17 @@ describe('a container is completed', () => {
 
   test('after the connection broke while the adapter lived, and the worker connected again', async () => {
     let connections = 0;
-    const asked: unknown[] = [];
+    const received: unknown[] = [];
     const ended = await setup.worked((adapter) => {
       connections++;
-      setImmediate(() => asked.push(...adapter.asked));
+      setImmediate(() => received.push(...adapter.received));
       if (connections === 1) adapter.output.destroy(new Error('broken'));
       else if (connections === 2) adapter.output.end();
       else finishes(adapter);
     });
     expect(ended.status).toBe('completed');
     expect(connections).toBe(3);
-    expect(asked.map((message) => (message as { type: string }).type)).toContain('task-request');
+    expect(received.map((message) => (message as { type: string }).type)).toContain('task-request');
     const lost = ['broken', 'the connection ended'].map((why) => `ACP_CONNECTION_LOST: ${why}; connecting again`);
     expect(ended.work?.errors).toEqual(lost);
   });
@@ -243,13 +243,13 @@ describe('a worker', () => {
   });
 
   test('asks again when the engine does not answer', async () => {
-    let asked = 0;
+    let calls = 0;
     actions.observe = async () => {
-      if (asked++ < 1) throw engineAway;
+      if (calls++ < 1) throw engineAway;
       return { kind: 'exited', exitCode: 0, signal: null, outOfMemory: false };
     };
     expect(await setup.worked(finishes)).toMatchObject({ status: 'completed' });
-    expect(asked).toBeGreaterThan(1);
+    expect(calls).toBeGreaterThan(1);
   });
 
   test('that leaves records nothing more, and the next worker continues', async () => {

@@ -194,11 +194,11 @@ export class Worker {
     const { message } = read;
     const { swarmId, containerId } = this.#container;
     if (message.type === 'task-request' || message.swarmId !== swarmId || message.containerId !== containerId) return;
-    this.#deadlines.heard();
-    this.#learn(withMessage(this.#work, message));
+    this.#deadlines.restartSilence();
+    this.#update(withMessage(this.#work, message));
   }
 
-  #learn(work: ContainerWork): void {
+  #update(work: ContainerWork): void {
     if (work === this.#work) return;
     const done = unsafeStories(work).length > unsafeStories(this.#work).length;
     this.#work = work;
@@ -221,12 +221,12 @@ export class Worker {
       if (this.#ending.signal.aborted || this.#hasLeft) return;
       this.#isFetchDue = false;
       const fetched = await actions.fetch(this.#container).catch(() => null);
-      if (fetched !== null) this.#learn(withFetched(this.#work, fetched));
+      if (fetched !== null) this.#update(withFetched(this.#work, fetched));
     }
   }
 
   #note(text: string): void {
-    if (!this.#isOver) this.#learn(withError(this.#work, text));
+    if (!this.#isOver) this.#update(withError(this.#work, text));
   }
 
   /** The write is lazy, because the adapter repeats its state after a power cut. */
@@ -251,7 +251,7 @@ export class Worker {
     const kept = await this.#parts.actions.record(this.#container);
     if (kept === null || kept.digest === this.#work.staleRecord || kept.outcome.swarmId !== this.#container.swarmId)
       return;
-    this.#learn(withOutcome(this.#work, kept.outcome));
+    this.#update(withOutcome(this.#work, kept.outcome));
   }
 
   async #finish(): Promise<void> {

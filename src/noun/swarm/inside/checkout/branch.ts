@@ -12,7 +12,7 @@ import { refFolder } from '../../../../model/name.ts';
 import { clip } from '../../../../model/shape.ts';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { maxOutput } from '../../model/message.ts';
-import { type AgentGit, reasonIn } from './git.ts';
+import { type AgentGit, reasonIn } from './agent-git.ts';
 import type { Repository } from './repository.ts';
 
 const lockedTries = 20;

@@ -9,8 +9,8 @@
  */
 import { join } from 'node:path';
 import { Exclusive } from '../../../../lib/flow/exclusive.ts';
+import type { AgentGit } from './agent-git.ts';
 import type { Branch } from './branch.ts';
-import type { AgentGit } from './git.ts';
 import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLane } from './lane.ts';
 import type { Repository } from './repository.ts';
 

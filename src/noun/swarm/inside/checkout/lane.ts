@@ -10,7 +10,7 @@ import { crashPoint } from '../../../../lib/flow/crash-point.ts';
 import { run } from '../../../../lib/process/run.ts';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { taskFolders } from '../../model/task.ts';
-import type { AgentGit } from './git.ts';
+import type { AgentGit } from './agent-git.ts';
 import type { Repository } from './repository.ts';
 
 export interface Lane {

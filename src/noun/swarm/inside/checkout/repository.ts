@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
-import { type AgentGit, reasonIn } from './git.ts';
+import { type AgentGit, reasonIn } from './agent-git.ts';
 
 export interface RepositorySource {
   readonly repoUrl?: string | undefined;

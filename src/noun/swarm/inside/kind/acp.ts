@@ -27,10 +27,10 @@ export function acpAgent(spec: AcpSpec): RunAgent {
     const stop = () => void group.stop();
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    const words = new LastLines();
-    const complaints = new Lines(maxLineBytes);
-    group.stderr.on('data', (chunk: Buffer) => words.add(...complaints.push(chunk).slice(-maxLines)));
-    const crashed = group.ended.then((exitCode): AgentResult => crash(spec, exitCode, words.toString()));
+    const lastErrors = new LastLines();
+    const stderr = new Lines(maxLineBytes);
+    group.stderr.on('data', (chunk: Buffer) => lastErrors.add(...stderr.push(chunk).slice(-maxLines)));
+    const crashed = group.ended.then((exitCode): AgentResult => crash(spec, exitCode, lastErrors.toString()));
     try {
       return await Promise.race([crashed, converse(group, spec, assignment, reporter).catch(lost(crashed))]);
     } finally {
@@ -52,8 +52,8 @@ function lost(crashed: Promise<AgentResult>): (error: unknown) => Promise<AgentR
   };
 }
 
-function crash({ command }: AcpSpec, exitCode: number, words: string): AgentResult {
-  const summary = `${command[0]} ended with ${exitCode} before it finished its work${words && `: ${words}`}`;
+function crash({ command }: AcpSpec, exitCode: number, lastErrors: string): AgentResult {
+  const summary = `${command[0]} ended with ${exitCode} before it finished its work${lastErrors && `: ${lastErrors}`}`;
   return { status: 'failed', summary, code: 'AGENT_CRASH' };
 }
 
@@ -116,14 +116,14 @@ class Speech {
   }
 
   take(update: Update): void {
-    this.#reporter.stirred();
+    this.#reporter.active();
     if (update.sessionUpdate === 'agent_message_chunk') {
       const { text } = (update.content ?? {}) as { text?: unknown };
       if (typeof text === 'string') this.#say(this.#lines.push(Buffer.from(text)));
     } else if (update.sessionUpdate === 'tool_call' && typeof update.title === 'string') {
       this.#say(this.#lines.end());
       this.#message = new LastLines();
-      this.#reporter.said(`[${update.title.split('\n')[0]}]`);
+      this.#reporter.output(`[${update.title.split('\n')[0]}]`);
     }
   }
 
@@ -135,6 +135,6 @@ class Speech {
   #say(lines: readonly string[]): void {
     const last = lines.slice(-maxLines);
     this.#message.add(...last);
-    this.#reporter.said(...last);
+    this.#reporter.output(...last);
   }
 }

@@ -17,13 +17,13 @@ export class ClaudeStream {
   /** The text of an event, in lines. */
   take(line: string): string[] {
     const event = parseEvent(line);
-    if (event === null) this.complain(line);
+    if (event === null) this.addOther(line);
     else if (event.type === 'result') this.#result = resultOf(event);
-    return event === null ? [] : saidIn(event);
+    return event === null ? [] : outputOf(event);
   }
 
   /** Output that is not part of the stream, such as stderr. */
-  complain(...lines: readonly string[]): void {
+  addOther(...lines: readonly string[]): void {
     this.#other.add(...lines);
   }
 
@@ -53,7 +53,7 @@ function resultOf({ result, subtype, is_error: isError }: Event): Result {
 }
 
 /** Text of the agent and its tool calls. */
-function saidIn({ type, message }: Event): string[] {
+function outputOf({ type, message }: Event): string[] {
   if (type !== 'assistant' || !isObject(message) || !Array.isArray(message.content)) return [];
   return message.content.filter(isObject).flatMap((block) => {
     if (block.type === 'text') return [textOf(block.text)];

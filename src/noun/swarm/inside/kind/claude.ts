@@ -16,10 +16,10 @@ export function claudeAgent(spec: ClaudeSpec, key: FoundKey | null): RunAgent {
       command: [...spec.command, ...headless, ...keySettings(key)],
       input: assignment.prompt,
       onOutput: (lines: readonly string[]) => {
-        reporter.stirred();
-        for (const line of lines) reporter.said(...stream.take(line));
+        reporter.active();
+        for (const line of lines) reporter.output(...stream.take(line));
       },
-      onError: (lines: readonly string[]) => stream.complain(...lines.slice(-maxLines)),
+      onError: (lines: readonly string[]) => stream.addOther(...lines.slice(-maxLines)),
     };
     return stream.end(await runAgent(assignment, run, signal));
   };

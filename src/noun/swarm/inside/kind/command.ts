@@ -14,14 +14,14 @@ export function commandAgent(spec: CommandSpec): RunAgent {
     const take = (lines: readonly string[]) => {
       const last = lines.slice(-maxLines);
       words.add(...last);
-      reporter.said(...last);
+      reporter.output(...last);
     };
     const input = spec.input === 'prompt' ? assignment.prompt : `${JSON.stringify(assignment.story)}\n`;
     const run = { command: spec.command, input, onOutput: take, onError: take };
     const exitCode = await runAgent(assignment, run, signal);
     const summary = words.toString();
     if (exitCode === 0) return { status: 'completed', summary, code: null };
-    const said = `${spec.command[0]} ended with ${exitCode}${summary && `: ${summary}`}`;
-    return { status: 'failed', summary: said, code: exitCode >= firstSignalCode ? 'AGENT_CRASH' : null };
+    const failure = `${spec.command[0]} ended with ${exitCode}${summary && `: ${summary}`}`;
+    return { status: 'failed', summary: failure, code: exitCode >= firstSignalCode ? 'AGENT_CRASH' : null };
   };
 }

@@ -4,8 +4,8 @@ import { ClaudeStream } from './claude-stream.ts';
 describe('the output of claude', () => {
   function read(exitCode: number, ...lines: unknown[]) {
     const stream = new ClaudeStream();
-    const said = lines.flatMap((line) => stream.take(typeof line === 'string' ? line : JSON.stringify(line)));
-    return { said, ...stream.end(exitCode) };
+    const output = lines.flatMap((line) => stream.take(typeof line === 'string' ? line : JSON.stringify(line)));
+    return { output, ...stream.end(exitCode) };
   }
 
   const result = { type: 'result', subtype: 'success', is_error: false, result: 'All done.' };
@@ -18,7 +18,7 @@ describe('the output of claude', () => {
       { type: 'thinking', thinking: 'hm' },
     ];
     expect(read(0, { type: 'system' }, { type: 'assistant', message: { content } }, result)).toEqual({
-      said: ['I look.', '[Bash] ls', '[Write] a.ts'],
+      output: ['I look.', '[Bash] ls', '[Write] a.ts'],
       status: 'completed',
       summary: 'All done.',
       code: null,
@@ -37,7 +37,7 @@ describe('the output of claude', () => {
     expect(
       read(137, { type: 'system' }, 'Killed', '[]', 'null', '{"type":"assistant","message":{"content":7}}'),
     ).toEqual({
-      said: [],
+      output: [],
       status: 'failed',
       summary: 'claude ended with 137 and without a result: Killed\nnull',
       code: 'AGENT_CRASH',

@@ -6,9 +6,9 @@
  *   claude    Claude Code without a terminal, whose output is parsed (`claude.ts`)
  *   acp       a program that speaks the Agent Client Protocol on its stdio (`acp.ts`)
  *
- * Promises of each: the program runs in the checkout of the story, as an argv array. What it says is reported, in lines. It
+ * Promises of each: the program runs in the checkout of the story, as an argv array. Its output is reported, in lines. It
  * ends when the signal aborts, and the result comes after all of its processes have ended. A program that a signal killed
- * before it gave its result fails the story with `AGENT_CRASH`; one that reports a failure fails it with its own words.
+ * before it gave its result fails the story with `AGENT_CRASH`; one that reports a failure fails it with its own message.
  */
 
 import { type FoundKey, keyEnv } from '../../../agent/inside/key.ts';

@@ -10,28 +10,28 @@ import { freshOutcome } from '../begin.ts';
 import { Broadcast, realClock } from '../broadcast.ts';
 import type { Checkouts } from '../checkout/checkout.ts';
 import type { AgentResult, RunAgent } from '../inside.ts';
-import { OutcomeRecord } from '../record.ts';
+import { OutcomeRecord } from '../outcome-record.ts';
 import { StoryRunner } from './story-runner.ts';
 
 const start = '0'.repeat(40);
 let folder: string;
-let said: SwarmMessage[];
+let sent: SwarmMessage[];
 let branch: string[];
 /** How often each story conflicts with the branch. */
 let conflicts: Map<string, number>;
 let working: Set<string>;
 let most: number;
 /** Called with each message when it is sent. */
-let hear: (message: SwarmMessage) => void;
+let onMessage: (message: SwarmMessage) => void;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-stories-'));
-  said = [];
+  sent = [];
   branch = [];
   conflicts = new Map();
   working = new Set();
   most = 0;
-  hear = (message) => said.push(message);
+  onMessage = (message) => sent.push(message);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -75,7 +75,7 @@ async function runStories(file: TaskFile, runAgent: RunAgent, signal = new Abort
     { swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' },
     realClock,
   );
-  broadcast.add({ write: (line) => hear(JSON.parse(String(line))), isBehind: () => false });
+  broadcast.add({ write: (line) => onMessage(JSON.parse(String(line))), isBehind: () => false });
   const run = new StoryRunner({
     task: file,
     taskName: 'a',
@@ -98,7 +98,7 @@ function written(): Outcome {
 
 /** Changes such as `US-001 in_progress`, in the order in which they were sent. */
 function changes(): string[] {
-  return said.flatMap((one) =>
+  return sent.flatMap((one) =>
     one.type === 'progress-update' ? [`${one.payload.storyId} ${one.payload.status}`] : [],
   );
 }
@@ -119,7 +119,7 @@ test.each([1, 2, 3])('no more than %i stories are worked on in parallel', async 
 
 test('a status is recorded on disk before it is sent', async () => {
   const seen: unknown[] = [];
-  hear = (message) => {
+  onMessage = (message) => {
     if (message.type === 'progress-update') seen.push([message.payload.status, written().stories['US-001']?.status]);
   };
   await runStories(task(1, story('US-001', 1)), completeStory);
@@ -148,7 +148,7 @@ test('a story that fails blocks only the stories that depend on it', async () =>
     errors: ['US-001: cannot', 'US-002: waits for US-001', 'US-004: waits for US-002'],
   });
   expect(branch).toEqual(['US-003']);
-  expect(said).toContainEqual(
+  expect(sent).toContainEqual(
     expect.objectContaining({ type: 'error', payload: { code: 'AGENT_CRASH', message: 'US-001: cannot' } }),
   );
 });
@@ -192,7 +192,7 @@ test.each([
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(done)));
   const { errors } = await runStories(task(1, story('US-001', 1)), runAgent, undefined, { [limit]: 1 });
   expect(errors).toEqual([`US-001: ${reason}`]);
-  expect(said.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
+  expect(sent.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
 });
 
 test('a status that cannot be recorded is not sent, and ends the work on all stories', async () => {

@@ -18,8 +18,8 @@ import type { Broadcast } from '../broadcast.ts';
 import { commitMessage } from '../checkout/branch.ts';
 import type { Checkouts } from '../checkout/checkout.ts';
 import type { AgentResult, RunAgent } from '../inside.ts';
-import type { OutcomeRecord } from '../record.ts';
-import type { Probe } from './service.ts';
+import type { OutcomeRecord } from '../outcome-record.ts';
+import type { Probe } from './service-watch.ts';
 import { type StoryLimits, supervise } from './supervise.ts';
 
 export interface StoryRunnerParts {
@@ -130,7 +130,7 @@ export class StoryRunner {
     await checkouts.moveBranch(commit);
     crashPoint('story:landed');
     this.#report(story.id, 'completed', summary, commit);
-    crashPoint('story:told');
+    crashPoint('story:reported');
     return true;
   }
 

@@ -3,7 +3,7 @@
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
 import { LastLines, maxLines } from '../../../agent/inside/last-lines.ts';
 import type { AgentResult, Assignment, RunAgent } from '../inside.ts';
-import { type Probe, ServiceWatch } from './service.ts';
+import { type Probe, ServiceWatch } from './service-watch.ts';
 
 export interface StoryLimits {
   readonly storyMs: number | null;
@@ -30,10 +30,10 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
   const stall = timer(limits.stallMs, (ms) => end(`the agent printed nothing for ${ms / 1000} s`));
   const service = new ServiceWatch(probe, (error) => ended.abort(error));
   const reporter = {
-    stirred: () => stall.again(),
-    said: (...lines: readonly string[]) => {
+    active: () => stall.again(),
+    output: (...lines: readonly string[]) => {
       stall.again();
-      service.heard();
+      service.restart();
       log(lines);
       words.add(...lines.slice(-maxLines));
       say(() => words.toString());

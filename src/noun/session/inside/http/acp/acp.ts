@@ -9,7 +9,7 @@ import { eventStream } from '../event-stream.ts';
 import { faultOf, type Reply } from '../reply.ts';
 import type { RouteTable } from '../route.ts';
 import { afterOf } from '../session-routes.ts';
-import { AcpConnection } from './connection.ts';
+import { AcpConnection } from './acp-connection.ts';
 import { type AcpMessage, errorOf, message } from './shape.ts';
 
 const accepted: Reply = { status: 202, json: undefined };

@@ -186,9 +186,9 @@ describe('a permission', () => {
 
   it('is shown and answered at /chat/question', async () => {
     await ask({ messages: [message('write')] });
-    const asked = { question: 'Write a.ts?', options: [{ label: 'Allow' }, { label: 'Reject' }], multiSelect: false };
+    const shown = { question: 'Write a.ts?', options: [{ label: 'Allow' }, { label: 'Reject' }], multiSelect: false };
     expect((await served.client.get('/chat/question')).body).toMatchObject({
-      question: { toolUseID: 'p1', questions: [asked] },
+      question: { toolUseID: 'p1', questions: [shown] },
     });
     expect((await served.client.get('/chat/question?toolUseID=p1')).body).toMatchObject({ status: 'pending' });
     const following = served.client.first('/chat', ({ data }) => data === '[DONE]', { accept: 'text/event-stream' });

@@ -95,7 +95,7 @@ async function posted(call: HttpCall): Promise<Reply> {
   const body = await readJson(call, chatRequest, call.limits.chatBytes);
   const session = await existing(call, body);
   try {
-    const part = (await approved(call, session, body)) ?? (await asked(session, body));
+    const part = (await approved(call, session, body)) ?? (await prompted(session, body));
     if (accepts(call, 'text/event-stream') || !accepts(call, 'application/json'))
       return streamed(call, session, { ...part, until: endOf(call) });
     return { status: accepted, json: { completionId: part.turnId, status: 'started' } };
@@ -112,7 +112,7 @@ async function existing(call: HttpCall, { id }: ChatRequest): Promise<Session> {
 }
 
 /** A repeated request joins the turn that it started. Regenerating an answer or editing a message starts a new turn. */
-async function asked(
+async function prompted(
   session: Session,
   { messages, trigger, messageId }: ChatRequest,
 ): Promise<Omit<TurnPart, 'until'>> {

@@ -34,10 +34,10 @@ export function chatQuestion(question: Question): object {
     const choices = options.map(({ name, kind = '' }) => ({ label: name, description: kind }));
     return { toolUseID, questions: [{ question: title, header: 'Permission', options: choices, multiSelect: false }] };
   }
-  return { toolUseID, questions: propertiesOf(question).map(([name, property]) => asked(name, property)) };
+  return { toolUseID, questions: propertiesOf(question).map(([name, property]) => fieldQuestion(name, property)) };
 }
 
-function asked(name: string, property: Property): ChatQuestion {
+function fieldQuestion(name: string, property: Property): ChatQuestion {
   const options = (property.enum ?? []).map((value) => ({ label: String(value), description: '' }));
   return { question: questionText(name, property), header: name, options, multiSelect: false };
 }

@@ -1,6 +1,6 @@
 /** One turn as server-sent events of the UI message stream, until it ends or asks for a permission. */
 import { Fault } from '../../../../../model/fault.ts';
-import type { SessionFold } from '../../../model/fold.ts';
+import type { SessionFold } from '../../../model/session-fold.ts';
 import type { Session } from '../../inside.ts';
 import { UiStream } from './ui-stream.ts';
 
@@ -23,8 +23,8 @@ export async function* followedTurn(session: Session, part: TurnPart, signal: Ab
     if (event.seq <= after) continue;
     for (const chunk of chunks) yield sent(chunk);
     if (event.type === 'turn.ended') break;
-    const isAsking = until === 'permission' && event.type === 'question' && event.data.kind === 'permission';
-    if (!isAsking) continue;
+    const isLast = until === 'permission' && event.type === 'question' && event.data.kind === 'permission';
+    if (!isLast) continue;
     yield sent({ type: 'finish' });
     break;
   }

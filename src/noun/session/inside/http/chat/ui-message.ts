@@ -39,9 +39,9 @@ function uiTool(tool: ToolPart, questions: readonly QuestionPart[]): Chunk {
   const common = { type: 'dynamic-tool', toolCallId, toolName: toolName(tool), input, providerExecuted: true };
   if (tool.status === 'completed') return { ...common, state: 'output-available', output: toolOutput(tool) };
   if (tool.status === 'failed') return { ...common, state: 'output-error', errorText: errorText(tool) };
-  const asked = questions.find((one) => one.toolCallId === toolCallId && one.answer === undefined);
-  if (asked === undefined) return { ...common, state: 'input-available' };
-  return { ...common, state: 'approval-requested', approval: { id: asked.pendingId } };
+  const question = questions.find((one) => one.toolCallId === toolCallId && one.answer === undefined);
+  if (question === undefined) return { ...common, state: 'input-available' };
+  return { ...common, state: 'approval-requested', approval: { id: question.pendingId } };
 }
 
 /** The request that `useChat` sends. */

@@ -69,12 +69,12 @@ export class UiStream {
   /** The client shows a permission beside its tool call, so a missing tool call is sent first. */
   #question(data: Question): readonly Chunk[] {
     this.#questions.set(data.pendingId, data);
-    const asked = { type: 'data-question', id: data.pendingId, data };
-    if (data.kind !== 'permission') return [asked];
+    const chunk = { type: 'data-question', id: data.pendingId, data };
+    if (data.kind !== 'permission') return [chunk];
     const { pendingId, toolCallId = pendingId, title } = data;
     const call = this.#tools.has(toolCallId) ? [] : this.#tool({ toolCallId, title });
     const approval = { type: 'tool-approval-request', approvalId: pendingId, toolCallId };
-    return [...call, asked, ...(this.#approvals ? [approval] : [])];
+    return [...call, chunk, ...(this.#approvals ? [approval] : [])];
   }
 
   /** Data with the same id replaces what the client has. */

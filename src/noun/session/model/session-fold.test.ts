@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionEvent } from './event.ts';
-import { SessionFold } from './fold.ts';
 import type { EventType, SessionEvent } from './session.ts';
+import { SessionFold } from './session-fold.ts';
 
 const id = '01JD8Q4Z7W3V5T1N9R2B6C8D0E';
 
@@ -81,16 +81,21 @@ describe('a session', () => {
   });
 
   it('has separate messages of the agent for each turn, even if the next prompt was queued meanwhile', () => {
-    const said = (text: string): readonly { type: 'text'; text: string }[] => [{ type: 'text', text }];
+    const blocks = (text: string): readonly { type: 'text'; text: string }[] => [{ type: 'text', text }];
     const fold = folded(
-      ['prompt', { content: said('one') }, 't1'],
+      ['prompt', { content: blocks('one') }, 't1'],
       ['text', { text: 'Fi' }, 't1'],
-      ['prompt', { content: said('two') }, 't2'],
+      ['prompt', { content: blocks('two') }, 't2'],
       ['text', { text: 'rst' }, 't1'],
       ['turn.ended', { stopReason: 'end_turn' }, 't1'],
       ['text', { text: 'Second' }, 't2'],
     );
-    expect(fold.messages.map(({ parts }) => parts)).toEqual([said('one'), said('First'), said('two'), said('Second')]);
+    expect(fold.messages.map(({ parts }) => parts)).toEqual([
+      blocks('one'),
+      blocks('First'),
+      blocks('two'),
+      blocks('Second'),
+    ]);
   });
 });
 

@@ -7,16 +7,17 @@ export interface Envelope {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-const text = (said: string): ContentBlock => ({ type: 'text', text: said });
+const textBlock = (text: string): ContentBlock => ({ type: 'text', text });
 
 export class AcpUpdates {
   readonly #tools = new Set<string>();
 
   /** Translates an event to updates; a question has none. */
   take(event: SessionEvent): readonly object[] {
-    if (event.type === 'prompt') return event.data.content.map((content) => said('user_message_chunk', content));
-    if (event.type === 'text') return [said('agent_message_chunk', text(event.data.text))];
-    if (event.type === 'thought') return [said('agent_thought_chunk', text(event.data.text))];
+    if (event.type === 'prompt')
+      return event.data.content.map((content) => messageChunk('user_message_chunk', content));
+    if (event.type === 'text') return [messageChunk('agent_message_chunk', textBlock(event.data.text))];
+    if (event.type === 'thought') return [messageChunk('agent_thought_chunk', textBlock(event.data.text))];
     if (event.type === 'tool') return [this.#tool(event.data)];
     if (event.type === 'plan') return [{ sessionUpdate: 'plan', entries: event.data.entries }];
     if (event.type === 'session.titled') return [{ sessionUpdate: 'session_info_update', title: event.data.title }];
@@ -32,7 +33,7 @@ export class AcpUpdates {
   }
 }
 
-function said(sessionUpdate: string, content: ContentBlock): object {
+function messageChunk(sessionUpdate: string, content: ContentBlock): object {
   return { sessionUpdate, content };
 }
 

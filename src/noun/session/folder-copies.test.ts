@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulidAfter } from '../../model/ulid.ts';
-import { FolderCopies } from './copies.ts';
+import { FolderCopies } from './folder-copies.ts';
 import type { EventData, EventType } from './model/session.ts';
 import { sessionLimits } from './model/session.ts';
 

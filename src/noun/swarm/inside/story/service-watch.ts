@@ -68,7 +68,7 @@ export class ServiceWatch {
     this.#timer = probe === null ? null : setTimeout(() => void this.#ask(), limits.quietMs);
   }
 
-  heard(): void {
+  restart(): void {
     if (!this.#end.signal.aborted) this.#timer?.refresh();
   }
 
@@ -80,7 +80,7 @@ export class ServiceWatch {
   async #ask(): Promise<void> {
     try {
       await requireService(this.#probe!, this.#end.signal, this.#limits);
-      this.heard();
+      this.restart();
     } catch (error) {
       this.#onLost(error);
     }

@@ -14,7 +14,7 @@ export interface LogEntry {
 }
 
 const maxLineBytes = 64 * 1024;
-const saidPattern = /^(US-\d{3}) (.*)$/s;
+const outputPattern = /^(US-\d{3}) (.*)$/s;
 
 export class SwarmLog {
   readonly #reader = new MessageReader();
@@ -27,11 +27,11 @@ export class SwarmLog {
   }
 
   stderr(chunk: Buffer): LogEntry[] {
-    return this.#lines.push(chunk).map(saidIn);
+    return this.#lines.push(chunk).map(outputEntry);
   }
 
   end(): LogEntry[] {
-    return this.#lines.end().map(saidIn);
+    return this.#lines.end().map(outputEntry);
   }
 
   /** Output that is not a message comes from some other program and is left out. */
@@ -64,7 +64,7 @@ function isFromAdapter(message: SwarmMessage): message is MessageFromAdapter {
   return message.type !== 'task-request';
 }
 
-function saidIn(line: string): LogEntry {
-  const [, story = null, text = line] = saidPattern.exec(line) ?? [];
+function outputEntry(line: string): LogEntry {
+  const [, story = null, text = line] = outputPattern.exec(line) ?? [];
   return { story, kind: 'said', text };
 }

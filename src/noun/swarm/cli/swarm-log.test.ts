@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SwarmMessage } from '../model/message.ts';
 import { encodeMessage } from '../model/message-line.ts';
-import { type LogEntry, SwarmLog } from './log.ts';
+import { type LogEntry, SwarmLog } from './swarm-log.ts';
 
 const envelope = {
   timestamp: '2026-01-31T12:00:00.000Z',

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { syncFolder, writeWhole } from '../../lib/file/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidPattern } from '../../model/ulid.ts';
-import { requireFirst, SessionCopy } from './copied-session.ts';
 import { type SessionEvent, sessionLimits } from './model/session.ts';
 import type { CopiedSession, SessionCopies } from './session.ts';
+import { requireFirst, SessionCopy } from './session-copy.ts';
 
 const logEnd = '.ndjson';
 const removedEnd = '.removed';

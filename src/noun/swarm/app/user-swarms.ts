@@ -34,7 +34,7 @@ import {
 import type { SeeEntry } from './state/script-entries.ts';
 import { defaultMax, type NewContainer, type SwarmState } from './state/state.ts';
 import type { StateFiles } from './state/state-files.ts';
-import type { UserTasks } from './task/tasks.ts';
+import type { UserTasks } from './task/user-tasks.ts';
 import { canResume, nothingToResume, type Orchestrator } from './worker/orchestrator.ts';
 
 export interface SwarmParts extends OrderParts {
@@ -279,8 +279,8 @@ export class UserSwarms {
     return entryOf(this.#state.add(this.#current(project), entry));
   }
 
-  update({ project, containerName, ...asked }: UpdateOrder): SwarmEntryView {
-    const change = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  update({ project, containerName, ...wanted }: UpdateOrder): SwarmEntryView {
+    const change = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
     return entryOf(this.#state.update(this.#current(project), containerName, change));
   }
 

@@ -5,7 +5,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from '../../../../lib/file/file.ts';
-import type { SessionFold } from '../../model/fold.ts';
+import type { SessionFold } from '../../model/session-fold.ts';
 
 const delayMs = 500;
 /** Writing takes at most a tenth of the time, so large views are written less often. */

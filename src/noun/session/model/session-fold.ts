@@ -67,7 +67,7 @@ export class SessionFold {
    * long after many events.
    */
   readonly #tools = new Map<string, Place>();
-  readonly #asked = new Map<string, Place>();
+  readonly #questionPlaces = new Map<string, Place>();
   #planned: Place | null = null;
   #speaking: { readonly turnId: string | undefined; readonly parts: MessagePart[] } | null = null;
 
@@ -160,7 +160,7 @@ export class SessionFold {
 
   #question(question: Question, event: SessionEvent): void {
     this.#questions.set(question.pendingId, { ...question, turnId: event.turnId!, at: event.at });
-    this.#asked.set(question.pendingId, this.#add({ type: 'question', ...question }, event));
+    this.#questionPlaces.set(question.pendingId, this.#add({ type: 'question', ...question }, event));
   }
 
   #end(turnId: string, ended: EventData['turn.ended']): void {
@@ -184,11 +184,11 @@ export class SessionFold {
     return this.#speaking.parts;
   }
 
-  #say(type: 'text' | 'thought', said: string, event: SessionEvent): void {
+  #say(type: 'text' | 'thought', text: string, event: SessionEvent): void {
     const parts = this.#assistant(event);
     const last = parts.at(-1);
-    if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + said };
-    else parts.push({ type, text: said });
+    if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + text };
+    else parts.push({ type, text });
   }
 
   #add(part: MessagePart, event: SessionEvent): Place {
@@ -212,7 +212,7 @@ export class SessionFold {
   #answer(answer: QuestionAnswer): void {
     this.#questions.delete(answer.pendingId);
     this.#answers.set(answer.pendingId, answer);
-    const asked = this.#asked.get(answer.pendingId);
-    if (asked) asked.parts[asked.at] = { ...(asked.parts[asked.at] as MessagePart & { type: 'question' }), answer };
+    const place = this.#questionPlaces.get(answer.pendingId);
+    if (place) place.parts[place.at] = { ...(place.parts[place.at] as MessagePart & { type: 'question' }), answer };
   }
 }

@@ -12,7 +12,7 @@ import type { AgentSessions, LoggedEvent, NewSession, Session } from './inside.t
 import { LiveSession } from './live-session.ts';
 import { logFile } from './log/log.ts';
 import { forkedLines, writeLog } from './log/replaced-log.ts';
-import { replace } from './log/views.ts';
+import { replace } from './log/session-views.ts';
 import { mergeFollowed } from './merge.ts';
 
 export interface SessionsOptions {
@@ -70,15 +70,15 @@ export class SandboxSessions implements AgentSessions {
     });
   }
 
-  fork(id: string, asked: { readonly sessionId?: string | undefined; readonly title?: string | undefined }) {
+  fork(id: string, request: { readonly sessionId?: string | undefined; readonly title?: string | undefined }) {
     return this.#change(async (): Promise<Session> => {
-      const existing = asked.sessionId && this.#sessions.get(asked.sessionId);
+      const existing = request.sessionId && this.#sessions.get(request.sessionId);
       if (existing) return existing;
       const source = this.find(id);
-      const newId = this.#newId(asked.sessionId);
+      const newId = this.#newId(request.sessionId);
       const folder = this.#temporary(newId);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeLog(join(folder, logFile), newId, forkedLines(source, newId, asked.title));
+      await writeLog(join(folder, logFile), newId, forkedLines(source, newId, request.title));
       await replace(join(folder, recordFile), JSON.stringify(forkedRecord(source.agent.known)));
       await rename(folder, this.#folder(newId));
       const session = await this.#open(newId);
@@ -158,16 +158,16 @@ export class SandboxSessions implements AgentSessions {
     this.#sessions.set(name, session);
   }
 
-  #newId(asked?: string): string {
+  #newId(wanted?: string): string {
     if (this.#sessions.size >= sessionLimits.sessions) {
       const hint = 'Remove some of them: carrel session rm SANDBOX --session ID';
       throw new Fault('exhausted', `the sandbox has ${sessionLimits.sessions} sessions already`, { hint });
     }
-    return asked ?? ulidAfter(null, Date.now());
+    return wanted ?? ulidAfter(null, Date.now());
   }
 
-  async #new(asked?: string): Promise<LiveSession> {
-    return this.#open(this.#newId(asked));
+  async #new(wanted?: string): Promise<LiveSession> {
+    return this.#open(this.#newId(wanted));
   }
 
   #open(id: string): Promise<LiveSession> {

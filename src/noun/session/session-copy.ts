@@ -4,8 +4,8 @@ import { type DurableEntry, DurableLog } from '../../lib/data/durable-log.ts';
 import { parseBounded } from '../../lib/wire/bounded-json.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { sessionEvent } from './model/event.ts';
-import { SessionFold } from './model/fold.ts';
 import { type SessionEvent, sessionLimits } from './model/session.ts';
+import { SessionFold } from './model/session-fold.ts';
 import type { CopiedEvent, CopiedSession } from './session.ts';
 
 /** Events that the agent API adds after its own limit, such as the end of a turn, fit, too. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AdapterError } from '../../../agent/inside/adapter-error.ts';
-import { probeOf, requireService, ServiceWatch } from './service.ts';
+import { probeOf, requireService, ServiceWatch } from './service-watch.ts';
 
 const service = { place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' };
 const limits = { quietMs: 1, againMs: 1, answerMs: 1000 };
@@ -45,14 +45,14 @@ describe('a probe of the base URL of a credential', () => {
 
 test('a refusal of the proxy to connect to the service is reported', async () => {
   const url = await open(() => {});
-  const asked: string[] = [];
+  const targets: string[] = [];
   server!.on('connect', (request, socket) => {
-    asked.push(request.url ?? '');
+    targets.push(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   expect(await ask({ HTTPS_PROXY: url })).toBe('no connection to api.anthropic.com:443: the proxy answers 403');
   expect(await ask({ HTTPS_PROXY: url, ANTHROPIC_BASE_URL: 'https://gateway.org/v1' })).toContain('gateway.org:443');
-  expect(asked).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
+  expect(targets).toEqual(['api.anthropic.com:443', 'gateway.org:443']);
 });
 
 test('an agent is not probed if its service or the route to that is unknown', () => {

@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { Fault, isFault } from '../../../../../model/fault.ts';
 import type { EventData } from '../../../model/session.ts';
 import type { AgentSessions, Answered, Session } from '../../inside.ts';
+import { AcpUpdates, modelsOf, modesOf, questionRequest } from './acp-updates.ts';
 import { Outbox } from './outbox.ts';
 import { blocksOf, idOf, nameOf, type Params } from './shape.ts';
-import { AcpUpdates, modelsOf, modesOf, questionRequest } from './update.ts';
 
 type Ended = EventData['turn.ended'];
 type Method = (params: Params) => Promise<object>;

@@ -46,14 +46,14 @@ export class SessionCalls {
     return this.#client.call('GET /v1/sandboxes/{name}/sessions/{id}/messages', { path: pathOf(place) });
   }
 
-  create(sandbox: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
-    const body = { sessionId: ulidAfter(null, Date.now()), ...asked };
+  create(sandbox: string, request: { readonly agent?: string | undefined }): Promise<SessionView> {
+    const body = { sessionId: ulidAfter(null, Date.now()), ...request };
     return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions', { path: { name: sandbox }, body }));
   }
 
   /** Creates a session in a new sandbox. */
-  createFor(project: string, asked: { readonly agent?: string | undefined }): Promise<SessionView> {
-    const body = { sessionId: ulidAfter(null, Date.now()), project, ...asked };
+  createFor(project: string, request: { readonly agent?: string | undefined }): Promise<SessionView> {
+    const body = { sessionId: ulidAfter(null, Date.now()), project, ...request };
     return again(() => this.#client.call('POST /v1/sessions', { body }));
   }
 
@@ -71,8 +71,8 @@ export class SessionCalls {
     return this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/cancel', { path: pathOf(place) });
   }
 
-  fork(place: Place, asked: { readonly title?: string | undefined }): Promise<SessionView> {
-    const input = { path: pathOf(place), body: { sessionId: ulidAfter(null, Date.now()), ...asked } };
+  fork(place: Place, request: { readonly title?: string | undefined }): Promise<SessionView> {
+    const input = { path: pathOf(place), body: { sessionId: ulidAfter(null, Date.now()), ...request } };
     return again(() => this.#client.call('POST /v1/sandboxes/{name}/sessions/{id}/fork', input));
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ChatScreen, wrap } from './screen.ts';
+import { ChatScreen, wrap } from './chat-screen.ts';
 
 /** A terminal of a few rows with the sequences that `ChatScreen` uses. */
 class Terminal {
