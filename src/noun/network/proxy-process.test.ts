@@ -60,7 +60,7 @@ function attachment(id: string): Attachment {
   };
 }
 
-const told = () => heard.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
+const attachedIds = () => heard.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
 
 describe('the daemon', () => {
   it('opens one connection to the proxy, even if many orders begin at once', async () => {
@@ -78,7 +78,7 @@ describe('the daemon', () => {
     server.close();
     for (const socket of daemons.splice(0)) socket.destroy();
     await listen();
-    await soon(() => expect(told()).toEqual(['two']));
+    await soon(() => expect(attachedIds()).toEqual(['two']));
   });
 
   it('detaches without an error if there is no proxy', async () => {
@@ -103,6 +103,6 @@ describe('the daemon', () => {
     unsubscribe('net.client.socket', note);
     connections[0]!.destroy();
     await client.attach(attachment('two'));
-    expect(told()).toContain('two');
+    expect(attachedIds()).toContain('two');
   });
 });

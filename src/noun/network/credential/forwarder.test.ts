@@ -229,11 +229,14 @@ describe('a host', () => {
       const silent = createServer().listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const door = await Door.open(to.credential(), (silent.address() as AddressInfo).port);
-      const asked = fetch(door.url);
+      const response = fetch(door.url);
       const [accepted] = (await once(silent, 'connection')) as [Socket];
       await once(accepted, 'data');
       vi.advanceTimersByTime(15_001);
-      expect([(await asked).status, await (await asked).text()]).toEqual([502, expect.stringContaining('too long')]);
+      expect([(await response).status, await (await response).text()]).toEqual([
+        502,
+        expect.stringContaining('too long'),
+      ]);
       await door.dispose();
       silent.close();
       await to.reopen({}, true);

@@ -82,7 +82,7 @@ describe('TLS in a tunnel', () => {
     proxy.allow('good.test:443', `good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
     // The server listens on another port, because a test may not be able to use 443.
     const dial = proxy.attached.dial.bind(proxy.attached);
-    proxy.attached.dial = (attempt, asked, rules) => dial(attempt, { ...asked, port: quiet.port }, rules);
+    proxy.attached.dial = (attempt, endpoint, rules) => dial(attempt, { ...endpoint, port: quiet.port }, rules);
     const socket = await proxy.tunnel('good.test:443');
     socket.write('GET / HTTP/1.1\r\nHost: good.test\r\n\r\n');
     socket.resume();
