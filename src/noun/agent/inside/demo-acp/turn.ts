@@ -47,7 +47,7 @@ export class DemoTurn {
   /** Reports a new tool call and returns its id. */
   async begin(kind: string, title: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
     this.#calls += 1;
-    const toolCallId = `call-${this.conversation.said.length}-${this.#calls}`;
+    const toolCallId = `call-${this.conversation.messages.length}-${this.#calls}`;
     await this.update({ sessionUpdate: 'tool_call', toolCallId, kind, title, status: 'pending', ...more });
     return toolCallId;
   }
