@@ -4,7 +4,7 @@ import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Secrets } from '../../../user/secret/secret.ts';
 import { headerValue } from '../../model/credential.ts';
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from './user-credentials.ts';
 
 interface Destination {
   readonly url: string;
