@@ -112,23 +112,26 @@ function oneKey(name: string, key: AgentKey, request: AgentSurroundings, needs: 
 
 /** Whether the request has the key already, as a secret, as a variable, or by a credential. */
 function hasKey(key: AgentKey, request: AgentSurroundings, needs: CredentialNeeds): boolean {
-  return isGiven(key, { ...request, hasCredential: (preset) => hasCredential(preset, request, needs) });
+  return isAvailable(key, { ...request, hasCredential: (preset) => hasCredential(preset, request, needs) });
 }
 
-interface Given extends Pick<AgentSurroundings, 'secrets' | 'env'> {
+interface KeySources extends Pick<AgentSurroundings, 'secrets' | 'env'> {
   readonly hasCredential: (preset: PresetName) => boolean;
 }
 
-function isGiven({ variable, secret, elsewhere = '' }: AgentKey, { secrets = [], env = {}, hasCredential }: Given) {
+function isAvailable(
+  { variable, secret, elsewhere = '' }: AgentKey,
+  { secrets = [], env = {}, hasCredential }: KeySources,
+) {
   const preset = presetOfKey(secret);
   return secrets.includes(secret) || !!env[variable] || !!env[elsewhere] || (preset !== null && hasCredential(preset));
 }
 
 /** The agent as a program inside gets it: with the one key that the sandbox has, or that it lacks. */
-export function withKeyIn<S extends AgentSpec>(agent: S, given: Given): S {
+export function withKeyIn<S extends AgentSpec>(agent: S, sources: KeySources): S {
   if (agent.key === undefined) return agent;
   const keys = keysOf(agent.key);
-  const { variable, secret, elsewhere } = keys.find((one) => isGiven(one, given)) ?? keys[0]!;
+  const { variable, secret, elsewhere } = keys.find((one) => isAvailable(one, sources)) ?? keys[0]!;
   return { ...agent, key: { variable, secret, ...(elsewhere === undefined ? {} : { elsewhere }) } };
 }
 
