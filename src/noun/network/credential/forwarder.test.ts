@@ -266,13 +266,13 @@ describe('a host', () => {
   });
 
   it('that does not speak TLS gets no key, and the client gets 502', async () => {
-    const heard: Buffer[] = [];
+    const received: Buffer[] = [];
     const plain = await Door.open(to.credential(), to.port);
-    to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => heard.push(chunk)));
+    to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => received.push(chunk)));
     const response = await fetch(plain.url);
     expect(response.status).toBe(502);
     await plain.dispose();
-    expect(Buffer.concat(heard).toString('latin1')).not.toContain('the-real-one');
+    expect(Buffer.concat(received).toString('latin1')).not.toContain('the-real-one');
   });
 
   it('that cannot be reached gives 502 without the key in the message', async () => {

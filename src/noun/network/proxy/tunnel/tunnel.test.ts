@@ -39,9 +39,9 @@ afterEach(() => {
 /** Everything that the server sends through TLS in a tunnel. */
 async function speak(to: string, options: ConnectionOptions): Promise<string> {
   const socket = tlsConnect({ socket: await proxy.tunnel(to), ...options });
-  let heard = '';
-  for await (const chunk of socket) heard += String(chunk);
-  return heard;
+  let received = '';
+  for await (const chunk of socket) received += String(chunk);
+  return received;
 }
 
 describe('TLS in a tunnel', () => {
@@ -155,13 +155,13 @@ describe('text on a port that is neither 80 nor 443', () => {
     });
     proxy.allow(`good.test:${tolerant.port}`, `127.0.0.1:${tolerant.port}`);
     const socket = await proxy.tunnel(`good.test:${tolerant.port}`);
-    let heard = '';
+    let received = '';
     socket.on('data', (chunk) => {
-      heard += String(chunk);
+      received += String(chunk);
     });
     socket.write('GET x\r\nHost: evil.test\r\n\r\n');
     await once(socket, 'close');
-    expect('HTTP').toContain(heard);
+    expect('HTTP').toContain(received);
     expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'server_name' });
     tolerant.close();
   });
