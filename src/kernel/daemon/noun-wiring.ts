@@ -23,7 +23,7 @@ import type { Granting, SandboxPart } from '../../noun/sandbox/part/part.ts';
 import type { Sandboxes } from '../../noun/sandbox/sandbox.ts';
 import type { Sessions } from '../../noun/session/session.ts';
 import { type ShareWiring, sharesOf } from '../../noun/share/app/wiring.ts';
-import type { UserSecrets } from '../../noun/user/app/secret/secrets.ts';
+import type { UserSecrets } from '../../noun/user/app/secret/user-secrets.ts';
 import type { Secrets } from '../../noun/user/secret/secret.ts';
 import type { UserVolumes } from '../../noun/volume/app/volumes.ts';
 import type { Volumes } from '../../noun/volume/volumes.ts';

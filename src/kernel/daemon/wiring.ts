@@ -14,7 +14,7 @@ import { AgentServers } from '../../noun/agent/app/mcp/agent-servers.ts';
 import { mcpPart } from '../../noun/agent/app/mcp/part.ts';
 import { HubTokens } from '../../noun/hub/app/hub-tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
-import { openImages } from '../../noun/image/app/images.ts';
+import { openImages } from '../../noun/image/app/user-images.ts';
 import type { Detect } from '../../noun/image/source.ts';
 import { measureRunning, stopForDisk } from '../../noun/installation/app/disk/measure.ts';
 import { SpaceHints } from '../../noun/installation/app/disk/space-hint.ts';

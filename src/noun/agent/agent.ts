@@ -61,16 +61,20 @@ export interface KeyGrants {
 
 /** The part of an agent that names its key. */
 type Keyed = Pick<AgentSpec, 'key' | 'anyKey'>;
-type Asked = AgentSurroundings;
 type CredentialNeeds = Pick<AgentNeeds, 'credentialsFor'>;
 
 /**
  * Skips images, root filesystems and requests with a PATH of their own: only a process inside can look for programs
  * there.
  */
-export function requireProgram(name: string, { command }: AgentSpec, asked: Asked, needs: AgentNeeds): void {
+export function requireProgram(
+  name: string,
+  { command }: AgentSpec,
+  request: AgentSurroundings,
+  needs: AgentNeeds,
+): void {
   const [program] = command as [string];
-  if (asked.image !== undefined || asked.rootfs !== undefined || asked.env?.PATH !== undefined) return;
+  if (request.image !== undefined || request.rootfs !== undefined || request.env?.PATH !== undefined) return;
   if (needs.hasProgram(program)) return;
   throw new Fault('not_found', `the agent ${name} is not installed: sandboxes find no program ${printable(program)}`, {
     hint: installHint(program),
@@ -88,67 +92,75 @@ function installHint(program: string): string {
  * The grants that the request gets for the agent's key: a credential if possible, because its value never enters the
  * sandbox; otherwise the secret itself.
  */
-export function keyGrants(name: string, agent: Keyed, asked: Asked, needs: AgentNeeds): KeyGrants {
-  if (agent.key !== undefined) return oneKey(name, agent.key, asked, needs);
-  return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, asked, needs);
+export function keyGrants(name: string, agent: Keyed, request: AgentSurroundings, needs: AgentNeeds): KeyGrants {
+  if (agent.key !== undefined) return oneKey(name, agent.key, request, needs);
+  return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, request, needs);
 }
 
 /** The key takes precedence over the login of an account, unless the request has the login already. */
-function oneKey(name: string, key: AgentKey, asked: Asked, needs: AgentNeeds): KeyGrants {
+function oneKey(name: string, key: AgentKey, request: AgentSurroundings, needs: AgentNeeds): KeyGrants {
   const keys = keysOf(key);
-  if (keys.some((one) => hasKey(one, asked, needs))) return {};
+  if (keys.some((one) => hasKey(one, request, needs))) return {};
   for (const { secret } of keys) {
     const preset = presetOfKey(secret);
-    const granted = preset === null ? null : credentialGrant(preset, secret, asked, needs);
+    const granted = preset === null ? null : credentialGrant(preset, secret, request, needs);
     if (granted !== null) return granted;
-    if (preset === null && needs.hasSecret(secret)) return { secrets: [...(asked.secrets ?? []), secret] };
+    if (preset === null && needs.hasSecret(secret)) return { secrets: [...(request.secrets ?? []), secret] };
   }
   throw missingKey(name, [key.secret], key.login);
 }
 
 /** Whether the request has the key already, as a secret, as a variable, or by a credential. */
-function hasKey(key: AgentKey, asked: Asked, needs: CredentialNeeds): boolean {
-  return isGiven(key, { ...asked, hasCredential: (preset) => hasCredential(preset, asked, needs) });
+function hasKey(key: AgentKey, request: AgentSurroundings, needs: CredentialNeeds): boolean {
+  return isAvailable(key, { ...request, hasCredential: (preset) => hasCredential(preset, request, needs) });
 }
 
-interface Given extends Pick<Asked, 'secrets' | 'env'> {
+interface KeySources extends Pick<AgentSurroundings, 'secrets' | 'env'> {
   readonly hasCredential: (preset: PresetName) => boolean;
 }
 
-function isGiven({ variable, secret, elsewhere = '' }: AgentKey, { secrets = [], env = {}, hasCredential }: Given) {
+function isAvailable(
+  { variable, secret, elsewhere = '' }: AgentKey,
+  { secrets = [], env = {}, hasCredential }: KeySources,
+) {
   const preset = presetOfKey(secret);
   return secrets.includes(secret) || !!env[variable] || !!env[elsewhere] || (preset !== null && hasCredential(preset));
 }
 
 /** The agent as a program inside gets it: with the one key that the sandbox has, or that it lacks. */
-export function withKeyIn<S extends AgentSpec>(agent: S, given: Given): S {
+export function withKeyIn<S extends AgentSpec>(agent: S, sources: KeySources): S {
   if (agent.key === undefined) return agent;
   const keys = keysOf(agent.key);
-  const { variable, secret, elsewhere } = keys.find((one) => isGiven(one, given)) ?? keys[0]!;
+  const { variable, secret, elsewhere } = keys.find((one) => isAvailable(one, sources)) ?? keys[0]!;
   return { ...agent, key: { variable, secret, ...(elsewhere === undefined ? {} : { elsewhere }) } };
 }
 
 /** The same for a request. */
-export function withKeyOf(agent: AgentSpec, asked: Asked, needs: CredentialNeeds): AgentSpec {
-  return withKeyIn(agent, { ...asked, hasCredential: (preset) => hasCredential(preset, asked, needs) });
+export function withKeyOf(agent: AgentSpec, request: AgentSurroundings, needs: CredentialNeeds): AgentSpec {
+  return withKeyIn(agent, { ...request, hasCredential: (preset) => hasCredential(preset, request, needs) });
 }
 
 /** A request that has secrets, credentials or variables of its own is not refused for a missing key. */
-function anyKey(name: string, keys: readonly string[], asked: Asked, needs: AgentNeeds): KeyGrants {
+function anyKey(name: string, keys: readonly string[], request: AgentSurroundings, needs: AgentNeeds): KeyGrants {
   let granted: KeyGrants = {};
   for (const secret of keys) {
     const preset = presetOfKey(secret);
-    const grant = preset === null ? null : credentialGrant(preset, secret, { ...asked, ...granted }, needs);
+    const grant = preset === null ? null : credentialGrant(preset, secret, { ...request, ...granted }, needs);
     granted = { ...granted, ...grant };
   }
-  const { secrets = [], credentials = [], env = {} } = { ...asked, ...granted };
+  const { secrets = [], credentials = [], env = {} } = { ...request, ...granted };
   if (secrets.length + credentials.length + Object.keys(env).length > 0) return granted;
   throw missingKey(name, keys);
 }
 
 /** Null: there is no credential for the service, and no secret to make one from. */
-function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs: AgentNeeds): KeyGrants | null {
-  const { credentials = [] } = asked;
+function credentialGrant(
+  preset: PresetName,
+  secret: string,
+  request: AgentSurroundings,
+  needs: AgentNeeds,
+): KeyGrants | null {
+  const { credentials = [] } = request;
   const known = needs.credentialsFor(preset);
   if (known.some((one) => credentials.includes(one))) return {};
   if (known.length === 0 && !needs.hasSecret(secret)) return null;
@@ -174,19 +186,19 @@ function missingKey(name: string, secrets: readonly string[], login?: string): F
 export function requireRoute(
   name: string,
   { key }: Keyed,
-  asked: Asked,
+  request: AgentSurroundings,
   allow: readonly string[],
   needs: CredentialNeeds,
 ): void {
   if (key === undefined) return;
-  const { secret } = keysOf(key).find((one) => hasKey(one, asked, needs)) ?? key;
+  const { secret } = keysOf(key).find((one) => hasKey(one, request, needs)) ?? key;
   const preset = presetOfKey(secret);
-  if (preset === null || hasCredential(preset, asked, needs)) return;
-  const place = serviceOf(preset, asked.env ?? {});
+  if (preset === null || hasCredential(preset, request, needs)) return;
+  const place = serviceOf(preset, request.env ?? {});
   if (place === null) return;
   const decision = new NetworkPolicy(allow).decide(place);
   if (decision.allowed) return;
-  const outside = asked.secrets?.includes(secret)
+  const outside = request.secrets?.includes(secret)
     ? `Leave out --secret ${secret}: the key is then added outside. Or`
     : 'Allow it:';
   throw new Fault('denied', `the agent ${name} cannot reach its service: ${decision.reason}`, {
@@ -194,7 +206,7 @@ export function requireRoute(
   });
 }
 
-function hasCredential(preset: PresetName, { credentials = [] }: Asked, needs: CredentialNeeds) {
+function hasCredential(preset: PresetName, { credentials = [] }: AgentSurroundings, needs: CredentialNeeds) {
   return needs.credentialsFor(preset).some((one) => credentials.includes(one));
 }
 

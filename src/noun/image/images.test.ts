@@ -267,8 +267,8 @@ describe('the base', () => {
     images = open('host');
     expect((await build(null)).built).toBe(true);
     expect((await build(null)).built).toBe(false);
-    const said = events.filter((event) => event.kind === 'phase' && event.text.startsWith('collecting'));
-    expect([said.length, engine.builds.length]).toEqual([1, 1]);
+    const phases = events.filter((event) => event.kind === 'phase' && event.text.startsWith('collecting'));
+    expect([phases.length, engine.builds.length]).toEqual([1, 1]);
   });
 
   it('is the image of a project that needs nothing more', async () => {

@@ -21,8 +21,15 @@ function failure(progress: BuildProgress, exitCode: number | null = 1) {
 
 describe('progress', () => {
   it('consists of steps with their titles, their output, and no messages of the engine', () => {
-    const said = ['Step 1/3 : FROM sha256:1', '\n', ' ---> 123\n', 'Step 2/3 : RUN make', '\n', ' ---> Running in 4\n'];
-    expect(take(begin(), ...said, 'one\ntw', 'o\n', 'Removing intermediate container 4\n')).toEqual([
+    const output = [
+      'Step 1/3 : FROM sha256:1',
+      '\n',
+      ' ---> 123\n',
+      'Step 2/3 : RUN make',
+      '\n',
+      ' ---> Running in 4\n',
+    ];
+    expect(take(begin(), ...output, 'one\ntw', 'o\n', 'Removing intermediate container 4\n')).toEqual([
       '1/3 FROM base',
       '2/3 RUN make',
       'one',

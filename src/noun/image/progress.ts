@@ -31,13 +31,13 @@ export class BuildProgress {
     // The engine announces a step without a newline at the end.
     const last = lines.pop()!;
     this.#rest = isAnnouncement(last) ? '' : last.slice(0, maxLine);
-    let said = isAnnouncement(last) ? [...lines, last] : lines;
+    let remaining = isAnnouncement(last) ? [...lines, last] : lines;
     const events: BuildEvent[] = [];
-    for (let at = this.#next(said); at >= 0; at = this.#next(said)) {
-      events.push(...this.#printed(said.slice(0, at)), this.#begin());
-      said = said.slice(at + 1);
+    for (let at = this.#next(remaining); at >= 0; at = this.#next(remaining)) {
+      events.push(...this.#printed(remaining.slice(0, at)), this.#begin());
+      remaining = remaining.slice(at + 1);
     }
-    return [...events, ...this.#printed(said)];
+    return [...events, ...this.#printed(remaining)];
   }
 
   /** The line that announces the next step. Only the next number counts, because a command may print similar lines. */

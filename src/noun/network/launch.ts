@@ -48,9 +48,9 @@ export const network: SandboxPart = {
  */
 function networkEnv(spec: SandboxSpec, more: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (!usesProxy(spec)) return more;
-  const asked = { ...spec.env, ...more };
-  const options = [preloadOption, asked.NODE_OPTIONS].filter((one) => one !== undefined);
-  return { ...proxyEnv, ...asked, NODE_OPTIONS: options.join(' ') };
+  const variables = { ...spec.env, ...more };
+  const options = [preloadOption, variables.NODE_OPTIONS].filter((one) => one !== undefined);
+  return { ...proxyEnv, ...variables, NODE_OPTIONS: options.join(' ') };
 }
 
 function usesProxy({ network: rules, credentials }: SandboxSpec): boolean {

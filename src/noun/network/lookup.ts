@@ -27,16 +27,16 @@ export interface AllowedTarget {
 }
 
 /** The addresses that may be dialled for a request. Throws `RefusedAttempt`. */
-export async function resolveAllowed(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<AllowedTarget> {
-  const { rule } = allowed(policy.decide(asked));
-  const found = asked.host.kind === 'address' ? [asked.host] : await look(asked.host.text);
+export async function resolveAllowed(policy: NetworkPolicy, endpoint: Endpoint, look: LookUp): Promise<AllowedTarget> {
+  const { rule } = allowed(policy.decide(endpoint));
+  const found = endpoint.host.kind === 'address' ? [endpoint.host] : await look(endpoint.host.text);
   const own = ownAddresses();
-  const decisions = found.map((address) => ({ address, decision: policy.decideAddress(address, asked.port, own) }));
+  const decisions = found.map((address) => ({ address, decision: policy.decideAddress(address, endpoint.port, own) }));
   const addresses = decisions.filter(({ decision }) => decision === null || decision.allowed);
   if (addresses.length > 0) return { rule, addresses: addresses.map(({ address }) => address) };
   const refused = decisions[0]?.decision;
   if (refused && !refused.allowed) throw new RefusedAttempt(refused.refusal, refused.reason, rule);
-  throw new RefusedAttempt('unknown_name', `${endpointText(asked)} has no address`, rule);
+  throw new RefusedAttempt('unknown_name', `${endpointText(endpoint)} has no address`, rule);
 }
 
 function allowed(decision: NetworkDecision): Extract<NetworkDecision, { allowed: true }> {

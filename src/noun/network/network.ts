@@ -27,7 +27,7 @@ import type { CredentialKey } from './credential/credential.ts';
 import type { NetworkLimits, PortForward } from './model/network.ts';
 import type { DeclaredService } from './model/service.ts';
 
-/** Ports of 127.0.0.1 inside. Credentials count up from theirs; declared services have 17010 to 17099. */
+/** Ports of 127.0.0.1 inside. Credentials count up from `credential`; declared services have 17010 to 17099. */
 export const insidePorts = { proxy: 17_000, credential: 17_100 } as const;
 
 /** The base URL inside for the credential at this index of a sandbox's list. */

@@ -13,7 +13,7 @@ import { ProxyProcess } from './proxy-process.ts';
 
 let home: string;
 let server: Server;
-let heard: SentOrder[];
+let received: SentOrder[];
 let daemons: Socket[];
 /** Orders at which the fake proxy closes the connection instead of answering. */
 let deadly: SentOrder['verb'][];
@@ -26,7 +26,7 @@ async function listen(): Promise<void> {
     daemons.push(socket);
     socket.on('error', () => {});
     readLines(socket, (line) => {
-      heard.push(line as SentOrder);
+      received.push(line as SentOrder);
       if (deadly.includes((line as SentOrder).verb)) socket.destroy();
       sendLine(socket, { serial: (line as SentOrder).serial });
     });
@@ -41,7 +41,7 @@ async function listen(): Promise<void> {
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'carrel-control-'));
   mkdirSync(join(home, 'network'));
-  [heard, daemons, deadly] = [[], [], []];
+  [received, daemons, deadly] = [[], [], []];
   await listen();
   client = new ProxyProcess({ home, report: () => {} });
 });
@@ -60,39 +60,39 @@ function attachment(id: string): Attachment {
   };
 }
 
-const told = () => heard.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
+const attachedIds = () => received.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
 
 describe('the daemon', () => {
   it('opens one connection to the proxy, even if many orders begin at once', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `sandbox-${at}`);
     await Promise.all(ids.map((id) => client.detach(id)));
-    expect(heard.filter(({ verb }) => verb === 'hello')).toHaveLength(1);
-    expect(heard.flatMap((order) => (order.verb === 'detach' ? [order.id] : [])).sort()).toEqual([...ids].sort());
+    expect(received.filter(({ verb }) => verb === 'hello')).toHaveLength(1);
+    expect(received.flatMap((order) => (order.verb === 'detach' ? [order.id] : [])).sort()).toEqual([...ids].sort());
   });
 
   it('sends a new proxy all current attachments', async () => {
     await client.attach(attachment('one'));
     await client.attach(attachment('two'));
     await client.detach('one');
-    heard = [];
+    received = [];
     server.close();
     for (const socket of daemons.splice(0)) socket.destroy();
     await listen();
-    await soon(() => expect(told()).toEqual(['two']));
+    await soon(() => expect(attachedIds()).toEqual(['two']));
   });
 
   it('detaches without an error if there is no proxy', async () => {
     server.close();
     await client.detach('one');
     await client.keepOnly([]);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('detaches without an error if the proxy ends before it answers', async () => {
     deadly = ['detach', 'keepOnly'];
     await client.detach('one');
     await client.keepOnly([]);
-    expect(heard.map(({ verb }) => verb)).toEqual(['hello', 'detach', 'hello', 'keepOnly']);
+    expect(received.map(({ verb }) => verb)).toEqual(['hello', 'detach', 'hello', 'keepOnly']);
   });
 
   it('attaches on a new connection if the current one is closing', async () => {
@@ -103,6 +103,6 @@ describe('the daemon', () => {
     unsubscribe('net.client.socket', note);
     connections[0]!.destroy();
     await client.attach(attachment('two'));
-    expect(told()).toContain('two');
+    expect(attachedIds()).toContain('two');
   });
 });

@@ -8,7 +8,7 @@
  * account gets access that was not named.
  *
  * No other noun opens, checks or mounts a folder itself: a sandbox has `ShareMount`s in its spec (`model.ts`), and gets them by
- * `ShareGrants`. A share may name sandboxes and projects that do not exist yet, so these get it without asking.
+ * `ShareGrants`. A share may name sandboxes and projects that do not exist yet, so these get it without a request of their own.
  *
  * `mounted.ts` observes and takes away the mount of a running sandbox, `probe.ts` proves that a consumer and the host see each other's
  * files, `render.ts` writes the lines by which other programs mount the folder.
@@ -17,7 +17,7 @@ import type { SandboxSpec } from '../sandbox/model.ts';
 import type { ShareMount, ShareRequest } from './model.ts';
 
 /** A request for a sandbox, as far as it concerns shares. */
-export interface ShareAsking {
+export interface SandboxShareRequest {
   /** The name of the sandbox. */
   readonly name?: string | undefined;
   readonly shares?: readonly ShareRequest[] | undefined;
@@ -30,7 +30,7 @@ export interface ShareGrants {
    * The shares that a new sandbox of a user gets: those of the request, and those that name the sandbox or its project.
    * `project`: the folder that it works on. Throws if there is no such share, or if it is being revoked.
    */
-  mounts(user: string, asking: ShareAsking, project: string | null): ShareMount[];
+  mounts(user: string, request: SandboxShareRequest, project: string | null): ShareMount[];
   /** Throws if a share was revoked since the spec was made. */
   require(spec: Pick<SandboxSpec, 'shares'>): void;
 }

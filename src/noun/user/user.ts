@@ -7,7 +7,7 @@
  *
  * A user other than the owner of the installation sends a token; the store has its hash, so that a reader of the store
  * cannot use it. A token is random and long enough that a plain hash is safe. A token that is not known, of a removed
- * user too, is refused with `unauthenticated`; which of both it is, is not said.
+ * user too, is refused with `unauthenticated`; the error does not tell these cases apart.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Fault } from '../../model/fault.ts';

@@ -65,7 +65,7 @@ type Client = Pick<AgentRequest, 'agent' | 'program' | 'hasLogin'>;
 /** The program and the grants, or a refusal that names everything that is missing. */
 export function requireProgramAndKey(
   { agent, program: onPath, hasLogin = false }: Client,
-  asked: Grants,
+  request: Grants,
   needs: ProgramNeeds,
 ): ProgramAndGrants {
   const program = programOf(agent, onPath, needs);
@@ -74,7 +74,7 @@ export function requireProgramAndKey(
   try {
     // If the program is missing, no credential is recorded.
     const dry = program === null ? { ...needs, addCredential: (preset: string) => preset } : needs;
-    grants = keyGrants(agent, terminalSpecOf(agent), asked, dry);
+    grants = keyGrants(agent, terminalSpecOf(agent), request, dry);
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error;
     missing.push({ what: 'its key', hint: keyHint(agent, hasLogin) });

@@ -44,18 +44,18 @@ export class TerminalAgents {
   /**
    * Requests for the same project and agent run one after the other, so that two of them do not create two sandboxes.
    */
-  open(asked: AgentRequest): Promise<OpenedAgent> {
-    const project = this.#parts.sandboxes.project(asked.project);
-    return this.#turns.run(`${asked.agent} ${project}`, () => this.#open({ ...asked, project }));
+  open(request: AgentRequest): Promise<OpenedAgent> {
+    const project = this.#parts.sandboxes.project(request.project);
+    return this.#turns.run(`${request.agent} ${project}`, () => this.#open({ ...request, project }));
   }
 
-  async #open(asked: AgentRequest): Promise<OpenedAgent> {
-    const newest = asked.new ? undefined : this.#newest(asked);
-    if (newest === undefined) return this.#create(asked);
+  async #open(request: AgentRequest): Promise<OpenedAgent> {
+    const newest = request.new ? undefined : this.#newest(request);
+    if (newest === undefined) return this.#create(request);
     const { value } = await this.#parts.sandboxes.current(newest.name, newest.id);
-    requireUnchanged(value, asked);
+    requireUnchanged(value, request);
     return hasEnded(value.status)
-      ? this.#start(value, asked)
+      ? this.#start(value, request)
       : { sandbox: this.#parts.sandboxes.view(value), how: 'running' };
   }
 
@@ -69,16 +69,16 @@ export class TerminalAgents {
       .at(-1);
   }
 
-  async #create(asked: AgentRequest): Promise<OpenedAgent> {
+  async #create(agentRequest: AgentRequest): Promise<OpenedAgent> {
     const { sandboxes, needs } = this.#parts;
-    const { agent } = asked;
+    const { agent } = agentRequest;
     const spec = terminalSpecOf(agent);
-    const base = baseRequest(asked, spec.env ?? {});
-    const { program, grants } = requireProgramAndKey(asked, base, needs);
+    const base = baseRequest(agentRequest, spec.env ?? {});
+    const { program, grants } = requireProgramAndKey(agentRequest, base, needs);
     const request: SandboxRequest = { ...base, ...grants, ...program.request };
     const checked = sandboxes.check(request);
     requireRoute(agent, spec, request, checked.network?.allow ?? [], needs);
-    const command = terminalCommand(spec, program.path, asked.args ?? [], variablesOf(checked));
+    const command = terminalCommand(spec, program.path, agentRequest.args ?? [], variablesOf(checked));
     const name = freeName(agent, basename(checked.project!), sandboxes.rows());
     return { sandbox: await sandboxes.create({ ...request, name, command }), how: 'created' };
   }
@@ -94,24 +94,24 @@ export class TerminalAgents {
   }
 }
 
-function baseRequest(asked: AgentRequest, env: Readonly<Record<string, string>>): SandboxRequest {
-  const { agent, project, projectSeen, terminal, engine, network, services, author } = asked;
+function baseRequest(request: AgentRequest, env: Readonly<Record<string, string>>): SandboxRequest {
+  const { agent, project, projectSeen, terminal, engine, network, services, author } = request;
   return {
     ...{ project, mode: 'overlay', stdin: true, console: true, terminal },
     ...(projectSeen === undefined ? {} : { projectSeen }),
     ...(engine === undefined ? {} : { engine }),
     ...(network === undefined ? {} : { network }),
     ...(services === undefined ? {} : { services }),
-    ...askedGrants(asked),
+    ...grantsOf(request),
     ...(author === undefined ? {} : { author }),
-    env: { ...env, ...asked.env },
+    env: { ...env, ...request.env },
     labels: { [terminalAgentLabel]: agent },
   };
 }
 
-function askedGrants(asked: AgentRequest): Partial<SandboxRequest> {
-  const fields = agentGrantFields.filter((field) => asked[field] !== undefined);
-  return Object.fromEntries(fields.map((field) => [field, asked[field]]));
+function grantsOf(request: AgentRequest): Partial<SandboxRequest> {
+  const fields = agentGrantFields.filter((field) => request[field] !== undefined);
+  return Object.fromEntries(fields.map((field) => [field, request[field]]));
 }
 
 /** A free name made of the project's folder and the agent, so that lists and reviews say what the sandbox is for. */
@@ -135,11 +135,11 @@ function variablesOf({ credentials = [], env }: SandboxSpec): Record<string, str
 /** Refuses other options for an existing sandbox, and other arguments for a running agent. */
 function requireUnchanged({ name, status, spec }: Sandbox, request: AgentRequest): void {
   const { agent, args, engine, network, services, env } = request;
-  const hasOptions = [network, services, env, ...Object.values(askedGrants(request))].some((one) => one !== undefined);
+  const hasOptions = [network, services, env, ...Object.values(grantsOf(request))].some((one) => one !== undefined);
   const isOther = hasOptions || (engine !== undefined && engine !== spec.engine);
-  const asked = args !== undefined && !hasEnded(status) ? 'arguments' : isOther ? 'options' : null;
-  if (asked === null) return;
-  throw new Fault('conflict', `${name} works on this project already, and its ${asked} cannot change now`, {
+  const changed = args !== undefined && !hasEnded(status) ? 'arguments' : isOther ? 'options' : null;
+  if (changed === null) return;
+  throw new Fault('conflict', `${name} works on this project already, and its ${changed} cannot change now`, {
     hint: `carrel ${agent} goes to it; carrel ${agent} --new begins another one beside it`,
   });
 }

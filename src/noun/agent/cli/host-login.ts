@@ -117,9 +117,9 @@ function checkUsable(agent: string, known: Place, content: unknown, { kind, valu
 
 function expiryOf(content: unknown, { kind: { expires }, value }: Found): Date | null {
   if (expires === undefined) return null;
-  const said = 'file' in expires ? valueAt(content, expires.file) : claimIn(value, expires.claim);
-  const date = new Date('file' in expires ? Number(said) : Number(said) * 1000);
-  return typeof said === 'number' && !Number.isNaN(date.getTime()) ? date : null;
+  const time = 'file' in expires ? valueAt(content, expires.file) : claimIn(value, expires.claim);
+  const date = new Date('file' in expires ? Number(time) : Number(time) * 1000);
+  return typeof time === 'number' && !Number.isNaN(date.getTime()) ? date : null;
 }
 
 function notThere(agent: string, { shown }: Place): Fault {

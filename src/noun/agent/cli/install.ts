@@ -28,7 +28,7 @@ export async function install(context: Context, { args }: Invocation): Promise<v
   else context.out.print(`${agent} ${plain(version)}`);
 }
 
-/** Returns the installed version. Sandboxes use it from now on; programs that already run keep theirs. */
+/** Returns the installed version. Sandboxes use it from now on; running programs keep their version. */
 async function installed(client: Client, agent: string, wanted: string): Promise<string> {
   const name = agents[agent]!.package!;
   const keys = (await client.call('GET /v1/credentials')).filter(({ preset }) => preset === 'npm').slice(0, 1);
@@ -84,9 +84,9 @@ function interruption() {
 }
 
 async function output(client: Client, name: string, argv: string[]): Promise<string> {
-  const [said, errors] = [new FirstBytes(maxOutputBytes), new LastBytes(maxOutputBytes)];
-  const { exitCode } = await execInside({ client, name }, argv, { stdout: said.push, stderr: errors.push });
-  if (exitCode === 0) return said.bytes.toString();
+  const [output, errors] = [new FirstBytes(maxOutputBytes), new LastBytes(maxOutputBytes)];
+  const { exitCode } = await execInside({ client, name }, argv, { stdout: output.push, stderr: errors.push });
+  if (exitCode === 0) return output.bytes.toString();
   const text = errors.bytes.toString().trim();
   // npm reports that the requested version does not exist.
   if (argv[1] === 'view' && /^npm (error|ERR!) code E404$/m.test(text)) return '';

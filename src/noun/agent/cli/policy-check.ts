@@ -16,7 +16,8 @@ const maxInputBytes = 1024 ** 2;
  * no sandbox can change the policy.
  */
 export async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
-  const call: AgentToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
+  const call: AgentToolCall =
+    command.length > 0 ? { cwd: null, commandOrVerdict: command } : readToolCall(await stdinText());
   const verdict = await verdictOn(call, context);
   context.out.document(options.hook ? hookAnswer(verdict) : verdict, 0);
 }

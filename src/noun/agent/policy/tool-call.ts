@@ -29,18 +29,19 @@ export interface AgentToolCall {
   /** The folder in which the command would run; null: the call does not say. */
   readonly cwd: string | null;
   /** A shell string, argv, or the verdict if the call has neither. */
-  readonly asked: string | readonly string[] | PolicyVerdict;
+  readonly commandOrVerdict: string | readonly string[] | PolicyVerdict;
 }
 
 export function readToolCall(json: string): AgentToolCall {
   try {
     const { tool_name, tool_input, cwd = null } = call(JSON.parse(json), []);
     const known = orNull(() => shellTools(tool_name, ['tool_name']));
-    if (known === null) return { cwd, asked: ask('tool', `${JSON.stringify(tool_name)} does not run commands`) };
-    return { cwd, asked: input(tool_input, ['tool_input']).command };
+    if (known === null)
+      return { cwd, commandOrVerdict: ask('tool', `${JSON.stringify(tool_name)} does not run commands`) };
+    return { cwd, commandOrVerdict: input(tool_input, ['tool_input']).command };
   } catch (error) {
     const reason = error instanceof ShapeError ? error.message : 'not JSON';
-    return { cwd: null, asked: ask('tool-call', `the call cannot be parsed: ${reason}`) };
+    return { cwd: null, commandOrVerdict: ask('tool-call', `the call cannot be parsed: ${reason}`) };
   }
 }
 
@@ -53,12 +54,12 @@ function orNull<T>(work: () => T): T | null {
 }
 
 export function decideCall(
-  { asked }: AgentToolCall,
+  { commandOrVerdict }: AgentToolCall,
   owner: readonly OwnerRule[],
   context: CommandContext,
 ): PolicyVerdict {
-  if (typeof asked === 'string') return decideText(asked, owner, context);
-  return 'decision' in asked ? asked : decide(asked, owner, context);
+  if (typeof commandOrVerdict === 'string') return decideText(commandOrVerdict, owner, context);
+  return 'decision' in commandOrVerdict ? commandOrVerdict : decide(commandOrVerdict, owner, context);
 }
 
 /** The answer of a PreToolUse hook of Claude Code; other agent programs accept it as well. */

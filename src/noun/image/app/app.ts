@@ -7,7 +7,7 @@ import { declare, definedDetail } from '../../../kernel/server/route.ts';
 import { section } from '../../../kernel/settings/section.ts';
 import { encodeJson } from '../../../lib/wire/stream.ts';
 import * as shape from '../api.ts';
-import type { UserImages } from './images.ts';
+import type { UserImages } from './user-images.ts';
 
 export interface ImageScope {
   readonly images: UserImages;

@@ -39,8 +39,8 @@ function useOf({ image }: BuiltView, project: string | undefined): string {
 }
 
 export async function imageLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/images');
-  await printAnswer(context, asked, imageListing, { empty: 'no images; make one with: carrel image build PROJECT' });
+  const answer = connect(context).call('GET /v1/images');
+  await printAnswer(context, answer, imageListing, { empty: 'no images; make one with: carrel image build PROJECT' });
 }
 
 /** So much of an id is shown. */
@@ -60,6 +60,6 @@ export function imageListing(images: readonly ImageView[], now?: number): string
 }
 
 export async function imageRm(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('POST /v1/images/remove', { body: { name: args[0]! } });
-  await printAnswer(context, asked, (view) => plain(view.name));
+  const answer = connect(context).call('POST /v1/images/remove', { body: { name: args[0]! } });
+  await printAnswer(context, answer, (view) => plain(view.name));
 }

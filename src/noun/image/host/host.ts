@@ -146,8 +146,8 @@ function listed(root: string, { name, architecture }: Package): string[] {
 function newFiles(root: string, chosen: readonly Package[]): Extra[] {
   const file = (path: string, text: string | Buffer): Extra => ({ path, mode: 0o644, content: Buffer.from(text) });
   const stems = new Set(chosen.flatMap(({ name, architecture }) => [name, `${name}:${architecture}`]));
-  const isTheirs = (name: string) => name === 'format' || stems.has(name.replace(/\.[^.]+$/, ''));
-  const info = readdirSync(join(root, records, 'info')).filter(isTheirs);
+  const isOfChosen = (name: string) => name === 'format' || stems.has(name.replace(/\.[^.]+$/, ''));
+  const info = readdirSync(join(root, records, 'info')).filter(isOfChosen);
   return [
     ...info.map((name) => file(`${records}/info/${name}`, readFileSync(join(root, records, 'info', name)))),
     file(`${records}/status`, chosen.map(({ record }) => `${record.trim()}\n\n`).join('')),

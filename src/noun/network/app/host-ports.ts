@@ -25,9 +25,9 @@ export class HostPorts {
   }
 
   /** Chooses ports for a sandbox that does not exist yet. */
-  async choose(asked: readonly PortRequest[]): Promise<PortForward[]> {
+  async choose(requests: readonly PortRequest[]): Promise<PortForward[]> {
     const chosen: PortForward[] = [];
-    for (const one of asked) {
+    for (const one of requests) {
       const forward = await this.use(one, async (found) => {
         if (chosen.some((other) => isSame(other, found)))
           throw new Fault('conflict', `${found.hostAddress}:${found.hostPort} is named twice`);
@@ -38,7 +38,7 @@ export class HostPorts {
     return chosen;
   }
 
-  /** Calls `take` with the port that is asked for, or with free ones until it throws no conflict. */
+  /** Calls `take` with the requested port, or with free ones until it throws no conflict. */
   async use(
     { port, hostPort, hostAddress: text = loopback }: PortRequest,
     take: (forward: PortForward) => Promise<PortForward>,

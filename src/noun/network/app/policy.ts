@@ -20,9 +20,9 @@ export interface PolicyParts {
 }
 
 /** The command line overrides the project, the project overrides the owner's defaults. */
-export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
-  if (asked === 'none') return [];
-  if (asked !== undefined) return checkedRules(expandPresets(asked, parts.presets), parts.isOwner);
+export function effectiveRules(requested: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
+  if (requested === 'none') return [];
+  if (requested !== undefined) return checkedRules(expandPresets(requested, parts.presets), parts.isOwner);
   const file = parts.project === null ? null : parts.readFile(parts.project);
   const ofProject = file?.content.network;
   if (file === null || ofProject === undefined) return [...parts.defaults];

@@ -94,36 +94,36 @@ export class UserNetworks {
 
   /** Whether a sandbox without rules of its own may reach a place, and which presets would allow it. */
   async explainDefault(text: string): Promise<PresetExplainView> {
-    const asked = parseEndpoint(text, httpsPort);
+    const endpoint = parseEndpoint(text, httpsPort);
     const { defaults, presets } = this.#parts;
-    const decision = await decided(new NetworkPolicy(defaults), asked);
-    const allowing = Object.entries(presets).filter(([, rules]) => new NetworkPolicy(rules).decide(asked).allowed);
+    const decision = await decided(new NetworkPolicy(defaults), endpoint);
+    const allowing = Object.entries(presets).filter(([, rules]) => new NetworkPolicy(rules).decide(endpoint).allowed);
     return { ...decision, presets: allowing.map(([preset]) => preset) };
   }
 
   async explain(name: string, text: string): Promise<ExplainView> {
     const { id, value } = await this.#parts.sandboxes.current(name);
-    const asked = parseEndpoint(text, httpsPort);
+    const endpoint = parseEndpoint(text, httpsPort);
     const trouble = this.#parts.networks.trouble(id);
     if (trouble !== null) {
       const reason = `${trouble}, so the port is not open until it is free`;
-      return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
+      return { ...answer(endpoint), allowed: false, rule: null, refusal: 'unreachable', reason };
     }
     if (this.#isSpent(id)) {
       const reason = 'the sandbox has reached its limit of bytes sent and received';
-      return { ...answer(asked), allowed: false, rule: null, refusal: 'limit', reason };
+      return { ...answer(endpoint), allowed: false, rule: null, refusal: 'limit', reason };
     }
-    const service = value.spec.services?.find(({ port }) => port === asked.port);
-    if (service && hostText(asked.host) === loopback) {
+    const service = value.spec.services?.find(({ port }) => port === endpoint.port);
+    if (service && hostText(endpoint.host) === loopback) {
       const reason = `allowed by the service ${service.name}, which gets the identity of the caller`;
-      return { ...answer(asked), allowed: true, rule: `service ${service.name}`, reason };
+      return { ...answer(endpoint), allowed: true, rule: `service ${service.name}`, reason };
     }
-    const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));
+    const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(endpoint));
     const policy = new NetworkPolicy([...(credential ? [credential.place] : []), ...networkOf({ value }).allow]);
-    return decided(policy, asked, credential && `the credential ${credential.name}, which is added outside`);
+    return decided(policy, endpoint, credential && `the credential ${credential.name}, which is added outside`);
   }
 
-  /** Refused hosts that a rule would have opened, each once, in the order in which the current start asked for them. */
+  /** Refused hosts that a rule would have opened, each once, in the order of the first attempts since the current start. */
   async refusedBy({ id, spec, status }: Sandbox): Promise<string[]> {
     if ((spec.network ?? noNetwork).allow.length === 0) return [];
     const places = new Set<string>();
@@ -149,7 +149,7 @@ export class UserNetworks {
   }
 
   /** Records the port and opens it; if it cannot be opened, it is not recorded. */
-  async addPort(name: string, asked: PortRequest): Promise<PortView> {
+  async addPort(name: string, request: PortRequest): Promise<PortView> {
     const row = await this.#parts.sandboxes.current(name);
     const network = networkOf(row);
     if (network.ports.length >= maxPorts) {
@@ -157,7 +157,7 @@ export class UserNetworks {
         hint: `Remove one with: carrel port rm ${name} PORT`,
       });
     }
-    return this.#parts.hostPorts.use(asked, async (added) => {
+    return this.#parts.hostPorts.use(request, async (added) => {
       await this.#write(row, { ...network, ports: [...network.ports, added] });
       return added;
     });
@@ -209,14 +209,14 @@ export class UserNetworks {
   }
 }
 
-async function decided(policy: NetworkPolicy, asked: Endpoint, by?: string): Promise<ExplainView> {
+async function decided(policy: NetworkPolicy, endpoint: Endpoint, by?: string): Promise<ExplainView> {
   try {
-    const { rule, addresses } = await resolveAllowed(policy, asked, systemLookUp);
+    const { rule, addresses } = await resolveAllowed(policy, endpoint, systemLookUp);
     const reason = `allowed by ${by ?? `the rule ${rule}`}`;
-    return { ...answer(asked), allowed: true, rule, reason, addresses: addresses.map(({ text }) => text) };
+    return { ...answer(endpoint), allowed: true, rule, reason, addresses: addresses.map(({ text }) => text) };
   } catch (error) {
     if (!(error instanceof RefusedAttempt)) throw error;
-    return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
+    return { ...answer(endpoint), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
   }
 }
 
@@ -224,8 +224,8 @@ function networkOf({ value }: { readonly value: Sandbox }): NetworkSpec {
   return value.spec.network ?? noNetwork;
 }
 
-function answer(asked: Endpoint): Pick<ExplainView, 'asked' | 'refusal' | 'addresses'> {
-  return { asked: endpointText(asked), refusal: null, addresses: [] };
+function answer(endpoint: Endpoint): Pick<ExplainView, 'asked' | 'refusal' | 'addresses'> {
+  return { asked: endpointText(endpoint), refusal: null, addresses: [] };
 }
 
 function noRule(name: string, rule: string, { allow }: NetworkSpec): Fault {

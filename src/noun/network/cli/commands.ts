@@ -27,8 +27,8 @@ async function changeRules(
 ): Promise<void> {
   const path = { name: checkSandboxName(name!) };
   const body = { [change]: rules.map(canonicalRule) };
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/network', { path, body });
-  const { allow } = await printAnswer(context, asked, (view) => view.allow.map(plain));
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/network', { path, body });
+  const { allow } = await printAnswer(context, answer, (view) => view.allow.map(plain));
   if (allow.length === 0) context.out.note(`${path.name} has no rules now, so it may connect to no host`);
 }
 
@@ -54,8 +54,8 @@ export async function portAdd(context: Context, { args, options }: Invocation<Op
 }
 
 export async function portLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/ports');
-  await printAnswer(context, asked, (ports) => portListing(ports, context.out), {
+  const answer = connect(context).call('GET /v1/ports');
+  await printAnswer(context, answer, (ports) => portListing(ports, context.out), {
     empty: 'no ports; add one with: carrel port add NAME PORT',
   });
 }
@@ -72,6 +72,6 @@ export function portListing(ports: readonly PortRow[], out: Output): string[] {
 
 export async function portRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/ports/remove', { path, body: parsePorts(args[1]!) });
-  await printAnswer(context, asked, (removed) => removed.map(({ hostPort }) => String(hostPort)));
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/ports/remove', { path, body: parsePorts(args[1]!) });
+  await printAnswer(context, answer, (removed) => removed.map(({ hostPort }) => String(hostPort)));
 }

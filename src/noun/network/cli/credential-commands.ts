@@ -28,8 +28,8 @@ export async function credentialAdd(context: Context, { args, options }: Invocat
 }
 
 export async function credentialLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/credentials');
-  await printAnswer(context, asked, credentialListing, {
+  const answer = connect(context).call('GET /v1/credentials');
+  await printAnswer(context, answer, credentialListing, {
     empty: 'no credentials; add one with: carrel credential add NAME --preset PRESET --secret SECRET',
   });
 }
@@ -55,6 +55,6 @@ export function credentialListing(credentials: readonly CredentialView[], now?: 
 
 export async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkCredentialName(args[0]!) };
-  const asked = connect(context).call('DELETE /v1/credentials/{name}', { path });
-  await printAnswer(context, asked, (view) => plain(view.name));
+  const answer = connect(context).call('DELETE /v1/credentials/{name}', { path });
+  await printAnswer(context, answer, (view) => plain(view.name));
 }

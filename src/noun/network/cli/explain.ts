@@ -12,15 +12,18 @@ const httpsPort = 443;
 export async function netExplain(context: Context, { args }: Invocation): Promise<void> {
   if (args[1] === undefined) return explainDefault(context, args[0]!);
   const path = { name: checkSandboxName(args[0]!) };
-  const asked = endpointText(parseEndpoint(args[1], httpsPort));
-  const answer = connect(context).call('POST /v1/sandboxes/{name}/network/explain', { path, body: { asked } });
+  const endpoint = endpointText(parseEndpoint(args[1], httpsPort));
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/network/explain', {
+    path,
+    body: { asked: endpoint },
+  });
   await printAnswer(context, answer, (view) => explanation(view, path.name, context.out));
 }
 
 /** Explains the default rules when no sandbox is named. */
 async function explainDefault(context: Context, place: string): Promise<void> {
-  const asked = endpointText(parseEndpoint(place, httpsPort));
-  const answer = connect(context).call('POST /v1/network/explain', { body: { asked } });
+  const endpoint = endpointText(parseEndpoint(place, httpsPort));
+  const answer = connect(context).call('POST /v1/network/explain', { body: { asked: endpoint } });
   await printAnswer(context, answer, (view) => defaultExplanation(view, context.out));
 }
 

@@ -12,7 +12,7 @@ import { attemptLine, type NetworkLogLine } from './log.ts';
 
 interface Refused {
   readonly name: string;
-  readonly asked: string;
+  readonly endpoint: string;
 }
 
 const interrupt = '\u0003';
@@ -39,11 +39,11 @@ async function running(client: Client): Promise<string[]> {
 }
 
 async function followOne({ out, json }: Context, client: Client, name: string, keys: Keys | null): Promise<void> {
-  const asked = { path: { name }, query: { follow: true, tail: 0 } };
-  for await (const line of client.sent<NetworkLogLine>('GET /v1/sandboxes/{name}/network/log', asked)) {
+  const request = { path: { name }, query: { follow: true, tail: 0 } };
+  for await (const line of client.sent<NetworkLogLine>('GET /v1/sandboxes/{name}/network/log', request)) {
     if (json) out.document({ sandbox: name, ...line }, 0);
     else if (line.decision !== undefined) out.print(`${plain(name)}  ${attemptLine(line, out)}`);
-    if (isForRules(line)) keys?.offer({ name, asked: line.asked! });
+    if (isForRules(line)) keys?.offer({ name, endpoint: line.asked! });
   }
 }
 
@@ -93,9 +93,9 @@ class Keys {
     this.#last = null;
     if (last === null) return this.#out.say('nothing was refused that a rule could allow');
     try {
-      const { name, asked } = last;
-      await this.#client.call('POST /v1/sandboxes/{name}/network', { path: { name }, body: { allow: [asked] } });
-      this.#out.say(`allowed ${plain(asked)} for ${plain(name)}`);
+      const { name, endpoint } = last;
+      await this.#client.call('POST /v1/sandboxes/{name}/network', { path: { name }, body: { allow: [endpoint] } });
+      this.#out.say(`allowed ${plain(endpoint)} for ${plain(name)}`);
     } catch (error) {
       this.#out.warn(asFault(error).message);
     }

@@ -73,11 +73,11 @@ export interface CredentialCall {
   /** The target if it is the host of a credential. Null: a service, without TLS. */
   readonly credential: CredentialKey | null;
   /**
-   * The connection of the client inside, from its first byte on: HTTP at the base URL, TLS if `asked` names the host.
+   * The connection of the client inside, from its first byte on: HTTP at the base URL, TLS if `endpoint` names the host.
    */
   readonly socket: Socket;
   /** The endpoint that the client requested of the proxy; null at the base URL. */
-  readonly asked: Endpoint | null;
+  readonly endpoint: Endpoint | null;
   /** Returns the headers that pass; undefined: the client's own headers pass, with the header of the target. */
   headers?(received: Headers): string[];
   /** Connects to the target: checked, limited and recorded like any other connection. No TLS yet. */

@@ -229,11 +229,14 @@ describe('a host', () => {
       const silent = createServer().listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const door = await Door.open(to.credential(), (silent.address() as AddressInfo).port);
-      const asked = fetch(door.url);
+      const response = fetch(door.url);
       const [accepted] = (await once(silent, 'connection')) as [Socket];
       await once(accepted, 'data');
       vi.advanceTimersByTime(15_001);
-      expect([(await asked).status, await (await asked).text()]).toEqual([502, expect.stringContaining('too long')]);
+      expect([(await response).status, await (await response).text()]).toEqual([
+        502,
+        expect.stringContaining('too long'),
+      ]);
       await door.dispose();
       silent.close();
       await to.reopen({}, true);
@@ -263,13 +266,13 @@ describe('a host', () => {
   });
 
   it('that does not speak TLS gets no key, and the client gets 502', async () => {
-    const heard: Buffer[] = [];
+    const received: Buffer[] = [];
     const plain = await Door.open(to.credential(), to.port);
-    to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => heard.push(chunk)));
+    to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => received.push(chunk)));
     const response = await fetch(plain.url);
     expect(response.status).toBe(502);
     await plain.dispose();
-    expect(Buffer.concat(heard).toString('latin1')).not.toContain('the-real-one');
+    expect(Buffer.concat(received).toString('latin1')).not.toContain('the-real-one');
   });
 
   it('that cannot be reached gives 502 without the key in the message', async () => {

@@ -48,11 +48,11 @@ export function createForwarder(): Forwarder {
   });
   return {
     answer(call) {
-      const { socket, credential, asked } = call;
+      const { socket, credential, endpoint } = call;
       // An error without a listener would end the proxy; the close event is handled.
       socket.on('error', () => {});
       socket.setNoDelay();
-      const client = asked === null || credential === null ? socket : interception.open(socket, credential);
+      const client = endpoint === null || credential === null ? socket : interception.open(socket, credential);
       client.on('error', () => client.destroy());
       connections.set(client, { call, agent: new UpstreamAgent(call), open: 0 });
       server.emit('connection', client);

@@ -17,7 +17,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** The request to send; a Fault if the request must not pass. */
 export function outgoing(call: CredentialCall, request: IncomingMessage): Outgoing | Fault {
-  const { target, credential, asked } = call;
+  const { target, credential, endpoint } = call;
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
   if (credential !== null && !methods.has(method)) {
@@ -28,7 +28,7 @@ export function outgoing(call: CredentialCall, request: IncomingMessage): Outgoi
     const places = target.paths.map((path) => target.host + path).join(' and ');
     return new Fault('denied', `this credential is for ${places} alone, not for other paths`);
   }
-  if (asked !== null && !isFor(hostHeader, target)) {
+  if (endpoint !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);
   }
   const headers = call.headers?.(rawHeaders) ?? requestHeaders(rawHeaders, { ...target, host: authority(target) });

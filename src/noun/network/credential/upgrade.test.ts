@@ -16,9 +16,9 @@ describe('a WebSocket', () => {
   const handshake = `GET /live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Version: 13\r\nAuthorization: mine\r\n\r\n`;
 
   it('is opened with the header, and passed both ways', async () => {
-    let asked!: IncomingMessage;
+    let received!: IncomingMessage;
     to.service.server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-      asked = request;
+      received = request;
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\n\r\nfirst',
       );
@@ -30,7 +30,7 @@ describe('a WebSocket', () => {
     expect(all).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/);
     expect(all.toLowerCase()).toContain('sec-websocket-accept: a\r\n');
     expect(all).toMatch(/\r\n\r\nfirstgot early$/);
-    expect(asked.headers).toMatchObject({ authorization: real, upgrade: 'websocket', host });
+    expect(received.headers).toMatchObject({ authorization: real, upgrade: 'websocket', host });
   });
 
   it('that the service refuses is refused with the response of the service', async () => {

@@ -7,7 +7,7 @@ import { hostText, parseEndpoint, parseHost } from '../../../model/host.ts';
 import { printable } from '../../../model/name.ts';
 import { claimIn } from '../../agent/model/jwt.ts';
 
-/** One host that the header goes to: over TLS, or over plain HTTP if the request for the credential said `http://`. */
+/** One host that the header goes to: over TLS, or over plain HTTP if the request for the credential had `http://`. */
 export interface CredentialService {
   /** The host as `parseHost` writes it; an address without brackets. */
   readonly host: string;
@@ -299,15 +299,17 @@ export function headerValue(
     });
   }
   const { format, basicUser } = service;
-  const said = basicUser === undefined ? text : Buffer.from(`${basicUser}:${text}`).toString('base64');
-  return format.split('{}').join(said);
+  const token = basicUser === undefined ? text : Buffer.from(`${basicUser}:${text}`).toString('base64');
+  return format.split('{}').join(token);
 }
 
 /** The header with a claim of the secret; null: the service has none, or the secret has no such claim. */
 export function claimHeader({ claim }: Pick<CredentialService, 'claim'>, value: Uint8Array): [string, string] | null {
   if (claim === undefined) return null;
-  const said = claimIn(Buffer.from(value).toString('latin1').trim(), claim.path);
-  return typeof said === 'string' && isHeaderText(said) && said.length <= maxValueLength ? [claim.header, said] : null;
+  const claimValue = claimIn(Buffer.from(value).toString('latin1').trim(), claim.path);
+  return typeof claimValue === 'string' && isHeaderText(claimValue) && claimValue.length <= maxValueLength
+    ? [claim.header, claimValue]
+    : null;
 }
 
 /** Throws if two credentials are for the same host or set the same variable inside. */

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseEndpoint, parseHost } from '../../../model/host.ts';
 import { canonicalRule, NetworkPolicy, ruleClass, usableRule } from './network.ts';
 
-function decide(rules: readonly string[], asked: string) {
-  return new NetworkPolicy(rules).decide(parseEndpoint(asked));
+function decide(rules: readonly string[], text: string) {
+  return new NetworkPolicy(rules).decide(parseEndpoint(text));
 }
 
 function decideAddress(rules: readonly string[], address: string, port = 443, own: readonly string[] = []) {
@@ -62,8 +62,8 @@ describe('rules decide on a connection by name', () => {
     ['[::1]:80', '[0:0::1]:80'],
     ['127.0.0.1:80', '[::ffff:127.0.0.1]:80'],
     ['bücher.example', 'xn--bcher-kva.example:443'],
-  ])('%s allows %s', (rule, asked) => {
-    expect(decide(['other.example', rule], asked)).toEqual({ allowed: true, rule: canonicalRule(rule) });
+  ])('%s allows %s', (rule, endpoint) => {
+    expect(decide(['other.example', rule], endpoint)).toEqual({ allowed: true, rule: canonicalRule(rule) });
   });
 
   test.each([
@@ -79,8 +79,8 @@ describe('rules decide on a connection by name', () => {
     ['a.*.example.com', 'b.b.example.com:443', 'not_allowed'],
     ['192.0.2.1', '192.0.2.2:443', 'not_allowed'],
     ['localhost:80', '127.0.0.1:80', 'not_allowed'],
-  ])('%s does not allow %s', (rule, asked, refusal) => {
-    expect(decide([rule], asked)).toMatchObject({ allowed: false, refusal });
+  ])('%s does not allow %s', (rule, endpoint, refusal) => {
+    expect(decide([rule], endpoint)).toMatchObject({ allowed: false, refusal });
   });
 
   test('a refusal names the request and the nearest rule', () => {

@@ -188,14 +188,14 @@ export class NetworkPolicy {
   }
 
   /** Whether the name and port are allowed. The address is decided separately. */
-  decide(asked: Endpoint): NetworkDecision {
-    const hosts = this.#rules.filter((rule) => matches(rule, asked.host));
-    const rule = hosts.find((one) => opens(one, asked.port));
+  decide(endpoint: Endpoint): NetworkDecision {
+    const hosts = this.#rules.filter((rule) => matches(rule, endpoint.host));
+    const rule = hosts.find((one) => opens(one, endpoint.port));
     if (rule) return { allowed: true, rule: rule.text };
     const near = hosts[0];
     return near
-      ? refuse('port_not_allowed', `the rule ${near.text} is not for port ${asked.port}`, near.text)
-      : refuse('not_allowed', `no rule allows ${endpointText(asked)}`);
+      ? refuse('port_not_allowed', `the rule ${near.text} is not for port ${endpoint.port}`, near.text)
+      : refuse('not_allowed', `no rule allows ${endpointText(endpoint)}`);
   }
 
   /**
@@ -220,13 +220,13 @@ function refuse(refusal: NetworkRefusal, reason: string, rule: string | null = n
   return { allowed: false, rule, refusal, reason };
 }
 
-function opens({ port }: Rule, asked: number): boolean {
-  return port === null ? webPorts.includes(asked) : port === asked;
+function opens({ port }: Rule, requested: number): boolean {
+  return port === null ? webPorts.includes(requested) : port === requested;
 }
 
-function matches({ host }: Rule, asked: Host): boolean {
-  if (host.kind !== 'pattern') return host.kind === asked.kind && host.text === asked.text;
-  if (asked.kind !== 'name') return false;
-  const labels = asked.text.split('.');
+function matches({ host }: Rule, requested: Host): boolean {
+  if (host.kind !== 'pattern') return host.kind === requested.kind && host.text === requested.text;
+  if (requested.kind !== 'name') return false;
+  const labels = requested.text.split('.');
   return labels.length === host.labels.length && host.labels.every((one, at) => one === '*' || one === labels[at]);
 }

@@ -58,11 +58,11 @@ export class UserProjects implements Projects {
     return this.#row(id).value;
   }
 
-  add({ folder: asked, id: askedId, mode = 'bind', test, languages, image }: ProjectRequest): ProjectView {
+  add({ folder: path, id: requestedId, mode = 'bind', test, languages, image }: ProjectRequest): ProjectView {
     const { store, user, now, sandboxes } = this.#parts;
     for (const word of languages ?? []) this.#checkLanguage(word);
-    const folder = mode === 'elsewhere' ? elsewhere(asked, askedId, image) : sandboxes.project(required(asked));
-    const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
+    const folder = mode === 'elsewhere' ? elsewhere(path, requestedId, image) : sandboxes.project(required(path));
+    const id = requestedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(requestedId);
     const known = store.list('project', user);
     if (known.length >= maxPerUser) {
       throw new Fault('exhausted', `there are ${maxPerUser} projects already`, {

@@ -25,8 +25,8 @@ export async function projectAdd(context: Context, { args, options }: Invocation
 }
 
 export async function projectLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/projects');
-  await printAnswer(context, asked, projectListing, { empty: 'no projects; add one with: carrel project add DIR' });
+  const answer = connect(context).call('GET /v1/projects');
+  await printAnswer(context, answer, projectListing, { empty: 'no projects; add one with: carrel project add DIR' });
 }
 
 function projectListing(projects: readonly ProjectView[]): string[] {
@@ -41,8 +41,8 @@ function projectListing(projects: readonly ProjectView[]): string[] {
 }
 
 export async function projectShow(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('GET /v1/projects/{name}', { path: { name: args[0]! } });
-  await printAnswer(context, asked, (view) =>
+  const answer = connect(context).call('GET /v1/projects/{name}', { path: { name: args[0]! } });
+  await printAnswer(context, answer, (view) =>
     table(Object.entries(view).map(([key, value]) => [key, plain([value ?? '-'].flat().join(', '))])),
   );
 }
@@ -52,6 +52,6 @@ export async function projectRm(
   { args, options }: Invocation<{ readonly force?: boolean }>,
 ): Promise<void> {
   const query = options.force ? { force: true } : {};
-  const asked = connect(context).call('DELETE /v1/projects/{name}', { path: { name: args[0]! }, query });
-  await printAnswer(context, asked, (view) => plain(view.id));
+  const answer = connect(context).call('DELETE /v1/projects/{name}', { path: { name: args[0]! }, query });
+  await printAnswer(context, answer, (view) => plain(view.id));
 }

@@ -150,10 +150,10 @@ function credentialsOf(names: readonly string[], place: FieldPath, found: Proble
 
 function networkOf(entry: SandboxContent, defaults: FleetContent, place: FieldPath, found: Problem[]) {
   const own = entry.network !== undefined;
-  const asked = entry.network ?? defaults.network ?? null;
-  if (asked === null || asked === 'none') return asked;
-  const usable = (rule: string) => usableRule(rule, asked);
-  return [...new Set(checked(asked, [...(own ? place : []), 'network'], usable, found))];
+  const network = entry.network ?? defaults.network ?? null;
+  if (network === null || network === 'none') return network;
+  const usable = (rule: string) => usableRule(rule, network);
+  return [...new Set(checked(network, [...(own ? place : []), 'network'], usable, found))];
 }
 
 /** The parsed texts; a text that `read` refuses becomes a problem at its path. */

@@ -5,7 +5,7 @@ import { makeScratch } from '../../../kernel/home/home.ts';
 import type { Actor } from '../../../model/user.ts';
 import { type ExecScope, startIn } from '../../sandbox/app/exec.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
-import type { UserSecrets } from '../../user/app/secret/secrets.ts';
+import type { UserSecrets } from '../../user/app/secret/user-secrets.ts';
 import type { Secrets } from '../../user/secret/secret.ts';
 import { userHash } from '../../volume/model.ts';
 import type { RoomRecord } from '../model/room.ts';

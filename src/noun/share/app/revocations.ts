@@ -66,13 +66,13 @@ export class Revocations {
 
   async revoke(
     name: string,
-    asked: { consumer?: string | undefined; force?: boolean | undefined },
+    request: { consumer?: string | undefined; force?: boolean | undefined },
   ): Promise<RevokeView> {
     const { store, user } = this.#parts;
     const { id } = findShare(store, user, name);
-    const consumer = asked.consumer === undefined ? null : consumerText(parseConsumer(asked.consumer));
+    const consumer = request.consumer === undefined ? null : consumerText(parseConsumer(request.consumer));
     const { refusals, ...view } = await this.#locks.run(id, () =>
-      this.#begin(name, { consumer, force: asked.force ?? false }),
+      this.#begin(name, { consumer, force: request.force ?? false }),
     );
     if (refusals.length > 0) throw refusals.length === 1 ? refusals[0]! : several(name, refusals);
     return { name, ...view };

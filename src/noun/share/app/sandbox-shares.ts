@@ -9,7 +9,7 @@ import { printable } from '../../../model/name.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../sandbox/model.ts';
 import type { Reconciler } from '../../sandbox/reconcile/reconcile.ts';
 import { checkTarget, defaultTarget, type Share, type ShareMount, type ShareRequest } from '../model.ts';
-import type { ShareAsking, ShareGrants } from '../share.ts';
+import type { SandboxShareRequest, ShareGrants } from '../share.ts';
 import { consumerOf, keyOf, type SandboxKey } from './consumer-sandboxes.ts';
 import { findShare, isRevoking, type ShareRow } from './record.ts';
 
@@ -92,12 +92,12 @@ export class SandboxShares implements ShareGrants {
     return store.list('sandbox', owner).filter((row) => consumerOf(store, owner, consumers, keyOf(row)) !== null);
   }
 
-  mounts(owner: string, request: ShareAsking, project: string | null): ShareMount[] {
-    const { shares: asked = [], volumes = [] } = request;
+  mounts(owner: string, request: SandboxShareRequest, project: string | null): ShareMount[] {
+    const { shares: requests = [], volumes = [] } = request;
     const sandbox = { name: request.name, project };
-    const wanted = asked.map((one) => this.#asked(owner, one, sandbox));
+    const wanted = requests.map((one) => this.#requested(owner, one, sandbox));
     const rows = this.#parts.store.list('share', owner).filter(({ value }) => !value.revoking);
-    const others = rows.filter((row) => !asked.some(({ share }) => share === row.name));
+    const others = rows.filter((row) => !requests.some(({ share }) => share === row.name));
     const all = [...wanted, ...others.flatMap((row) => this.#mountFor(row, sandbox) ?? [])];
     const taken = volumes.map(({ target }) => target);
     for (const [at, { target }] of all.entries())
@@ -105,7 +105,7 @@ export class SandboxShares implements ShareGrants {
     return all;
   }
 
-  #asked(owner: string, { share, target, readonly }: ShareRequest, sandbox: SandboxKey): ShareMount {
+  #requested(owner: string, { share, target, readonly }: ShareRequest, sandbox: SandboxKey): ShareMount {
     const { id, value } = findShare(this.#parts.store, owner, share);
     if (value.revoking) throw isRevoking(share);
     const declared = this.#mountFor({ id, owner, value }, sandbox);

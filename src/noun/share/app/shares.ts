@@ -74,11 +74,11 @@ export class Shares {
     return { ...view, warnings: [...view.warnings, ...late] };
   }
 
-  async #consumer(asked: AddShareRequest['consumers'][number], { folder }: AddShareRequest): Promise<Consumer> {
-    const { kind, name, path, readonly } = asked;
-    if (!isOutside(asked)) return { kind, name, path: checkTarget(path!), readonly, uid: null };
+  async #consumer(request: AddShareRequest['consumers'][number], { folder }: AddShareRequest): Promise<Consumer> {
+    const { kind, name, path, readonly } = request;
+    if (!isOutside(request)) return { kind, name, path: checkTarget(path!), readonly, uid: null };
     requireOwner(this.#actor);
-    return { kind, name, path: path ?? folder, readonly, uid: await uidOf(asked) };
+    return { kind, name, path: path ?? folder, readonly, uid: await uidOf(request) };
   }
 
   #insert(request: AddShareRequest, consumers: readonly Consumer[]): ShareRow {

@@ -34,10 +34,10 @@ class NotVerified extends Error {
   }
 }
 
-export async function verify(parts: VerifyParts, name: string, asked: string | undefined): Promise<VerdictView[]> {
+export async function verify(parts: VerifyParts, name: string, requested: string | undefined): Promise<VerdictView[]> {
   const row = findShare(parts.store, parts.user, name);
   const all = parts.observer.consumers(row);
-  const wanted = asked === undefined ? null : consumerText(parseConsumer(asked));
+  const wanted = requested === undefined ? null : consumerText(parseConsumer(requested));
   const chosen = all.filter((one) => wanted === null || consumerText(one) === wanted);
   if (chosen.length === 0 && wanted !== null) throw noConsumer(name, wanted, all.map(consumerText));
   const probed = chosen.flatMap((consumer) => probedOf(parts, row, consumer));

@@ -39,13 +39,13 @@ export function sharesOf(
     ...{ store, now, report, observer, sandboxShares },
     rules: () => ({ home: home.home, open: open(), sockets: sockets(), account: account() }),
   });
-  const asking = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
+  const verifyParts = { store, user: actor.name, observer, engineOf, dockerSocket: () => config.dockerSocket };
   const revocations = new Revocations({ store, now, report, observer, sandboxShares, reconciler, user: actor.name });
   return {
     shares,
     grants: sandboxShares,
     revocations,
-    verifyShare: (name, consumer) => verify(asking, name, consumer),
+    verifyShare: (name, consumer) => verify(verifyParts, name, consumer),
   };
 }
 

@@ -23,8 +23,8 @@ export async function shareAdd(
   const name = checkShareName(args[0]!);
   const consumers = (options.at ?? []).map(parseConsumerRequest);
   const body = { name, ...seenFolder(absolute(args[1]!, 'FOLDER')), consumers };
-  const asked = connect(context).call('POST /v1/shares', { body });
-  warn(context, [await printAnswer(context, asked, (view) => shareListing([view]))]);
+  const answer = connect(context).call('POST /v1/shares', { body });
+  warn(context, [await printAnswer(context, answer, (view) => shareListing([view]))]);
 }
 
 /** Adds the identity of the folder as this command sees it: the daemon may not see mounts made after its start. */
@@ -34,9 +34,9 @@ function seenFolder(folder: string): { readonly folder: string; readonly seen?: 
 }
 
 export async function shareLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/shares');
+  const answer = connect(context).call('GET /v1/shares');
   const empty = 'no shares; add one with: carrel share add NAME FOLDER';
-  warn(context, await printAnswer(context, asked, shareListing, { empty }));
+  warn(context, await printAnswer(context, answer, shareListing, { empty }));
 }
 
 export async function shareRender(
@@ -46,8 +46,8 @@ export async function shareRender(
   const path = { name: checkShareName(args[0]!) };
   if (options.for === undefined)
     throw new Fault('invalid', 'share render needs --for', { hint: `There are: ${renderForms.join(', ')}` });
-  const asked = connect(context).call('GET /v1/shares/{name}/render', { path, query: { for: options.for } });
-  await printAnswer(context, asked, (view) => plainLines(view.text));
+  const answer = connect(context).call('GET /v1/shares/{name}/render', { path, query: { for: options.for } });
+  await printAnswer(context, answer, (view) => plainLines(view.text));
 }
 
 export async function shareRevoke(
@@ -57,8 +57,11 @@ export async function shareRevoke(
   const [name, typed] = args;
   const consumer = typed === undefined ? {} : { consumer: consumerText(parseConsumer(typed)) };
   const body = { ...consumer, ...(options.force ? { force: true } : {}) };
-  const asked = connect(context).call('POST /v1/shares/{name}/revoke', { path: { name: checkShareName(name!) }, body });
-  const view = await printAnswer(context, asked, ({ revoked }) => revoked.map(plain));
+  const answer = connect(context).call('POST /v1/shares/{name}/revoke', {
+    path: { name: checkShareName(name!) },
+    body,
+  });
+  const view = await printAnswer(context, answer, ({ revoked }) => revoked.map(plain));
   for (const sandbox of view.stopped) context.out.say(`stopped ${plain(sandbox)}; it had files of the share open`);
   for (const note of view.notes) context.out.say(plain(note));
 }
@@ -68,8 +71,8 @@ export async function shareVerify(context: Context, { args }: Invocation): Promi
   const [name, typed] = args;
   const body = typed === undefined ? {} : { consumer: consumerText(parseConsumer(typed)) };
   const path = { name: checkShareName(name!) };
-  const asked = connect(context).call('POST /v1/shares/{name}/verify', { path, body });
-  const verdicts = await printAnswer(context, asked, verdictListing, {
+  const answer = connect(context).call('POST /v1/shares/{name}/verify', { path, body });
+  const verdicts = await printAnswer(context, answer, verdictListing, {
     doing: `probing ${name}`,
     empty: 'it has no consumers',
   });

@@ -70,9 +70,9 @@ export class Users {
   }
 
   /** The token is shown only now. A user that was removed and is added again gets the same range of ids. */
-  add(asked: string, uid: number | null): Admission {
+  add(requestedName: string, uid: number | null): Admission {
     const { store, now } = this.#parts;
-    const name = checkUserName(asked);
+    const name = checkUserName(requestedName);
     if (this.find(name)) {
       throw new Fault('conflict', `a user ${name} exists already`, {
         hint: `For a new token: carrel user token ${name}`,

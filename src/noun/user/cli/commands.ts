@@ -12,8 +12,8 @@ import { type AccountOptions, uidOf } from './account.ts';
 export async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
   const name = checkUserName(invocation.args[0]!);
   const uid = await uidOf(invocation.options);
-  const asked = connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });
-  const { socket } = await printAnswer(context, asked, ({ token }) => plain(token));
+  const answer = connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });
+  const { socket } = await printAnswer(context, answer, ({ token }) => plain(token));
   if (context.json) return;
   for (const line of instructions(name, await sharing(context, socket), context.home)) context.out.say(line);
 }
@@ -61,14 +61,14 @@ export function userListing(users: readonly UserView[], now?: number): string[] 
 
 export async function userToken(context: Context, { args }: Invocation): Promise<void> {
   const body = args[0] === undefined ? {} : { name: checkUserName(args[0]) };
-  const asked = connect(context).call('POST /v1/users/token', { body });
-  const { user } = await printAnswer(context, asked, ({ token }) => plain(token));
+  const answer = connect(context).call('POST /v1/users/token', { body });
+  const { user } = await printAnswer(context, answer, ({ token }) => plain(token));
   context.out.say(
     `This is the new token of ${plain(user.name)} and is shown only once; the old one is no longer valid.`,
   );
 }
 
 export async function userRm(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('DELETE /v1/users/{name}', { path: { name: checkUserName(args[0]!) } });
-  await printAnswer(context, asked, (view) => plain(view.name));
+  const answer = connect(context).call('DELETE /v1/users/{name}', { path: { name: checkUserName(args[0]!) } });
+  await printAnswer(context, answer, (view) => plain(view.name));
 }

@@ -26,8 +26,8 @@ async function readValue({ out }: Context, name: string, file: string | undefine
 }
 
 export async function secretLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/secrets');
-  await printAnswer(context, asked, secretListing, { empty: 'no secrets; keep one with: carrel secret set NAME' });
+  const answer = connect(context).call('GET /v1/secrets');
+  await printAnswer(context, answer, secretListing, { empty: 'no secrets; keep one with: carrel secret set NAME' });
 }
 
 export function secretListing(secrets: readonly SecretView[], now?: number): string[] {

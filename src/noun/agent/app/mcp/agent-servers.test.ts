@@ -33,9 +33,9 @@ const listed = (box = sandbox()) => servers.of(box).servers.map(({ name, from })
 test('servers come from the grants, the home, the plugins of the owner and the project', () => {
   put('volumes/home-ann', { mine: { command: 'm' }, both: { command: 'm' } });
   put('plugins', { base: { command: 'b' }, both: { command: 'b' } });
-  put('project', { theirs: { command: 't' }, memory: { command: 'evil' } });
+  put('project', { other: { command: 't' }, memory: { command: 'evil' } });
   expect(listed()).toEqual([
-    ...['memory of carrel', 'mine of home', 'both of home', 'base of base-plugins', 'theirs of project'],
+    ...['memory of carrel', 'mine of home', 'both of home', 'base of base-plugins', 'other of project'],
   ]);
   expect(listed(sandbox({ project: null, memoryScopes: [] }))).toEqual([
     ...['mine of home', 'both of home', 'base of base-plugins'],

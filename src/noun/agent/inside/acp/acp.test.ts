@@ -26,12 +26,12 @@ describe('a session', () => {
   const required = new RpcError(-32_000, 'log in');
 
   test('is opened again after the agent was authenticated', async () => {
-    const asked: unknown[] = [];
-    const request = async (...args: unknown[]) => void asked.push(args);
+    const calls: unknown[] = [];
+    const request = async (...args: unknown[]) => void calls.push(args);
     const attempts = [Promise.reject(required), Promise.resolve('opened')];
     const agent = { can: {}, authMethods: [{ id: 'login' }, { id: 'api-key' }] };
     expect(await openAuthenticated({ request }, spec, agent, () => attempts.shift()!)).toBe('opened');
-    expect(asked).toEqual([['authenticate', { methodId: 'api-key' }]]);
+    expect(calls).toEqual([['authenticate', { methodId: 'api-key' }]]);
   });
 
   test('is not opened again after another error', async () => {

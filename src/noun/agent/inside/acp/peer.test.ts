@@ -17,11 +17,11 @@ test('a request that could not be written counts as unsent, even if the end of t
     const input = new PassThrough();
     let fail = (_: Error | null) => {};
     const peer = new AcpPeer(input, outputTo(new Promise((resolve) => (fail = resolve))), handlers);
-    const asked = peer.request('session/prompt', {});
+    const answer = peer.request('session/prompt', {});
     if (isSeenFirst) await new Promise((resolve) => input.end(resolve));
     if (isSeenFirst) await peer.closed;
     fail(broken);
-    await expect(asked).rejects.toMatchObject({ name: 'AgentLost', isUnsent: true });
+    await expect(answer).rejects.toMatchObject({ name: 'AgentLost', isUnsent: true });
     input.end();
     await peer.closed;
     await expect(peer.request('session/prompt', {})).rejects.toMatchObject({ isUnsent: true });
@@ -31,9 +31,9 @@ test('a request that could not be written counts as unsent, even if the end of t
 test('a request that was written before the agent ended does not count as unsent', async () => {
   const input = new PassThrough();
   const peer = new AcpPeer(input, outputTo(Promise.resolve(null)), handlers);
-  const asked = peer.request('session/prompt', {});
+  const answer = peer.request('session/prompt', {});
   input.end();
-  await expect(asked).rejects.toMatchObject({ name: 'AgentLost', isUnsent: false });
+  await expect(answer).rejects.toMatchObject({ name: 'AgentLost', isUnsent: false });
 });
 
 /** A peer whose agent is the test: it sends text, and reads the messages of the peer. */
@@ -73,34 +73,34 @@ test('a request whose handler fails is answered with -32603', async () => {
 
 test('lines that are no messages, and answers to no request, are skipped', async () => {
   const { peer, end } = peerOf();
-  const asked = peer.request('initialize', {});
+  const answer = peer.request('initialize', {});
   const late = ['{"id":99,"result":1}', '{"id":"1","result":1}', '{"id":null,"error":{"code":-32700,"message":"x"}}'];
   const lines = ['this is not JSON', '', '[]', 'null', '7', '{}', ...late, '{"id":1,"result":"first"}'];
   await end([...lines, '{"id":1,"result":"second"}', ''].join('\r\n'));
-  expect(await asked).toBe('first');
+  expect(await answer).toBe('first');
 });
 
 test('the last line of an agent counts without its line break', async () => {
   const { peer, end } = peerOf();
-  const asked = peer.request('initialize', {});
+  const answer = peer.request('initialize', {});
   await end('{"id":1,"result":"done"}');
-  expect(await asked).toBe('done');
+  expect(await answer).toBe('done');
 });
 
 test('messages may arrive byte by byte, and several in one chunk', async () => {
   const { peer, input, end } = peerOf();
-  const asked = ['one', 'two', 'three'].map((method) => peer.request(method, {}));
+  const answers = ['one', 'two', 'three'].map((method) => peer.request(method, {}));
   for (const byte of Buffer.from('{"id":1,"result":"\u20ac"}\n{"id"')) input.write(Buffer.of(byte));
   await end(':2,"result":2}\n{"id":3,"result":3}\n');
-  expect(await Promise.all(asked)).toEqual(['\u20ac', 2, 3]);
+  expect(await Promise.all(answers)).toEqual(['\u20ac', 2, 3]);
 });
 
 test('an error of the agent has its code and its details, whatever their shape', async () => {
   const { peer, end } = peerOf();
-  const asked = ['one', 'two'].map((method) => peer.request(method, {}).catch((error: unknown) => error));
+  const answers = ['one', 'two'].map((method) => peer.request(method, {}).catch((error: unknown) => error));
   const error = { code: -32_000, message: 'no', data: { details: 'log in' } };
   await end(`${JSON.stringify({ id: 1, error })}\n{"id":2,"error":true}\n`);
-  expect(await Promise.all(asked)).toMatchObject([
+  expect(await Promise.all(answers)).toMatchObject([
     { name: 'RpcError', code: -32_000, message: 'no: log in' },
     { name: 'RpcError', message: 'the agent answered with an error' },
   ]);
@@ -111,10 +111,10 @@ test.each([
   ['brackets', 1, Buffer.concat([Buffer.alloc(200_000, '['), Buffer.from('\n')]), 'a message that is too large'],
 ])('an agent that sends %s is lost, with its open requests', async (_, count, chunk, reason) => {
   const { peer, input, end } = peerOf();
-  const asked = peer.request('session/prompt', {}).catch((error: unknown) => error);
+  const answer = peer.request('session/prompt', {}).catch((error: unknown) => error);
   for (let n = 0; n < count; n += 1) input.write(chunk);
   expect(String(await end())).toContain(reason);
-  expect(await asked).toMatchObject({ name: 'AgentLost', isUnsent: false });
+  expect(await answer).toMatchObject({ name: 'AgentLost', isUnsent: false });
 });
 
 test('at most 200 requests of an agent are open', async () => {

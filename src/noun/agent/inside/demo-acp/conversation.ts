@@ -23,7 +23,7 @@ export class Conversation {
   readonly id: string;
   readonly cwd: string;
   readonly canElicit: boolean;
-  readonly said: ConversationMessage[];
+  readonly messages: ConversationMessage[];
   mode = 'ask';
   model = 'words';
   /** The user allowed writing for the rest of the session. */
@@ -37,7 +37,7 @@ export class Conversation {
     this.cwd = cwd;
     this.canElicit = canElicit;
     const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-    this.said = lines.map((line) => JSON.parse(line) as ConversationMessage);
+    this.messages = lines.map((line) => JSON.parse(line) as ConversationMessage);
   }
 
   /** The answer to `session/new`, `session/load`, `session/resume` and `session/fork`. */
@@ -61,9 +61,9 @@ export class Conversation {
     this.model = model;
   }
 
-  remember(said: ConversationMessage): void {
-    this.said.push(said);
-    appendFileSync(this.#file, `${JSON.stringify(said)}\n`);
+  remember(message: ConversationMessage): void {
+    this.messages.push(message);
+    appendFileSync(this.#file, `${JSON.stringify(message)}\n`);
   }
 
   /** Starts a turn and returns its cancel signal. */

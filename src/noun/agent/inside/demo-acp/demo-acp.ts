@@ -23,7 +23,7 @@ const peer = new DemoPeer(process.stdin, process.stdout, {
   'session/new': ({ cwd }) => conversations.create(String(cwd)).settings,
   'session/load': async ({ sessionId, cwd }) => {
     const conversation = conversations.load(String(sessionId), String(cwd));
-    for (const { role, text } of conversation.said) {
+    for (const { role, text } of conversation.messages) {
       const sessionUpdate = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
       await peer.update(conversation.id, { sessionUpdate, content: { type: 'text', text } });
     }

@@ -60,8 +60,8 @@ async function obey(turn: DemoTurn, prompt: string): Promise<string | undefined>
   return done(turn.say(help));
 }
 
-async function done(saying: Promise<void>): Promise<undefined> {
-  await saying;
+async function done(sent: Promise<void>): Promise<undefined> {
+  await sent;
 }
 
 async function listFiles(turn: DemoTurn, folder = '.'): Promise<undefined> {
@@ -151,7 +151,7 @@ async function think(turn: DemoTurn, text: string): Promise<undefined> {
 }
 
 async function recall(turn: DemoTurn): Promise<undefined> {
-  const prompts = turn.conversation.said.filter(({ role }) => role === 'user').map(({ text }) => text);
+  const prompts = turn.conversation.messages.filter(({ role }) => role === 'user').map(({ text }) => text);
   await turn.say(prompts.join('\n'));
 }
 

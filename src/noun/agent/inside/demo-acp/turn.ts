@@ -47,7 +47,7 @@ export class DemoTurn {
   /** Reports a new tool call and returns its id. */
   async begin(kind: string, title: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
     this.#calls += 1;
-    const toolCallId = `call-${this.conversation.said.length}-${this.#calls}`;
+    const toolCallId = `call-${this.conversation.messages.length}-${this.#calls}`;
     await this.update({ sessionUpdate: 'tool_call', toolCallId, kind, title, status: 'pending', ...more });
     return toolCallId;
   }
@@ -74,8 +74,8 @@ export class DemoTurn {
     const field = { type: 'string', title: 'Answer', ...(choices.length > 0 ? { enum: choices } : {}) };
     const requestedSchema = { type: 'object', properties: { answer: field }, required: ['answer'] };
     const params = { sessionId: this.conversation.id, mode: 'form', message, requestedSchema };
-    const given = await this.#peer.request('elicitation/create', params, this.signal);
-    const { action, content } = given as { action: string; content?: { answer?: unknown } };
+    const response = await this.#peer.request('elicitation/create', params, this.signal);
+    const { action, content } = response as { action: string; content?: { answer?: unknown } };
     return action === 'accept' ? String(content?.answer ?? '') : null;
   }
 }

@@ -2,4 +2,4 @@
 import { configure } from './configure.ts';
 import { mcpList } from './list.ts';
 
-configure(process.env.HOME ?? '/home/agent', mcpList(), (said) => console.error(`carrel: ${said}`));
+configure(process.env.HOME ?? '/home/agent', mcpList(), (text) => console.error(`carrel: ${text}`));

@@ -10,7 +10,7 @@ import { declare, definedDetail, named } from '../../../../kernel/server/route.t
 import { path, section } from '../../../../kernel/settings/section.ts';
 import { Fault } from '../../../../model/fault.ts';
 import * as shape from '../../api/credential.ts';
-import type { UserCredentials } from './credentials.ts';
+import type { UserCredentials } from './user-credentials.ts';
 
 export interface CredentialScope {
   readonly credentials: UserCredentials;

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createMemoryStore } from '../../../../../test/fakes/store/memory.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
-import { UserCredentials } from './credentials.ts';
 import { credentialHeaders } from './header.ts';
+import { UserCredentials } from './user-credentials.ts';
 
 const secrets = { read: (user: string) => Buffer.from(`key of ${user}`) };
 let headersFor: ReturnType<typeof credentialHeaders>;

@@ -4,7 +4,7 @@ import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { Secrets } from '../../../user/secret/secret.ts';
 import { headerValue } from '../../model/credential.ts';
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from './user-credentials.ts';
 
 interface Destination {
   readonly url: string;
@@ -24,10 +24,10 @@ export function credentialHeaders({ store, owner, secrets }: HeaderParts) {
     if (credential === null) return {};
     const { hostname, port, protocol } = new URL(url);
     const isPlain = protocol === 'http:';
-    const asked = port === '' ? (isPlain ? 80 : 443) : Number(port);
+    const requestedPort = port === '' ? (isPlain ? 80 : 443) : Number(port);
     const found = credentialsOf(store, owner).find(({ name }) => name === credential);
     const service = found?.services.find(
-      (one) => one.host === hostname && one.port === asked && (one.scheme === 'http') === isPlain,
+      (one) => one.host === hostname && one.port === requestedPort && (one.scheme === 'http') === isPlain,
     );
     if (found === undefined || service === undefined) {
       throw new Fault('denied', `the credential ${credential} is not for ${url}`, {

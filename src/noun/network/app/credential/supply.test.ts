@@ -9,8 +9,8 @@ import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import { launchAdditions } from '../../../sandbox/launch/launch.ts';
 import { initialStatus, type Sandbox } from '../../../sandbox/model.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
-import { UserCredentials } from './credentials.ts';
 import { CredentialSupply } from './supply.ts';
+import { UserCredentials } from './user-credentials.ts';
 
 const now = () => '2026-01-01T00:00:00.000Z';
 let folder: string;

@@ -24,7 +24,7 @@ import {
   maxCredentials,
 } from '../../model/credential.ts';
 import { insidePorts } from '../../network.ts';
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from './user-credentials.ts';
 
 export interface SupplyParts {
   readonly home: Pick<Home, 'home' | 'sandbox'>;

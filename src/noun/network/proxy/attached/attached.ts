@@ -70,7 +70,7 @@ export class Attached {
     this.#policy = new NetworkPolicy(attachment.allow);
     this.meter.change(attachment.limits);
     for (const [attempt, rules] of this.#attempts) {
-      if (attempt.asked !== null && !rules(this).decide(attempt.asked).allowed) this.#cut(attempt, notAllowed);
+      if (attempt.endpoint !== null && !rules(this).decide(attempt.endpoint).allowed) this.#cut(attempt, notAllowed);
     }
     if (this.meter.isSpent) this.#spent();
   }
@@ -109,24 +109,24 @@ export class Attached {
   }
 
   /** Checks, connects and records an attempt. Throws `RefusedAttempt`. */
-  async dial(attempt: Attempt, asked: Endpoint, rules: Rules = ownRules): Promise<Socket> {
+  async dial(attempt: Attempt, endpoint: Endpoint, rules: Rules = ownRules): Promise<Socket> {
     const stop = new AbortController();
-    attempt.asked = asked;
+    attempt.endpoint = endpoint;
     attempt.cut = () => stop.abort();
     this.#attempts.set(attempt, rules);
     if (this.meter.isSpent)
       throw new RefusedAttempt('limit', 'the sandbox has reached its limit of bytes sent and received');
     const { connectMs } = this.#attachment.limits;
-    const { rule, addresses } = await resolveAllowed(rules(this), asked, (name) => this.#look(name, connectMs));
-    const socket = await dialOne(asked, addresses, connectMs, stop.signal).catch((error: unknown) => {
-      attempt.allow(asked, rule, addresses[0]!.text);
+    const { rule, addresses } = await resolveAllowed(rules(this), endpoint, (name) => this.#look(name, connectMs));
+    const socket = await dialOne(endpoint, addresses, connectMs, stop.signal).catch((error: unknown) => {
+      attempt.allow(endpoint, rule, addresses[0]!.text);
       throw error;
     });
     try {
       // The rules may have changed since they were checked.
-      if (this.#isGone || !rules(this).decide(asked).allowed)
+      if (this.#isGone || !rules(this).decide(endpoint).allowed)
         throw new RefusedAttempt('not_allowed', 'it is not allowed any more');
-      attempt.allow(asked, rule, socket.remoteAddress ?? addresses[0]!.text);
+      attempt.allow(endpoint, rule, socket.remoteAddress ?? addresses[0]!.text);
       return socket;
     } catch (error) {
       socket.destroy();

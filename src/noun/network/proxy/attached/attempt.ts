@@ -10,7 +10,7 @@ export class Attempt {
   readonly id: string;
   readonly via: ConnectionVia;
   /** The requested endpoint; null until it is known. */
-  asked: Endpoint | null = null;
+  endpoint: Endpoint | null = null;
   /** Closes the connections of the attempt. */
   cut: (() => void) | null = null;
   readonly #write: (line: RecordLine) => void;
@@ -44,13 +44,13 @@ export class Attempt {
   }
 
   /** Records that the attempt is allowed. Throws if that fails: then the attempt must not go on. */
-  allow(asked: Endpoint, rule: string, address: string): void {
-    this.asked = asked;
+  allow(endpoint: Endpoint, rule: string, address: string): void {
+    this.endpoint = endpoint;
     this.#write({
       at: new Date().toISOString(),
       attempt: this.id,
       via: this.via,
-      asked: endpointText(asked),
+      asked: endpointText(endpoint),
       decision: 'allow',
       rule,
       address,
@@ -70,7 +70,7 @@ export class Attempt {
     this.#note({
       ...this.#outcome(message),
       via: this.via,
-      asked: this.asked ? endpointText(this.asked) : text,
+      asked: this.endpoint ? endpointText(this.endpoint) : text,
       decision: 'refuse',
       rule,
       address: null,

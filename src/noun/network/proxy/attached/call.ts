@@ -9,9 +9,9 @@ import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 
 /** The credential for that host if it is reached over TLS, which a client inside begins. */
-export function interceptedBy({ attachment }: Attached, asked: Endpoint): CredentialKey | null {
+export function interceptedBy({ attachment }: Attached, endpoint: Endpoint): CredentialKey | null {
   const isMeant = (one: CredentialKey) =>
-    one.scheme === undefined && endpointText(endpointOf(one)) === endpointText(asked);
+    one.scheme === undefined && endpointText(endpointOf(one)) === endpointText(endpoint);
   return attachment.credentials.find(isMeant) ?? null;
 }
 
@@ -19,7 +19,7 @@ export function credentialCall(
   attached: Attached,
   credential: CredentialKey,
   socket: Socket,
-  asked: Endpoint | null,
+  endpoint: Endpoint | null,
 ): CredentialCall {
   const current = () => attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
   return {
@@ -30,7 +30,7 @@ export function credentialCall(
       return current();
     },
     socket,
-    asked,
+    endpoint,
     dial: () => dialFor(attached, credential, socket),
     counted: limited(attached),
   };

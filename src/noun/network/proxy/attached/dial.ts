@@ -8,15 +8,15 @@ import { withReusedBuffer } from '../relay/reused-buffer.ts';
 const nextMs = 1500;
 
 export function dialOne(
-  asked: Endpoint,
+  endpoint: Endpoint,
   addresses: readonly Address[],
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const options: NetConnectOpts = {
-      host: asked.host.text,
-      port: asked.port,
+      host: endpoint.host.text,
+      port: endpoint.port,
       allowHalfOpen: true,
       noDelay: true,
       keepAlive: true,

@@ -27,7 +27,7 @@ function get(host: string, path = '/', more: readonly string[] = []): string {
 
 describe('a plain request', () => {
   it('is passed on without the headers for the proxy', async () => {
-    const asked = get(`GOOD.test.:${upstream.port}`, '/a?b=c', [
+    const request = get(`GOOD.test.:${upstream.port}`, '/a?b=c', [
       'X-One: 1',
       'Proxy-Authorization: Basic c2VjcmV0',
       'Proxy-Connection: keep-alive',
@@ -36,7 +36,7 @@ describe('a plain request', () => {
       'TE: trailers',
       'Keep-Alive: 5',
     ]);
-    expect(await proxy.exchange(asked)).toContain('hello');
+    expect(await proxy.exchange(request)).toContain('hello');
     expect(upstream.text).toMatch(/^GET \/a\?b=c HTTP\/1\.1\r\n/);
     expect(upstream.text).toContain('X-One: 1\r\n');
     expect(upstream.text).not.toMatch(/proxy-|x-hop|keep-alive|^te:/im);

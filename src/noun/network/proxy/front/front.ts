@@ -41,9 +41,9 @@ export class Front {
       read: async () => {
         try {
           await greet(reader, socket);
-          const asked = await readRequest(reader);
-          text = endpointText(asked);
-          return asked;
+          const endpoint = await readRequest(reader);
+          text = endpointText(endpoint);
+          return endpoint;
         } finally {
           clearTimeout(late);
           reader.close();

@@ -13,7 +13,7 @@ afterEach(() => {
   open = [];
 });
 
-async function setup(answer: (socket: Socket, heard: () => string) => void) {
+async function setup(answer: (socket: Socket, received: () => string) => void) {
   const upstream = await Upstream.open(answer);
   const place = `127.0.0.1:${upstream.port}`;
   const proxy = await TestProxy.open({ allow: [place] });
@@ -25,8 +25,8 @@ async function setup(answer: (socket: Socket, heard: () => string) => void) {
 
 /** Answers each connection by the path that is requested on it. */
 async function serving(answer: (path: string, socket: Socket) => void) {
-  const upstream = await Upstream.open((socket, heard) => {
-    socket.once('data', () => answer(heard().split(' ')[1]!, socket));
+  const upstream = await Upstream.open((socket, received) => {
+    socket.once('data', () => answer(received().split(' ')[1]!, socket));
   });
   const proxy = await TestProxy.open({ allow: [`127.0.0.1:${upstream.port}`] });
   open.push(upstream, proxy);
@@ -58,9 +58,9 @@ async function drained(socket: Socket): Promise<number> {
 
 /** Answers a request for /last with `last`, and any other request with the text. */
 function answering(text: string) {
-  return (socket: Socket, heard: () => string) => {
+  return (socket: Socket, received: () => string) => {
     socket.once('data', () => {
-      const isLast = heard().startsWith('GET /last');
+      const isLast = received().startsWith('GET /last');
       socket.write(isLast ? 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast' : text);
     });
   };
@@ -100,9 +100,9 @@ describe('an answer', () => {
   ])(
     'that begins before the request has ended arrives completely when the server %s, and the next request is answered',
     async (_, then) => {
-      const { proxy, ask } = await setup((socket, heard) => {
+      const { proxy, ask } = await setup((socket, received) => {
         socket.once('data', () => {
-          if (heard().startsWith('GET /last')) {
+          if (received().startsWith('GET /last')) {
             socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast');
             return;
           }
@@ -111,17 +111,17 @@ describe('an answer', () => {
         });
       });
       const socket = proxy.connect();
-      let heard = '';
+      let received = '';
       socket.on('data', (chunk) => {
-        heard += chunk;
+        received += chunk;
       });
       socket.write(ask('POST', '/', `Content-Length: ${16 * MiB}`));
       socket.write(Buffer.alloc(MiB));
-      await soon(() => expect(heard).toMatch(/413(.|\r\n)*too large$/));
+      await soon(() => expect(received).toMatch(/413(.|\r\n)*too large$/));
       socket.write(Buffer.alloc(15 * MiB));
       socket.write(ask('GET', '/last', 'Connection: close'));
       await once(socket, 'end');
-      expect(heard).toMatch(/too large(.|\r\n)*200 OK(.|\r\n)*last$/);
+      expect(received).toMatch(/too large(.|\r\n)*200 OK(.|\r\n)*last$/);
       socket.destroy();
     },
   );
@@ -241,11 +241,11 @@ describe('a large body', () => {
     });
     const client = proxy.connect();
     client.write(ask('GET', '/'));
-    let heard = '';
+    let received = '';
     client.on('data', (chunk) => {
-      heard += chunk;
+      received += chunk;
     });
-    await soon(() => expect(heard).toMatch(/6\r\nfirst\n\r\n$/));
+    await soon(() => expect(received).toMatch(/6\r\nfirst\n\r\n$/));
     client.destroy();
   });
 });
@@ -255,9 +255,9 @@ describe('a request for a WebSocket', () => {
 
   it('opens the connection when the server agrees, also for bytes that the client sent too early', async () => {
     const agreed = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nwelcome';
-    const { proxy, ask } = await setup((socket, heard) => {
+    const { proxy, ask } = await setup((socket, received) => {
       socket.once('data', () => socket.write(agreed));
-      socket.on('data', () => heard().endsWith('early') && socket.end(', goodbye'));
+      socket.on('data', () => received().endsWith('early') && socket.end(', goodbye'));
     });
     expect(await proxy.exchange(`${ask('GET', '/', ...upgrade)}early`)).toMatch(
       /^HTTP\/1\.1 101 (.|\r\n)*\r\n\r\nwelcome, goodbye$/,

@@ -18,7 +18,7 @@ export function agentApiCall(client: Socket, meter: Meter, dial: () => Promise<S
   const host = '127.0.0.1';
   return {
     target: { name: 'the agent API', host, port: agentApiPort, header, value: '', drops: [] },
-    ...{ credential: null, socket: client, asked: null, dial },
+    ...{ credential: null, socket: client, endpoint: null, dial },
     headers: withHashedToken,
     counted: (way) => counted({ meter, onBytes: () => {} }, way),
   };

@@ -87,10 +87,10 @@ it('an HTTP service gets the caller in each request, and no caller header that t
   const head = ['GET /a HTTP/1.1', 'Host: x', 'Connection: keep-alive, X-Carrel-Caller', ...lines, '', ''];
   socket.write(head.join('\r\n'));
   await soon(() => expect(heard()).toContain('\r\n\r\n'));
-  const said = heard()
+  const callers = heard()
     .split('\r\n')
     .filter((line) => /carrel.caller/i.test(line));
-  expect(said).toEqual(['x-carrel-caller: {"id":"0123456789abcdef","name":"box","user":"ann"}']);
+  expect(callers).toEqual(['x-carrel-caller: {"id":"0123456789abcdef","name":"box","user":"ann"}']);
   expect((await proxy.record())[0]).toMatchObject({ via: 'service', decision: 'allow', rule: 'service hub' });
 });
 
@@ -105,8 +105,8 @@ it('a service that does not answer is recorded as such, and its address is not s
   close.push(() => door.close());
   const socket = connect((door.address() as { port: number }).port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  const said = await text(socket);
-  expect(said).toContain('the service does not answer (ENOENT)');
-  expect(said).not.toContain(folder);
+  const answer = await text(socket);
+  expect(answer).toContain('the service does not answer (ENOENT)');
+  expect(answer).not.toContain(folder);
   expect((await proxy.record())[1]).toMatchObject({ reason: 'the service does not answer (ENOENT)' });
 });

@@ -79,7 +79,7 @@ function serviceCall(attached: Attached, service: DeclaredService, client: Socke
     },
     credential: null,
     socket: client,
-    asked: null,
+    endpoint: null,
     dial: () => dialFor(attached, service, client),
     counted: limited(attached),
   };

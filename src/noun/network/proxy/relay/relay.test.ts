@@ -56,12 +56,12 @@ async function read(socket: Socket): Promise<string> {
 describe('relayed data', () => {
   it('arrives whole on each connection, both ways at once, however slowly it is read, and is counted to the byte', async () => {
     const down = [randomBytes(24 * MiB), randomBytes(9 * MiB + 1), randomBytes(70_001)];
-    const heard: Promise<string>[] = [];
+    const received: Promise<string>[] = [];
     const { proxy, place } = await setup((socket) => {
       socket.removeAllListeners('data').pause();
-      heard.push(read(socket));
+      received.push(read(socket));
       // The server sends first, so that the proxy relays the data and does not parse it.
-      socket.end(down[heard.length - 1]!);
+      socket.end(down[received.length - 1]!);
     });
     const up = [randomBytes(11 * MiB), randomBytes(24 * MiB), randomBytes(100)];
     const got = [];
@@ -71,7 +71,7 @@ describe('relayed data', () => {
       socket.end(bytes);
     }
     expect(await Promise.all(got)).toEqual(down.map(sumOf));
-    expect(await Promise.all(heard)).toEqual(up.map(sumOf));
+    expect(await Promise.all(received)).toEqual(up.map(sumOf));
     const counts = (await ended(proxy, 3)).map(({ sentBytes, receivedBytes }) => [sentBytes, receivedBytes]).sort();
     expect(counts).toEqual(up.map((bytes, at) => [bytes.length, down[at]!.length]).sort());
   });

@@ -55,8 +55,8 @@ describe('a hello that names the host', () => {
     ['GOOD.Test', 'good.test'],
     ['good.test.', 'good.test'],
     ['xn--bcher-kva.test', 'bücher.test'],
-  ])('as %s passes for %s', (said, asked) => {
-    expect(watch(asked).fromClient(hello({ names: [said] })).length).toBeGreaterThan(0);
+  ])('as %s passes for %s', (named, host) => {
+    expect(watch(host).fromClient(hello({ names: [named] })).length).toBeGreaterThan(0);
   });
 
   it('is not required if an address was requested', () => {

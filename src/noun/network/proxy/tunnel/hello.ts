@@ -24,7 +24,7 @@ const retryRandom = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5
 export class BadHello extends Error {}
 
 export class HelloWatch {
-  readonly #asked: Host;
+  readonly #host: Host;
   /** Bytes of the client that were held back. */
   #held: Buffer = Buffer.alloc(0);
   #fromServer: Buffer = Buffer.alloc(0);
@@ -32,8 +32,8 @@ export class HelloWatch {
   #isRetried = false;
   #isOver = false;
 
-  constructor(asked: Host) {
-    this.#asked = asked;
+  constructor(host: Host) {
+    this.#host = host;
   }
 
   /** True: the check is over, and all further bytes may pass. */
@@ -96,7 +96,7 @@ export class HelloWatch {
 
   #judge(message: Buffer): void {
     if (message[0] !== clientHello) throw new BadHello('the handshake does not begin with a hello');
-    checkNames(namesIn(message.subarray(messageHeaderBytes)), this.#asked);
+    checkNames(namesIn(message.subarray(messageHeaderBytes)), this.#host);
     this.#named += 1;
     if (this.#named > 2) throw new BadHello('the client sends more than two hellos');
     this.#isOver = this.#isRetried && this.#named > 1;
@@ -140,15 +140,15 @@ interface Names {
   readonly isHidden: boolean;
 }
 
-function checkNames({ server, isHidden }: Names, asked: Host): void {
+function checkNames({ server, isHidden }: Names, host: Host): void {
   // A server that decrypts the hidden name serves that one, not the visible one.
   if (isHidden) throw new BadHello('the client hides the name of the server (encrypted client hello)');
   if (server === null) {
-    if (asked.kind === 'address') return;
-    throw new BadHello(`the client names no server, not ${hostText(asked)}`);
+    if (host.kind === 'address') return;
+    throw new BadHello(`the client names no server, not ${hostText(host)}`);
   }
-  if (canonical(server) !== asked.text)
-    throw new BadHello(`the client names ${printable(server)} and not ${hostText(asked)}`);
+  if (canonical(server) !== host.text)
+    throw new BadHello(`the client names ${printable(server)} and not ${hostText(host)}`);
 }
 
 function canonical(name: string): string | null {

@@ -39,9 +39,9 @@ afterEach(() => {
 /** Everything that the server sends through TLS in a tunnel. */
 async function speak(to: string, options: ConnectionOptions): Promise<string> {
   const socket = tlsConnect({ socket: await proxy.tunnel(to), ...options });
-  let heard = '';
-  for await (const chunk of socket) heard += String(chunk);
-  return heard;
+  let received = '';
+  for await (const chunk of socket) received += String(chunk);
+  return received;
 }
 
 describe('TLS in a tunnel', () => {
@@ -82,7 +82,7 @@ describe('TLS in a tunnel', () => {
     proxy.allow('good.test:443', `good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
     // The server listens on another port, because a test may not be able to use 443.
     const dial = proxy.attached.dial.bind(proxy.attached);
-    proxy.attached.dial = (attempt, asked, rules) => dial(attempt, { ...asked, port: quiet.port }, rules);
+    proxy.attached.dial = (attempt, endpoint, rules) => dial(attempt, { ...endpoint, port: quiet.port }, rules);
     const socket = await proxy.tunnel('good.test:443');
     socket.write('GET / HTTP/1.1\r\nHost: good.test\r\n\r\n');
     socket.resume();
@@ -155,13 +155,13 @@ describe('text on a port that is neither 80 nor 443', () => {
     });
     proxy.allow(`good.test:${tolerant.port}`, `127.0.0.1:${tolerant.port}`);
     const socket = await proxy.tunnel(`good.test:${tolerant.port}`);
-    let heard = '';
+    let received = '';
     socket.on('data', (chunk) => {
-      heard += String(chunk);
+      received += String(chunk);
     });
     socket.write('GET x\r\nHost: evil.test\r\n\r\n');
     await once(socket, 'close');
-    expect('HTTP').toContain(heard);
+    expect('HTTP').toContain(received);
     expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'server_name' });
     tolerant.close();
   });

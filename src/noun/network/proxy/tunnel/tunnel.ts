@@ -37,14 +37,14 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
   const { inbound, via } = request;
   const attempt = inbound.attached.attempt(via);
   try {
-    const asked = await request.read();
-    attempt.asked = asked;
-    const credential = interceptedBy(inbound.attached, asked);
-    if (credential) return openCredential(request, asked, attempt, credential);
-    if (asked.port === httpPort) return openHttp(request, asked, attempt);
-    const upstream = await inbound.attached.dial(attempt, asked);
+    const endpoint = await request.read();
+    attempt.endpoint = endpoint;
+    const credential = interceptedBy(inbound.attached, endpoint);
+    if (credential) return openCredential(request, endpoint, attempt, credential);
+    if (endpoint.port === httpPort) return openHttp(request, endpoint, attempt);
+    const upstream = await inbound.attached.dial(attempt, endpoint);
     request.accept();
-    await open(request, asked, attempt, upstream);
+    await open(request, endpoint, attempt, upstream);
   } catch (error) {
     const refused =
       error instanceof RefusedAttempt ? error : new RefusedAttempt('unreachable', `it failed (${String(error)})`);
@@ -54,49 +54,49 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
 }
 
 /** Every request in the tunnel is an attempt of its own. */
-function openHttp({ inbound, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
-  const decision = inbound.attached.policy.decide(asked);
+function openHttp({ inbound, accept, http }: TunnelRequest, endpoint: Endpoint, attempt: Attempt): void {
+  const decision = inbound.attached.policy.decide(endpoint);
   if (!decision.allowed) throw new RefusedAttempt(decision.refusal, decision.reason, decision.rule);
   attempt.end();
   accept();
-  http.take({ ...inbound, fixed: asked });
+  http.take({ ...inbound, fixed: endpoint });
 }
 
 /** Every connection to the host is an attempt of its own. */
 function openCredential(
   { inbound, accept, forwarder }: TunnelRequest,
-  asked: Endpoint,
+  endpoint: Endpoint,
   attempt: Attempt,
   credential: CredentialKey,
 ): void {
   attempt.end();
   accept();
-  forwarder.answer(credentialCall(inbound.attached, credential, inbound.socket, asked));
+  forwarder.answer(credentialCall(inbound.attached, credential, inbound.socket, endpoint));
 }
 
 type Kind = 'tls' | 'http' | 'other';
 
 async function open(
   { inbound, http }: TunnelRequest,
-  asked: Endpoint,
+  endpoint: Endpoint,
   attempt: Attempt,
   upstream: Socket,
 ): Promise<void> {
   const { attached, socket } = inbound;
   attempt.holds(socket, upstream);
-  const kind = await kindOfFirst(socket, upstream, asked.port, attached.attachment.limits.connectMs);
+  const kind = await kindOfFirst(socket, upstream, endpoint.port, attached.attachment.limits.connectMs);
   if (attempt.isOver) return;
   if (kind === null) return breakOff(attempt, socket, upstream, null);
-  if (kind === 'tls') return openTls({ inbound, asked, attempt, upstream });
-  if (kind === 'http' && asked.port !== tlsPort)
-    return http.take({ attached, socket, fixed: asked, spare: { attempt, socket: upstream } });
-  if (asked.port === tlsPort) {
-    attempt.refuse(endpointText(asked), new RefusedAttempt('server_name', 'the client does not begin with TLS'));
+  if (kind === 'tls') return openTls({ inbound, endpoint, attempt, upstream });
+  if (kind === 'http' && endpoint.port !== tlsPort)
+    return http.take({ attached, socket, fixed: endpoint, spare: { attempt, socket: upstream } });
+  if (endpoint.port === tlsPort) {
+    attempt.refuse(endpointText(endpoint), new RefusedAttempt('server_name', 'the client does not begin with TLS'));
     return breakOff(attempt, socket, upstream, null);
   }
   const cut = () => {
     attempt.refuse(
-      endpointText(asked),
+      endpointText(endpoint),
       new RefusedAttempt('server_name', 'the server reads HTTP in an unknown protocol'),
     );
     breakOff(attempt, socket, upstream, null);
@@ -160,13 +160,13 @@ export function kindOf(bytes: Buffer): Kind | 'more' {
 
 interface TlsTunnel {
   readonly inbound: Inbound;
-  readonly asked: Endpoint;
+  readonly endpoint: Endpoint;
   readonly attempt: Attempt;
   readonly upstream: Socket;
 }
 
-function openTls({ inbound: { attached, socket }, asked, attempt, upstream }: TlsTunnel): void {
-  const watch = new HelloWatch(asked.host);
+function openTls({ inbound: { attached, socket }, endpoint, attempt, upstream }: TlsTunnel): void {
+  const watch = new HelloWatch(endpoint.host);
   const late = setTimeout(() => {
     if (!watch.isNamed) breakOff(attempt, socket, upstream, 'the handshake takes too long');
   }, attached.attachment.limits.connectMs);
@@ -176,7 +176,7 @@ function openTls({ inbound: { attached, socket }, asked, attempt, upstream }: Tl
       return watch.fromClient(chunk);
     } catch (error) {
       if (!(error instanceof BadHello)) throw error;
-      attempt.refuse(endpointText(asked), new RefusedAttempt('server_name', error.message));
+      attempt.refuse(endpointText(endpoint), new RefusedAttempt('server_name', error.message));
       socket.end(nameAlert);
       socket.destroySoon();
       upstream.destroy();

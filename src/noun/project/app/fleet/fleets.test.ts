@@ -73,7 +73,7 @@ function fleets(
 }
 
 const file = '/work/shop/carrel.yaml';
-const ours = (name: string) => ({ name, labels: { 'carrel.fleet': `shop/${name}`, 'carrel.fleet.declared': '{}' } });
+const inFleet = (name: string) => ({ name, labels: { 'carrel.fleet': `shop/${name}`, 'carrel.fleet.declared': '{}' } });
 const refused = async (plan: Promise<unknown>): Promise<Fault> => {
   const fault = await plan.then(
     () => null,
@@ -117,7 +117,7 @@ describe('a file that an agent can write', () => {
 });
 
 it('a step that replaces or removes a sandbox says which work would be lost', async () => {
-  const known = [ours('a'), ours('old')];
+  const known = [inFleet('a'), inFleet('old')];
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
   expect((await fleets(known, { lost: 'changes' }).plan({ file, content })).steps).toMatchObject([
     { act: 'replace', name: 'a', id: 'of a', unapplied: 'changes' },
@@ -127,13 +127,13 @@ it('a step that replaces or removes a sandbox says which work would be lost', as
 
 it('a sandbox that is removed while the plan is made has no work to lose', async () => {
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
-  const gone = fleets([ours('a')], { removed: ['a'] });
+  const gone = fleets([inFleet('a')], { removed: ['a'] });
   expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);
 });
 
 it('a sandbox without declared network gets the rules that a new one would have', async () => {
   const content = { name: 'shop', sandboxes: { a: {}, b: { network: 'none' } } };
-  const known = [{ ...ours('a'), allow: ['usual.org', 'by-hand.org'] }, ours('b')];
+  const known = [{ ...inFleet('a'), allow: ['usual.org', 'by-hand.org'] }, inFleet('b')];
   expect(await fleets(known).plan({ file, content })).toMatchObject({
     steps: [{ act: 'network', name: 'a', allow: [], deny: ['by-hand.org'] }],
     same: ['b'],

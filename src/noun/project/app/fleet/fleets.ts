@@ -12,7 +12,7 @@ import type { UsableImages } from '../../../image/image.ts';
 import { boundFolders, type Sandbox } from '../../../sandbox/model.ts';
 import type { Unapplied } from '../../../sandbox/part/part.ts';
 import type { Sandboxes } from '../../../sandbox/sandbox.ts';
-import type { UserSecrets } from '../../../user/app/secret/secrets.ts';
+import type { UserSecrets } from '../../../user/app/secret/user-secrets.ts';
 import type { UserVolumes } from '../../../volume/app/volumes.ts';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { declare } from '../../fleet/declare.ts';

@@ -5,7 +5,7 @@ import type { Row } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { type Actor, requireOwner } from '../../../../model/user.ts';
 import type { Sandboxes } from '../../../sandbox/sandbox.ts';
-import type { UserSecrets } from '../../../user/app/secret/secrets.ts';
+import type { UserSecrets } from '../../../user/app/secret/user-secrets.ts';
 import type { WatchRequest, WatchView } from '../../api.ts';
 import { checkParticipantName, type RoomRecord } from '../../model/room.ts';
 import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/watch.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { declare, named } from '../../../../kernel/server/route.ts';
 import * as shape from '../../api/secret.ts';
-import type { UserSecrets } from './secrets.ts';
+import type { UserSecrets } from './user-secrets.ts';
 
 export interface SecretScope {
   readonly secrets: UserSecrets;

@@ -4,7 +4,7 @@ import { type ServedApp, serve } from '../../../../test/fixtures/served.ts';
 import { Fault } from '../../../model/fault.ts';
 import { AllowList } from '../allow.ts';
 import { FakeImages } from '../fake.ts';
-import { imageRecords, UserImages } from './images.ts';
+import { imageRecords, UserImages } from './user-images.ts';
 
 describe('the route for builds', () => {
   let served: ServedApp;

@@ -4,8 +4,8 @@ import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { Fault } from '../../../../model/fault.ts';
 import { initialStatus } from '../../../sandbox/model.ts';
-import { UserSecrets } from '../../../user/app/secret/secrets.ts';
-import { UserCredentials } from './credentials.ts';
+import { UserSecrets } from '../../../user/app/secret/user-secrets.ts';
+import { UserCredentials } from './user-credentials.ts';
 
 const now = () => '2026-01-01T00:00:00.000Z';
 let store: Store;

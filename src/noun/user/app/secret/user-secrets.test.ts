@@ -4,7 +4,7 @@ import { sampleSpec } from '../../../../../test/fixtures/sandbox.ts';
 import type { Store } from '../../../../kernel/store/store.ts';
 import { initialStatus, type SandboxSpec, type SandboxStatus } from '../../../sandbox/model.ts';
 import type { SecretInfo } from '../../model.ts';
-import { UserSecrets } from './secrets.ts';
+import { UserSecrets } from './user-secrets.ts';
 
 const event = { at: '', type: 'test', subject: '', data: {} };
 const ended: Partial<SandboxStatus> = { state: 'stopped' };
