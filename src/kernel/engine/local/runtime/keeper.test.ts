@@ -76,8 +76,8 @@ test.each([
   ['clone: Operation not permitted', 'unsupported'],
   ['fork: Cannot allocate memory', 'exhausted'],
   ['a warning\nsomething else\n', 'unavailable'],
-])('what a runtime said, %j, becomes the fault %s with its last line', (said, code) => {
-  const fault = runtimeFault(said);
+])('a message of a runtime, %j, becomes the fault %s with its last line', (message, code) => {
+  const fault = runtimeFault(message);
   expect(fault.code).toBe(code);
-  expect(fault.message).toContain(said.trim().split('\n').at(-1));
+  expect(fault.message).toContain(message.trim().split('\n').at(-1));
 });
