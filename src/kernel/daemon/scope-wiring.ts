@@ -126,7 +126,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     ...{ images, sandboxes },
     ...nouns,
     ...workspaces,
-    sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
+    sandboxesFor: (caller, user) => shared.scopes.of(shared.users.actAs(caller, user)).sandboxes,
     network: networkOf(actor, shared, sandboxes),
     ...swarmsOf(actor, parts, { liveSwarms: shared.liveSwarms, tasks: shared.tasks, ...needs }),
     terminalAgents: new TerminalAgents({ sandboxes, needs: { ...needs, installedVersion: versionOf } }),

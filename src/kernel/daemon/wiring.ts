@@ -86,7 +86,7 @@ function openSecrets({ home, config, store }: Resources) {
   return { secrets, sandboxSecrets: new MemorySecrets(home.installation), supply };
 }
 
-/** The proxy, and what it is told of the sandboxes. */
+/** The proxy, and the networks of sandboxes, which configure it. */
 function openNetwork(
   { home, config, store, engines, report }: Resources,
   supply: CredentialSupply,
