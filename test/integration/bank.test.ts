@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys/sys-mount.ts';
-import { hostedHere } from '../../src/lib/wire/hosted.ts';
+import { hostedHere } from '../../src/lib/wire/thread-objects.ts';
 import { isFault } from '../../src/model/fault.ts';
 import type { Bank, BankPlace, Banks } from '../../src/noun/memory/bank/bank.ts';
 import { openBanks } from '../../src/noun/memory/bank/banks.ts';

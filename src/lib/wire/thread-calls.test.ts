@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { asFault, Fault } from '../../model/fault.ts';
-import { type HostedKind, hostedHere } from './hosted.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { StartThread, ThreadCall, ThreadReceiver } from './thread-link.ts';
+import { type HostedKind, hostedHere } from './thread-objects.ts';
 
 interface Counter {
   add(step: number): Promise<number>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryConformance, newNote } from '../../../test/conformance/memory.ts';
-import { hostedHere } from '../../lib/wire/hosted.ts';
+import { hostedHere } from '../../lib/wire/thread-objects.ts';
 import { openMemories } from './memories.ts';
 import type { Memories, Memory } from './memory.ts';
 import { defaultMemoryLimits as limits } from './model/memory.ts';

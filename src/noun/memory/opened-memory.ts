@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { CommitQueue } from '../../lib/data/commit-queue.ts';
 import { translated } from '../../lib/data/database-fault.ts';
-import type { HostedKind } from '../../lib/wire/hosted.ts';
+import type { HostedKind } from '../../lib/wire/thread-objects.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidAfter } from '../../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';

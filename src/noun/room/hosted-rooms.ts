@@ -1,5 +1,5 @@
 /** Rooms as objects of their thread. */
-import type { HostedKind } from '../../lib/wire/hosted.ts';
+import type { HostedKind } from '../../lib/wire/thread-objects.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { InboxWatch } from './inbox/inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hostedHere } from '../../lib/wire/hosted.ts';
+import { hostedHere } from '../../lib/wire/thread-objects.ts';
 import { hostedRooms } from './hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomLimits, type RoomMessage } from './model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';

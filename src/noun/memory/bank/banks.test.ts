@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bankConformance, box, person, unknown } from '../../../../test/conformance/bank.ts';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { hostedHere } from '../../../lib/wire/thread-objects.ts';
 import { type BankLimits, defaultBankLimits } from '../model/bank.ts';
 import type { Bank, Banks } from './bank.ts';
 import { openBanks } from './banks.ts';

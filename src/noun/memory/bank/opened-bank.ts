@@ -5,7 +5,7 @@ import { isErrno } from '../../../lib/file/file.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { unifiedDiff } from '../../../lib/text/diff.ts';
 import { textOf } from '../../../lib/text/text.ts';
-import type { HostedKind } from '../../../lib/wire/hosted.ts';
+import type { HostedKind } from '../../../lib/wire/thread-objects.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
 import type { StartThread, ThreadCall } from '../../../lib/wire/thread-link.ts';
+import { hostedHere } from '../../../lib/wire/thread-objects.ts';
 import { PackageEmbedder } from './package-embedder.ts';
 import { hostedModels } from './package-model.ts';
 

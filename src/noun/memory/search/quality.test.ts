@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newNote } from '../../../../test/conformance/memory.ts';
 import { generatedNotes, generatedQuestions, standInModel, standInVector } from '../../../../test/fixtures/notes.ts';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { hostedHere } from '../../../lib/wire/thread-objects.ts';
 import { openMemories } from '../memories.ts';
 import type { Memory, Query } from '../memory.ts';
 import { defaultMemoryLimits } from '../model/memory.ts';

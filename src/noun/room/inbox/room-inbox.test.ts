@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { hostedHere } from '../../../lib/wire/thread-objects.ts';
 import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from '../room.ts';
