@@ -40,7 +40,7 @@ describe('the arguments of conmon', () => {
     expect(without).not.toContain('--log-size-max');
   });
 
-  it('ask for an input always, and for a terminal or an input that stays open only if told', () => {
+  it('ask for an input always, and for a terminal or an input that stays open only if requested', () => {
     const optional = ['--leave-stdin-open', '--terminal'];
     expect(keeperArgs(options)).toContain('--stdin');
     expect(keeperArgs(options).filter((arg) => optional.includes(arg))).toEqual([]);

@@ -114,9 +114,9 @@ export async function* keeperMessages(program: StartedProgram, pipe: Readable): 
   }
 }
 
-function createdPid(word: KeeperMessage): number {
-  if (word.data > 0) return word.data;
-  throw runtimeFault(word.message ?? 'the runtime gave no reason');
+function createdPid(message: KeeperMessage): number {
+  if (message.data > 0) return message.data;
+  throw runtimeFault(message.message ?? 'the runtime gave no reason');
 }
 
 /** Messages of runtimes, and what they mean. The kernel also reports "no space" when no more namespaces may be made. */
