@@ -13,7 +13,7 @@ import { examineAll, type Scope } from '../../noun/app.ts';
 import { hubOf } from '../../noun/hub/app/wiring.ts';
 import { UserImages } from '../../noun/image/app/images.ts';
 import { diskUse } from '../../noun/installation/app/disk/use.ts';
-import { EngineViews } from '../../noun/installation/app/engine/engines.ts';
+import { EngineViews } from '../../noun/installation/app/engine/engine-views.ts';
 import type { Installation } from '../../noun/installation/installation.ts';
 import { UserCredentials } from '../../noun/network/app/credential/credentials.ts';
 import { Fleets } from '../../noun/project/app/fleet/fleets.ts';

@@ -12,7 +12,7 @@ import { commandLine, plain } from '../../../../client/output/text.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { SwarmView } from '../../../swarm/api.ts';
 import { readAlong } from '../../../swarm/cli/conclude.ts';
-import { DemoProject, newFolder } from './project.ts';
+import { DemoProject, newFolder } from './demo-project.ts';
 import { demoTasks } from './sample.ts';
 
 export async function demo(context: Context, { args }: Invocation): Promise<number> {
