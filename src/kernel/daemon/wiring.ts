@@ -41,7 +41,7 @@ import { BaseWatch } from '../../noun/workspace/app/base-watch.ts';
 import { diskPart, workspacePart } from '../../noun/workspace/app/part.ts';
 import { unappliedIn } from '../../noun/workspace/app/unapplied.ts';
 import { copyFolder } from '../../noun/workspace/snapshot/copy-folder.ts';
-import { TokenKeys } from '../server/token-key.ts';
+import { TokenKeys } from '../server/token-keys.ts';
 import { type Nouns, openNouns } from './noun-wiring.ts';
 import { hubSocket } from './port-wiring.ts';
 import type { Resources } from './resources.ts';
