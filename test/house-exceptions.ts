@@ -2,5 +2,5 @@
 export const exceptions = [
   'src/kernel/server/port.ts → src/noun/hub/token/authentication.ts',
   'src/kernel/server/port.ts → src/noun/network/model/service.ts',
-  'src/kernel/server/token-key.ts → src/noun/hub/token/token.ts',
+  'src/kernel/server/token-keys.ts → src/noun/hub/token/token.ts',
 ] as const;

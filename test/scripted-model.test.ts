@@ -48,5 +48,5 @@ it('the scripted model refuses a request without the key, and keeps all requests
   await open([[{ text: 'hi' }]], { wants: { header: 'x-api-key', value: 'real' } });
   expect((await post(ask, { 'x-api-key': 'placeholder' })).status).toBe(401);
   expect((await post(ask, { 'x-api-key': 'real' })).status).toBe(200);
-  expect(model.asked.map(({ headers }) => headers['x-api-key'])).toEqual(['placeholder', 'real']);
+  expect(model.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['placeholder', 'real']);
 });

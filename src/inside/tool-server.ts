@@ -111,8 +111,8 @@ function parsed(line: string): Message | null {
   }
 }
 
-function greeting({ name, instructions }: Toolset, asked: unknown): object {
-  const protocolVersion = versions.find((version) => version === asked) ?? versions[0];
+function greeting({ name, instructions }: Toolset, requested: unknown): object {
+  const protocolVersion = versions.find((version) => version === requested) ?? versions[0];
   const serverInfo = { name, version: '1' };
   return { protocolVersion, capabilities: { tools: {} }, serverInfo, instructions };
 }

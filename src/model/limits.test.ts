@@ -26,7 +26,7 @@ describe('resolveLimits', () => {
     [{ memoryBytes: 1024 }, 'limits.memoryBytes: 1.0K is out of range'],
     [{ pids: 5_000_000 }, 'limits.pids'],
     [{ memoryBytes: 2 * GiB, swapBytes: GiB }, 'limits.swapBytes'],
-  ])('refuses %j and names the field', (asked, field) => {
-    expect(() => resolveLimits(asked, defaultLimits)).toThrow(field);
+  ])('refuses %j and names the field', (requested, field) => {
+    expect(() => resolveLimits(requested, defaultLimits)).toThrow(field);
   });
 });

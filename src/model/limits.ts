@@ -45,9 +45,9 @@ const bounds: { readonly [key in keyof Limits]: readonly [min: number, max: numb
 };
 
 /** The requested limits over the defaults, checked. If memory is requested without swap, swap is twice the memory. */
-export function resolveLimits(asked: Partial<Limits>, defaults: Limits = defaultLimits): Limits {
-  const merged = { ...defaults, ...asked };
-  const limits = asked.swapBytes === undefined ? { ...merged, swapBytes: implicitSwap(merged, defaults) } : merged;
+export function resolveLimits(requested: Partial<Limits>, defaults: Limits = defaultLimits): Limits {
+  const merged = { ...defaults, ...requested };
+  const limits = requested.swapBytes === undefined ? { ...merged, swapBytes: implicitSwap(merged, defaults) } : merged;
   for (const key of Object.keys(bounds) as (keyof Limits)[]) checkBound(key, limits[key]);
   if (limits.swapBytes < limits.memoryBytes) {
     throw new Fault('invalid', 'limits.swapBytes: swap counts memory and swap together, so it cannot be below memory', {

@@ -11,7 +11,7 @@ export type GrantRequest<F extends GrantField> = PartsOf<F>['request'];
 /** The grants in the spec of a sandbox. */
 export type Granted = { readonly [F in GrantField]?: readonly PartsOf<F>['granted'][] };
 /** The grants in a request. */
-export type AskedGrants = { [F in GrantField]?: GrantRequest<F>[] };
+export type RequestedGrants = { [F in GrantField]?: GrantRequest<F>[] };
 /** The grants in a view. */
 export type GrantViews = {
   [F in GrantField as PartsOf<F>['shown'] extends never ? never : F]: Pick<

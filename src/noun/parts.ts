@@ -1,6 +1,6 @@
 /**
- * The parts of a sandbox that need nothing of the daemon, in the order in which they are asked. What a later one adds counts
- * before what an earlier one adds, and the spec before all.
+ * The parts of a sandbox that need nothing of the daemon, in the order in which they are called. What a later one adds takes
+ * precedence over what an earlier one adds, and the spec over both.
  */
 
 import { chroma } from '../extra/chroma/launch.ts';

@@ -35,7 +35,7 @@ function obeys({ messages }: Question, said: number): Turn {
   return [{ text: 'On it.' }, { tool: 'Bash', input: { command, description: 'the command of the story' } }];
 }
 
-const bearer = () => new Set(model.asked.map(({ headers }) => headers.authorization));
+const bearer = () => new Set(model.requests.map(({ headers }) => headers.authorization));
 
 beforeAll(async () => {
   carrel = new Installation();

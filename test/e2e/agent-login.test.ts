@@ -78,7 +78,7 @@ describe.each(['codex', 'gemini'] as const)('%s with an account', (agent) => {
   const bearer = (mark: string) => `Bearer ${token(mark)}`;
   /** The request with this prompt and this token that the model received. */
   const received = (words: string, mark: string) =>
-    model.asked
+    model.requests
       .filter(({ path, body }) => path === asked.path && body.includes(words))
       .find(({ headers }) => headers.authorization === bearer(mark));
 

@@ -45,7 +45,7 @@ export function describeAgentPrograms(surroundings: () => Surroundings): void {
       await carrel.ok('credential', 'add', agent, '--secret', 'KEY', '--preset', preset, '--host', host);
       const terminal = open(agent);
       await terminal.shows(prompt);
-      await terminal.ask('Tell me.', () => model.asked.some(({ body }) => body.includes('Tell me.')));
+      await terminal.ask('Tell me.', () => model.requests.some(({ body }) => body.includes('Tell me.')));
       await terminal.shows(/It is well/);
       terminal.type('\x10\x11');
       expect(await terminal.ended).toBe(0);

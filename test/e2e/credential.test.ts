@@ -88,7 +88,7 @@ describe('a gateway', () => {
     const script = `curl -sS "$ANTHROPIC_BASE_URL"${count}; echo; curl -sS --noproxy "" http://${place}${count}`;
     const inside = await carrel.ok('run', '--rm', '--credential', 'gateway', '--', 'sh', '-c', script);
     expect(inside).toMatch(/^\{"input_tokens":1\}\n.*no rule allows/);
-    expect(model.asked).toHaveLength(1);
+    expect(model.requests).toHaveLength(1);
     await model.dispose();
   });
 
@@ -254,7 +254,7 @@ describe('claude', () => {
     const { exitCode, stdout, stderr } = await carrel.run(args, { timeoutMs: 50_000 });
     expect([exitCode, stdout.trim(), stderr]).toEqual([0, 'It is written.', '']);
     expect(await carrel.ok('diff', 'agent')).toContain('+hello');
-    const asked = model.asked.filter(({ question }) => question !== null);
+    const asked = model.requests.filter(({ question }) => question !== null);
     expect(asked.length).toBeGreaterThanOrEqual(2);
     expect(new Set(asked.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([values[0]]));
     await carrel.ok('rm', '--force', 'agent');

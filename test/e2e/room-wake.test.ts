@@ -60,7 +60,7 @@ it('--wake starts the sandbox, hands the message to claude and posts its answer'
     ...{ from: 'reviewer', via: 'watch', replyTo: asked, body: 'I looked at the parser.' },
   });
   expect(await carrel.ok('diff', 'reviewer')).toMatch(/^\+.*Look at the parser, @reviewer\./m);
-  const [first] = model.asked.flatMap(({ question }) => (question?.tools?.length ? [question] : []));
+  const [first] = model.requests.flatMap(({ question }) => (question?.tools?.length ? [question] : []));
   expect(JSON.stringify(first!.messages)).toContain('a participant of the room plans');
   expect((await carrel.run(['exec', 'reviewer', '--', 'env'])).stdout).not.toContain(key);
 }, 90_000);

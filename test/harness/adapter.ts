@@ -139,7 +139,7 @@ export const request: SwarmMessage = {
 
 export class AdapterRun {
   readonly child: ChildProcess;
-  readonly said: MessageFromAdapter[] = [];
+  readonly messages: MessageFromAdapter[] = [];
   /** The exit code; below 0: the adapter was killed. */
   readonly exited: Promise<number>;
   readonly stderr: () => string;
@@ -153,8 +153,8 @@ export class AdapterRun {
     const reader = new MessageReader();
     this.child.stdout!.on('data', (chunk: Buffer) => {
       for (const read of reader.push(chunk)) {
-        if ('flaw' in read) throw new Error(`the adapter said something wrong: ${read.flaw.reason}`);
-        this.said.push(read.message as MessageFromAdapter);
+        if ('flaw' in read) throw new Error(`the adapter sent an invalid message: ${read.flaw.reason}`);
+        this.messages.push(read.message as MessageFromAdapter);
       }
     });
     this.exited = new Promise((done) => this.child.on('close', (code) => done(code ?? -1)));
@@ -167,23 +167,25 @@ export class AdapterRun {
 
   /** The changes of stories as `US-001 in_progress`, each change once. */
   get changes(): string[] {
-    const all = this.said.flatMap((one) =>
+    const all = this.messages.flatMap((one) =>
       one.type === 'progress-update' ? [`${one.payload.storyId} ${one.payload.status}`] : [],
     );
     return all.filter((one, index) => all.lastIndexOf(one, index - 1) === -1 || index === 0);
   }
 
   get errors(): string[] {
-    return this.said.flatMap(({ type, payload }) => (type === 'error' ? [`${payload.code} ${payload.message}`] : []));
+    return this.messages.flatMap(({ type, payload }) =>
+      type === 'error' ? [`${payload.code} ${payload.message}`] : [],
+    );
   }
 
   get completion(): Extract<MessageFromAdapter, { type: 'completion' }>['payload'] | undefined {
-    const last = this.said.at(-1);
+    const last = this.messages.at(-1);
     return last?.type === 'completion' ? last.payload : undefined;
   }
 
   hears(test: (message: MessageFromAdapter) => boolean, what: string): Promise<void> {
-    return until(() => this.said.some(test), what);
+    return until(() => this.messages.some(test), what);
   }
 
   kill(): void {

@@ -50,7 +50,7 @@ function launchIn(folder: string): Launch {
 }
 
 /** Runs a command to its end in a sandbox of its own, and returns its output. */
-export async function said(engine: Engine, launch: Launch): Promise<string> {
+export async function outputOf(engine: Engine, launch: Launch): Promise<string> {
   await engine.start({ ...launch, console: true });
   const console = await engine.attach(launch.id, null);
   const text: string[] = [];

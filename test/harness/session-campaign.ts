@@ -97,8 +97,8 @@ export class Campaign {
   /** Makes the id and the text of a turn: words, perhaps with a question among them. */
   #prompt(name: string): [string, string] {
     const words = `words ${1 + this.#random(5)} ${this.#random(4)}`;
-    const asks = this.#random(3) === 0 ? [`ask question ${name}.`, words] : [];
-    return [`turn-${name}`, [`# ${name}.`, words, ...asks].join('\n')];
+    const questions = this.#random(3) === 0 ? [`ask question ${name}.`, words] : [];
+    return [`turn-${name}`, [`# ${name}.`, words, ...questions].join('\n')];
   }
 
   async #kill(victim: Victim): Promise<void> {

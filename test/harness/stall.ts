@@ -8,7 +8,7 @@ export interface Stall {
   /** Processor time of the event loop while one request waited. */
   readonly longestCpuMs: number;
   /** How many requests were answered meanwhile. */
-  readonly asked: number;
+  readonly answers: number;
 }
 
 export async function stallDuring(carrel: Installation, work: () => Promise<unknown>): Promise<Stall> {

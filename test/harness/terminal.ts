@@ -59,10 +59,10 @@ export class Terminal {
    * Types a prompt for an agent. Words and Enter are typed again while nothing happens, as a person does: agents drop keys while they
    * start, and gemini loses an Enter while it still draws the words.
    */
-  async ask(words: string, isAsked: () => boolean): Promise<void> {
+  async ask(words: string, isReceived: () => boolean): Promise<void> {
     const pattern = new RegExp(words.replaceAll('.', '\\.'));
     await this.#typeUntil(words, 5000, () => pattern.test(this.shown), `${pattern} on a screen`);
-    await this.#typeUntil(enter, 500, isAsked, `a request with ${words}`);
+    await this.#typeUntil(enter, 500, isReceived, `a request with ${words}`);
   }
 
   #typeUntil(text: string, againMs: number, condition: () => boolean, what: string): Promise<void> {

@@ -67,7 +67,7 @@ it('claude works with the token of an account from a secret', async () => {
   bench.plan([{ does: 'Write one.' }]);
   const run = await bench.complete({ agent: { ...claude, key: login } }, env());
   expect([run.errors, run.completion?.status]).toEqual([[], 'completed']);
-  const [asked] = model.asked.filter(({ question }) => question !== null);
+  const [asked] = model.requests.filter(({ question }) => question !== null);
   expect(asked!.headers['anthropic-beta']).toContain('oauth');
 });
 

@@ -248,10 +248,10 @@ describe('a connection', () => {
     const run = bench.start();
     run.ask();
     await begun(run);
-    const before = run.said.length;
+    const before = run.messages.length;
     run.ask();
-    await until(() => run.said.length > before, 'the answer');
-    expect(run.said.at(-1)).toMatchObject({ payload: { storyId: 'US-001', status: 'in_progress' } });
+    await until(() => run.messages.length > before, 'the answer');
+    expect(run.messages.at(-1)).toMatchObject({ payload: { storyId: 'US-001', status: 'in_progress' } });
     run.ask({ branchName: 'other' });
     await run.hears(({ type }) => type === 'error', 'the refusal');
     expect(run.errors).toEqual(['INVALID_INPUT this adapter works on another task']);
@@ -324,7 +324,7 @@ describe('input', () => {
     run.ask({ envVars: { ANTHROPIC_API_KEY: 'sk-123' } });
     expect(await run.exited).toBe(1);
     expect(run.errors).toEqual([expect.stringContaining('INVALID_INPUT payload.envVars.ANTHROPIC_API_KEY')]);
-    expect(JSON.stringify(run.said)).not.toContain('sk-123');
+    expect(JSON.stringify(run.messages)).not.toContain('sk-123');
   });
 });
 

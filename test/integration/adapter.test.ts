@@ -229,7 +229,11 @@ it('a repository by its address is cloned once, and worked in', async () => {
     const repoUrl = `https://127.0.0.1:${service.port}/r.git`;
     run.ask({ repoUrl });
     expect([await run.exited, run.errors]).toEqual([0, []]);
-    expect(run.said[0]?.payload).toEqual({ storyId: 'US-000', status: 'in_progress', output: `cloning ${repoUrl}` });
+    expect(run.messages[0]?.payload).toEqual({
+      storyId: 'US-000',
+      status: 'in_progress',
+      output: `cloning ${repoUrl}`,
+    });
     expect(run.changes.slice(1)).toEqual(['US-001 in_progress', 'US-001 completed']);
     const clone = ['--git-dir', join(bench.data, 'repository/.git')];
     expect(bench.repository.git(...clone, 'show', `${branchName}:b`)).toBe('1');

@@ -43,13 +43,13 @@ afterEach(async () => {
 test('claude answers, asks before it runs a tool, and remembers the session after a kill', async () => {
   const id = await api.create();
   const first = await api.prompt(id, 'Good morning');
-  expect([await api.ended(id, first), api.said(id, first)]).toEqual(['end_turn', 'Hello from the model.']);
+  expect([await api.ended(id, first), api.textOf(id, first)]).toEqual(['end_turn', 'Hello from the model.']);
 
   const second = await api.prompt(id, 'Write a file');
   const { pendingId, options } = (await api.event(id, 'question', second)).data;
   const allow = options?.find(({ kind }) => kind === 'allow_once');
   await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: allow?.id });
-  expect([await api.ended(id, second), api.said(id, second)]).toEqual(['end_turn', 'It is written.']);
+  expect([await api.ended(id, second), api.textOf(id, second)]).toEqual(['end_turn', 'It is written.']);
   expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('written\n');
   const tools = api.log(id).flatMap((one) => (one.type === 'tool' ? [one.data] : []));
   expect(tools.at(-1)).toMatchObject({ status: 'completed' });

@@ -82,7 +82,7 @@ test('a prompt runs to its end', async () => {
   const id = await api.create();
   const turn = await api.prompt(id, 'say one two');
   expect(await api.ended(id, turn)).toBe('end_turn');
-  expect(api.said(id, turn)).toBe('one two');
+  expect(api.textOf(id, turn)).toBe('one two');
 });
 
 test('a tool runs after its permission was answered', async () => {
@@ -107,7 +107,7 @@ test('a form of the agent is a question with a schema, and its fields are the an
   expect([kind, schema]).toMatchObject(['question', { properties: { answer: { enum: ['red', 'blue'] } } }]);
   await api.client.post(`/sessions/${id}/pending/${pendingId}`, { content: { answer: 'blue' } });
   expect(await api.ended(id, turn)).toBe('end_turn');
-  expect(api.said(id, turn)).toContain('blue');
+  expect(api.textOf(id, turn)).toContain('blue');
 });
 
 test('the agent uses the chosen mode and model, and so does the agent that is started after it', async () => {
@@ -148,7 +148,7 @@ test('S3 after its agent was killed, the next prompt goes to an agent that loade
   expect(await api.ended(id, turn)).toBe('interrupted');
   const next = await api.prompt(id, 'recall');
   expect(await api.ended(id, next)).toBe('end_turn');
-  expect(api.said(id, next)).toBe('wait 1000\nrecall');
+  expect(api.textOf(id, next)).toBe('wait 1000\nrecall');
   expect(api.log(id).filter(({ type }) => type === 'session.note')).toEqual([]);
 });
 
@@ -187,7 +187,7 @@ test('S10 an answer counts when the agent is killed at the same moment', async (
     process.kill(api.agentPid(id), 'SIGKILL');
     expect((await answered).status).toBe(200);
     await api.ended(id, turn);
-    const isHeard = api.said(id, turn) !== '';
+    const isHeard = api.textOf(id, turn) !== '';
     if (!isHeard) expect(await api.ended(id, `answer-${pendingId}`)).toBe('end_turn');
     const repeated = api.got().filter((text) => text.includes(`interrupted: colour${delayMs}\n`));
     expect(repeated).toHaveLength(isHeard ? 0 : 1);
@@ -243,7 +243,7 @@ test('S1 S2 whenever the agent API is killed, events stay, prompts run at most o
   const got = api.got();
   expect(got.filter((text, index) => got.indexOf(text) !== index)).toEqual([]);
   const whole = log.filter((one) => one.type === 'turn.ended' && one.data.stopReason === 'end_turn');
-  expect(whole.filter(({ turnId }) => turnId !== last && api.said(id, turnId!) !== `${turnId} 1 2 3 4`)).toEqual([]);
+  expect(whole.filter(({ turnId }) => turnId !== last && api.textOf(id, turnId!) !== `${turnId} 1 2 3 4`)).toEqual([]);
   const interrupted = log.filter((one) => one.type === 'turn.ended' && one.data.stopReason === 'interrupted');
   expect(Math.min(whole.length, interrupted.length, seen.length, accepted.size)).toBeGreaterThan(0);
 });

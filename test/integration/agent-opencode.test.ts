@@ -22,13 +22,13 @@ describe.runIf(program !== undefined)('opencode', () => {
       const id = await api.create();
       const turn = await api.prompt(id, 'Write a file.');
       expect(await api.ended(id, turn)).toBe('end_turn');
-      expect(api.said(id, turn)).toBe('I will.Done.');
+      expect(api.textOf(id, turn)).toBe('I will.Done.');
       expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
       const tools = api.log(id).flatMap((event) => (event.type === 'tool' ? [event.data.status] : []));
       expect([tools[0], tools.at(-1)]).toEqual(['pending', 'completed']);
       const next = await api.prompt(id, 'Once more.');
       expect(await api.ended(id, next)).toBe('end_turn');
-      expect(api.said(id, next)).toBe('Again.');
+      expect(api.textOf(id, next)).toBe('Again.');
     } finally {
       await api.dispose();
       await model.dispose();
@@ -68,13 +68,13 @@ if (isRepeated)
         await api.serve();
         const id = await api.create();
         const first = await api.prompt(id, 'Good morning.');
-        expect([await api.ended(id, first), api.said(id, first)]).toEqual(['end_turn', 'Hello.']);
+        expect([await api.ended(id, first), api.textOf(id, first)]).toEqual(['end_turn', 'Hello.']);
         const second = await api.prompt(id, 'Write a file.');
         const { pendingId, options } = (await api.event(id, 'question', second)).data;
         expect(existsSync(join(api.paths.cwd, 'made.txt'))).toBe(false);
         const allow = options?.find(({ kind }) => kind === 'allow_once');
         await api.client.post(`/sessions/${id}/pending/${pendingId}`, { optionId: allow?.id });
-        expect([await api.ended(id, second), api.said(id, second)]).toEqual(['end_turn', 'It is written.']);
+        expect([await api.ended(id, second), api.textOf(id, second)]).toEqual(['end_turn', 'It is written.']);
         expect(readFileSync(join(api.paths.cwd, 'made.txt'), 'utf8')).toBe('hi\n');
       } finally {
         await api.dispose();

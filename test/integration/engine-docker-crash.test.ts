@@ -12,7 +12,7 @@ import type { Launch } from '../../src/kernel/engine/engine.ts';
 import { codeOf, exitedWith, killedBy } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
-import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
+import { type DockerSetup, dockerSetup, outputOf } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { dockerEngines } from '../harness/podman.ts';
 
@@ -214,17 +214,17 @@ it('with live-restore, sandboxes survive a restart of the Docker Engine, and can
     await engine.remove(launch.id, handle);
     expect(await engine.list()).toEqual([]);
     const again = { ...launch, command: ['/bin/sh', '-c', 'ls /workspace'] };
-    expect(await said(engine, again)).toBe('kept\n');
+    expect(await outputOf(engine, again)).toBe('kept\n');
     // Another folder under the same name, as after a restore.
     renameSync(volume, `${volume}-before`);
     mkdirSync(volume);
     chownSync(volume, agent, agent);
-    expect(await said(engine, { ...again, command: ['/bin/sh', '-c', 'touch /data/new'] })).toBe('');
+    expect(await outputOf(engine, { ...again, command: ['/bin/sh', '-c', 'touch /data/new'] })).toBe('');
     expect(readdirSync(volume)).toEqual(['new']);
     // This dockerd still counts some volumes as used; after its restart it does not.
     await other.stop();
     await other.start();
-    expect(await said(engine, again)).toBe('kept\n');
+    expect(await outputOf(engine, again)).toBe('kept\n');
     expect(await other.docker('volume', 'ls', '--quiet')).toBe('');
     await engine.dispose();
   } finally {

@@ -9,7 +9,7 @@ import { readMark } from '../../src/lib/sys/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
-import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
+import { type DockerSetup, dockerSetup, outputOf } from '../harness/docker-engine.ts';
 import { type Dockerd, image } from '../harness/dockerd.ts';
 import { dockerEngines } from '../harness/podman.ts';
 
@@ -37,7 +37,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
 
   const container = (id: string) => containerName('box', id);
   const script = (text: string, mounts: readonly Mount[] = []) =>
-    said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', text], mounts }));
+    outputOf(setup.engine, setup.launch({ command: ['/bin/sh', '-c', text], mounts }));
 
   const byDocker = {
     CapDrop: ['ALL'],
@@ -328,8 +328,8 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       const text =
         'whoami; /usr/bin/env true && echo runs; ls /home /root /etc/shadow /srv 2>/dev/null; touch /usr/x || echo no';
       const launch = setup.launch({ root: { kind: 'host' }, command: ['/bin/sh', '-c', `exec 2>/dev/null; ${text}`] });
-      expect(await said(setup.engine, launch)).toBe('agent\nruns\n/home:\nno\n');
-      expect(await said(setup.engine, { ...launch, id: setup.launch({}).id })).toBe('agent\nruns\n/home:\nno\n');
+      expect(await outputOf(setup.engine, launch)).toBe('agent\nruns\n/home:\nno\n');
+      expect(await outputOf(setup.engine, { ...launch, id: setup.launch({}).id })).toBe('agent\nruns\n/home:\nno\n');
       expect((await dockerd.docker('images', '--quiet', 'carrel-host')).split('\n')).toHaveLength(1);
     });
   });

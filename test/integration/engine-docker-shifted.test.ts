@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { containerName } from '../../src/kernel/engine/docker/naming.ts';
 import type { Mount } from '../../src/model/mount.ts';
-import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
+import { type DockerSetup, dockerSetup, outputOf } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 
 const owner = 4321;
@@ -61,7 +61,7 @@ const bind = (readonly: boolean): Mount => ({
 });
 
 const script = (text: string, mounts: readonly Mount[], runtime: string | null = null, slot = 0) =>
-  said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', `exec 2>&1; ${text}`], mounts, runtime, slot }));
+  outputOf(setup.engine, setup.launch({ command: ['/bin/sh', '-c', `exec 2>&1; ${text}`], mounts, runtime, slot }));
 
 /** Prints the id map, the user, and what agent can do in a working copy. */
 const work = 'cat /proc/self/uid_map; id -u; whoami; cat kept; echo new > new; touch /.workspace/x';

@@ -227,7 +227,7 @@ describe('a restore', () => {
     bench.mounted.add(homeA);
     expect(await codeOf(restore())).toBe('conflict');
     bench.mounted.delete(homeA);
-    bench.mountAfterAsks(1);
+    bench.mountAfterCalls(1);
     expect(await codeOf(restore())).toBe('conflict');
     untouched();
   });

@@ -186,7 +186,7 @@ describe('clean', () => {
     expect(await codeOf(bench.volumes.clean(ada, [homeB, 'home'], false, at))).toBe('conflict');
     expect(bench.records.get(homeB)).not.toBeNull();
     bench.mounted.delete(homeA);
-    bench.mountAfterAsks(1);
+    bench.mountAfterCalls(1);
     expect(await bench.volumes.clean(ada, ['home'], true, at)).toMatchObject([
       { backup: { file: expect.any(String) }, kept: expect.stringMatching(/in use by box/) },
     ]);

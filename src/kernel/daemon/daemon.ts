@@ -113,7 +113,7 @@ function installationOf(
     ...{ version, rootless, settings, shutdown, home: home.home, startedAtMs: Date.now() },
     lastSeq: () => store.lastSeq(),
     mcp: () => (origin() === null ? null : `${origin()}${mcpPath}`),
-    port: { asked: () => settings.asked.http, refusal: portRefusal },
+    port: { settings: () => settings.inFile.http, refusal: portRefusal },
     document: () => openapi(version, routes),
   };
 }

@@ -22,7 +22,7 @@ export interface PortWiringParts {
   readonly webhooks: OpenHandler;
 }
 
-export interface AskedPort {
+export interface PortOptions {
   readonly settings: HttpSettings | null;
   /** The port in `carrel up --port`. */
   readonly port: number | null;
@@ -37,13 +37,13 @@ const inContainer: HttpSettings = { ...defaultHttp, address: '0.0.0.0' };
 
 /** Null: no port is configured. */
 export async function openHubPort(
-  wish: AskedPort,
+  options: PortOptions,
   { users, scopes, hubTokens, webhooks }: PortWiringParts,
 ): Promise<Port | null> {
-  const { settings, port: asked, container } = wish;
-  if (settings === null && asked === null && container === null) return null;
+  const { settings, port: requested, container } = options;
+  if (settings === null && requested === null && container === null) return null;
   const fallback = container === null ? defaultHttp : inContainer;
-  const http = { ...(settings ?? fallback), ...(asked === null ? {} : { port: asked }) };
+  const http = { ...(settings ?? fallback), ...(requested === null ? {} : { port: requested }) };
   const hubOf = ({ user }: ClientIdentity) => scopes.of(users.actorOf(user)).hub;
   const port = hubPort({
     ...{ authentication: hubTokens, requestsPerSecond: http.rate },

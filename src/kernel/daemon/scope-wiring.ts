@@ -13,7 +13,7 @@ import { examineAll, type Scope } from '../../noun/app.ts';
 import { hubOf } from '../../noun/hub/app/wiring.ts';
 import { UserImages } from '../../noun/image/app/user-images.ts';
 import { diskUse } from '../../noun/installation/app/disk/use.ts';
-import { EngineViews } from '../../noun/installation/app/engine/engines.ts';
+import { EngineViews } from '../../noun/installation/app/engine/engine-views.ts';
 import type { Installation } from '../../noun/installation/installation.ts';
 import { UserCredentials } from '../../noun/network/app/credential/user-credentials.ts';
 import { Fleets } from '../../noun/project/app/fleet/fleets.ts';
@@ -126,7 +126,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     ...{ images, sandboxes },
     ...nouns,
     ...workspaces,
-    sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
+    sandboxesFor: (caller, user) => shared.scopes.of(shared.users.actAs(caller, user)).sandboxes,
     network: networkOf(actor, shared, sandboxes),
     ...swarmsOf(actor, parts, { liveSwarms: shared.liveSwarms, tasks: shared.tasks, ...needs }),
     terminalAgents: new TerminalAgents({ sandboxes, needs: { ...needs, installedVersion: versionOf } }),

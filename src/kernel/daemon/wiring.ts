@@ -16,9 +16,9 @@ import { HubTokens } from '../../noun/hub/app/hub-tokens.ts';
 import { hubPlace } from '../../noun/hub/model/service.ts';
 import { openImages } from '../../noun/image/app/user-images.ts';
 import type { Detect } from '../../noun/image/source.ts';
+import { DiskWatch } from '../../noun/installation/app/disk/disk-watch.ts';
 import { measureRunning, stopForDisk } from '../../noun/installation/app/disk/measure.ts';
-import { SpaceHints } from '../../noun/installation/app/disk/space-hint.ts';
-import { DiskWatch } from '../../noun/installation/app/disk/watch.ts';
+import { SpaceHints } from '../../noun/installation/app/disk/space-hints.ts';
 import { CredentialSupply } from '../../noun/network/app/credential/supply.ts';
 import { Networks } from '../../noun/network/app/networks.ts';
 import { networkPart } from '../../noun/network/app/part.ts';
@@ -41,7 +41,7 @@ import { BaseWatch } from '../../noun/workspace/app/base-watch.ts';
 import { diskPart, workspacePart } from '../../noun/workspace/app/part.ts';
 import { unappliedIn } from '../../noun/workspace/app/unapplied.ts';
 import { copyFolder } from '../../noun/workspace/snapshot/copy-folder.ts';
-import { TokenKeys } from '../server/token-key.ts';
+import { TokenKeys } from '../server/token-keys.ts';
 import { type Nouns, openNouns } from './noun-wiring.ts';
 import { hubSocket } from './port-wiring.ts';
 import type { Resources } from './resources.ts';
@@ -86,7 +86,7 @@ function openSecrets({ home, config, store }: Resources) {
   return { secrets, sandboxSecrets: new MemorySecrets(home.installation), supply };
 }
 
-/** The proxy, and what it is told of the sandboxes. */
+/** The proxy, and the networks of sandboxes, which configure it. */
 function openNetwork(
   { home, config, store, engines, report }: Resources,
   supply: CredentialSupply,

@@ -205,7 +205,7 @@ export type OnCreated = (init: () => ProcessRef) => Promise<void>;
 
 /** A summary of an engine. */
 export interface EngineAbout {
-  /** Null: the engine could not be asked. */
+  /** Null: the engine does not answer. */
   readonly version: string | null;
   /** The default runtime. */
   readonly runtime: string | null;

@@ -29,13 +29,13 @@ export function localCall(parts: LocalParts, actor: Actor, by: Detail): LocalCal
   return async (key, { path, query, body, signal = new AbortController().signal }) => {
     const route = parts.routes.find((one) => one.key === key) as Route;
     const names: Readonly<Record<string, string>> = path ?? {};
-    const asking = {
+    const request = {
       ...{ actor, signal, scope: parts.scopes.of(actor), name: names.name ?? '', path: names },
       query: route.query ? validated(route.query, texts(query), 'query') : undefined,
       body: route.body ? validated(route.body, body ?? {}, 'body') : undefined,
     };
     if (route.usesSettings) refreshFor(parts.settings, actor);
-    const { answer } = await audited(auditing, route, asking, null).catch(async (error: unknown) => {
+    const { answer } = await audited(auditing, route, request, null).catch(async (error: unknown) => {
       throw await parts.spaceHints.named(asFault(error), actor.name);
     });
     return parsed(answer) as AnswerOf<typeof key>;

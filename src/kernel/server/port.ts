@@ -29,7 +29,7 @@ export interface PortParts {
   /** By path. They are closed in this order. */
   readonly handlers: Readonly<Record<string, PortHandler>>;
   readonly open?: readonly OpenHandler[];
-  /** What a client is told that asks for another path. */
+  /** The hint for a request at another path. */
   readonly hint: string;
 }
 
@@ -37,7 +37,7 @@ export interface PortParts {
 export interface PortHandler {
   readonly maxBodyBytes?: number;
   /** Left out: the path takes no HTTP requests. */
-  answer?(asked: ClientRequest): Promise<Response>;
+  answer?(request: ClientRequest): Promise<Response>;
   /** Accepts a WebSocket; left out: the path takes none. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer, identity: ClientIdentity): Promise<void>;
   close(): void | Promise<void>;

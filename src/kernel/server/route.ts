@@ -1,7 +1,7 @@
 /**
- * How a noun is declared: its routes, what the daemon does for it at the start, and what the doctor says of it.
+ * How a noun is declared: its routes, what the daemon does for it at the start, and its rows of the doctor.
  *
- * A route is one value: method and path, the schemas of query, body and answer, what the audit log says of it, and its
+ * A route is one value: method and path, the schemas of query, body and answer, what the audit log records of it, and its
  * handler. The server validates, authenticates, writes the audit log and answers; a handler gets checked values and
  * returns its answer. `act` is null if nothing is changed, and must be given, so that no change is left out of the log.
  *
@@ -21,7 +21,7 @@ import type { ConfigSection } from '../settings/section.ts';
 /** What a route answers with: JSON of this shape, or a stream. */
 export type AnswerShape = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
 
-/** What the audit log says of a request. Only this gets into the log: never a value, a variable or an argument. */
+/** What the audit log records of a request. Only this gets into the log: never a value, a variable or an argument. */
 export interface RouteAct {
   readonly verb: string;
   /** Names of the things that the act changes. */
@@ -45,7 +45,7 @@ export interface Done {
   readonly detail?: Detail;
 }
 
-/** What a request says, after it was checked. */
+/** The parts of a request, after they were checked. */
 export interface RouteRequest<Q, B, N extends string = never> {
   /** The `{name}` of the path; empty if the path has none. */
   readonly name: string;
@@ -113,7 +113,7 @@ export interface Route {
   readonly open?: boolean;
   /** The request depends on settings: config.yaml is read again first, and a mistake in it refuses the request. */
   readonly usesSettings?: boolean;
-  readonly act: null | ((asked: never) => RouteAct | null);
+  readonly act: null | ((request: never) => RouteAct | null);
   readonly done?: (answer: never) => Done;
   readonly handle: (request: never) => Promise<unknown>;
 }
@@ -122,7 +122,7 @@ interface Declaration<S, Q, B, A, N extends string> extends Omit<Route, 'key' | 
   readonly query?: Q;
   readonly body?: B;
   readonly answer: A;
-  readonly act: null | ((asked: RouteRequest<Output<Q>, Output<B>, N>) => RouteAct | null);
+  readonly act: null | ((request: RouteRequest<Output<Q>, Output<B>, N>) => RouteAct | null);
   readonly done?: (answer: Output<A>) => Done;
   readonly handle: (
     request: A extends 'upgrade' ? UpgradeRequest<S, Output<Q>> : Request<S, Output<Q>, Output<B>, N>,
@@ -174,18 +174,18 @@ export function declare<S>() {
 }
 
 /** The act of a route whose path names a thing. */
-export function named(verb: string, frees = false): (asked: { readonly name: string }) => RouteAct {
+export function named(verb: string, frees = false): (request: { readonly name: string }) => RouteAct {
   return ({ name }) => ({ verb, names: [name], frees });
 }
 
-export function namedSandbox(verb: string): (asked: { readonly name: string }) => RouteAct {
+export function namedSandbox(verb: string): (request: { readonly name: string }) => RouteAct {
   return ({ name }) => ({ verb, names: [name], ofSandboxes: true });
 }
 
 /** Leaves out what the request does not name. */
 export function definedDetail(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
-  const said = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(said) as Detail;
+  const defined = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(defined) as Detail;
 }
 
 /** An invalid name may be any text that was typed by mistake, even the value of a secret, so it is not logged. */

@@ -103,9 +103,9 @@ describe('a request', () => {
     { volumes: [{ volume: '/var/run/docker.sock', target: '/x' }] },
     { volumes: [{ volume: '../../run', target: '/x' }] },
     { volumes: [{ volume: 'session', target: '/x', source: '/' }] },
-  ])('cannot express %j', async (asked) => {
+  ])('cannot express %j', async (fields) => {
     for (const engine of ['local', 'docker']) {
-      const { status } = await call('POST', '/v1/sandboxes', { engine, ...asked });
+      const { status } = await call('POST', '/v1/sandboxes', { engine, ...fields });
       expect(status).toBeGreaterThanOrEqual(400);
     }
     expect(await engine.list()).toEqual([]);
@@ -282,14 +282,15 @@ describe('users', () => {
 
   it('get a notice only if the daemon is older than their command', async () => {
     const token = withToken(await addUser('bob'));
-    const noticeFor = async (said: string) => {
-      const response = await shared.request('/v1/sandboxes', { headers: { ...token, 'carrel-client': said } });
+    const noticeFor = async (clientBuild: string) => {
+      const response = await shared.request('/v1/sandboxes', { headers: { ...token, 'carrel-client': clientBuild } });
       expect(response.status).toBe(200);
       return decodeURIComponent(response.headers.get('carrel-notice') ?? '');
     };
     const build = (builtAt: string) => encodeURIComponent(JSON.stringify({ version: '0.1.0', build: 'x', builtAt }));
     expect(await noticeFor(build('2026-02-01T00:00:00.000Z'))).toMatch(/^the daemon is older than this command: /);
-    for (const said of [build('2025-02-01T00:00:00.000Z'), '%', '{}', 'null']) expect(await noticeFor(said)).toBe('');
+    for (const clientBuild of [build('2025-02-01T00:00:00.000Z'), '%', '{}', 'null'])
+      expect(await noticeFor(clientBuild)).toBe('');
   });
 
   it('get not_found for sandboxes of another user, on any route', async () => {

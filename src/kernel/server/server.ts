@@ -143,10 +143,10 @@ const buildShape = z.strictObject({ version: text, build: text, builtAt: text })
  * their own.
  */
 function olderNotice(build: Build | null, context: HonoContext): string | null {
-  const said = context.req.header(clientHeader);
-  if (said === undefined || build === null) return null;
+  const header = context.req.header(clientHeader);
+  if (header === undefined || build === null) return null;
   try {
-    const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(said)), clientHeader));
+    const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(header)), clientHeader));
     return older && `${older}; its owner restarts it with: carrel down`;
   } catch {
     // The header is not a build, ignoring: it is used only for a notice.

@@ -21,8 +21,8 @@ test('a client that disconnects before its stream opens is audited as cancelled'
   await once(socket.destroy(), 'close');
   const headers = { upgrade: streamProtocol };
   server.emit('upgrade', { method: 'POST', url: '/v1/sandboxes/a/exec', headers, socket }, socket, Buffer.alloc(0));
-  const told = async () => (await app.request('/v1/audit')).text();
-  await soon(async () => expect(await told()).toMatch(/"sandbox.exec".*"cancelled"/));
+  const auditLog = async () => (await app.request('/v1/audit')).text();
+  await soon(async () => expect(await auditLog()).toMatch(/"sandbox.exec".*"cancelled"/));
 });
 
 test.each([
@@ -35,13 +35,13 @@ test.each([
   );
   const server = new EventEmitter();
   serveUpgrades(server as http.Server, served, policy);
-  let said = '';
+  let received = '';
   const write = (chunk: Buffer, _encoding: string, done: () => void) => {
-    said += chunk;
+    received += chunk;
     done();
   };
   const socket = new Duplex({ read: () => {}, write });
   const headers = { upgrade: streamProtocol };
   server.emit('upgrade', { method: 'POST', url: '/v1/sandboxes/a/exec', headers, socket }, socket, Buffer.alloc(0));
-  await soon(async () => expect(said).toContain(hint));
+  await soon(async () => expect(received).toContain(hint));
 });

@@ -22,7 +22,7 @@ export class Settings {
   readonly #path: string;
   readonly #atStart: Config;
   #last: Config;
-  #asked: Config;
+  #inFile: Config;
   #stamp: string | null;
   #waiting: readonly string[] = [];
   #noticed = '';
@@ -36,7 +36,7 @@ export class Settings {
     this.#stamp = stampOf(path);
     this.#last = readConfig(path);
     this.#atStart = this.#last;
-    this.#asked = this.#last;
+    this.#inFile = this.#last;
     this.config = liveView(() => this.#last);
   }
 
@@ -46,8 +46,8 @@ export class Settings {
   }
 
   /** The settings in the file, including those that wait for the next start. */
-  get asked(): Config {
-    return this.#asked;
+  get inFile(): Config {
+    return this.#inFile;
   }
 
   refresh(): void {
@@ -56,7 +56,7 @@ export class Settings {
     const read = this.#read();
     const changed = keysAtStart.filter((key) => JSON.stringify(read[key]) !== JSON.stringify(this.#atStart[key]));
     this.#waiting = changed.map((key) => atStart[key]!);
-    this.#asked = read;
+    this.#inFile = read;
     this.#last = { ...read, ...Object.fromEntries(keysAtStart.map((key) => [key, this.#atStart[key]])) };
     this.#stamp = stamp;
     this.onChange();

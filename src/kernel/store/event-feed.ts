@@ -33,7 +33,7 @@ interface Subscription {
 export class Feed {
   readonly #subscriptions = new Set<Subscription>();
   readonly #queue: { readonly event: RawEvent; readonly audience: readonly Subscription[] }[] = [];
-  #telling = false;
+  #isNotifying = false;
 
   subscribe(listener: (event: Event) => void): () => void {
     const subscription = { listener };
@@ -44,19 +44,19 @@ export class Feed {
   publish(event: RawEvent): void {
     if (this.#subscriptions.size === 0) return;
     this.#queue.push({ event, audience: [...this.#subscriptions] });
-    if (this.#telling) return;
-    this.#telling = true;
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      for (const subscription of next.audience) this.#tell(subscription, next.event);
+      for (const subscription of next.audience) this.#notify(subscription, next.event);
     }
-    this.#telling = false;
+    this.#isNotifying = false;
   }
 
   clear(): void {
     this.#subscriptions.clear();
   }
 
-  #tell(subscription: Subscription, event: RawEvent): void {
+  #notify(subscription: Subscription, event: RawEvent): void {
     if (!this.#subscriptions.has(subscription)) return;
     try {
       subscription.listener(eventOf(event));

@@ -17,7 +17,7 @@ export function translated<T>(path: string, work: () => T): T {
 interface Translation {
   readonly codes: RegExp;
   readonly code: FaultCode;
-  readonly says: string;
+  readonly problem: string;
   readonly hint: string;
 }
 
@@ -25,31 +25,31 @@ const translations: readonly Translation[] = [
   {
     codes: /^(SQLITE_FULL|SQLITE_NOMEM|SQLITE_TOOBIG|ENOSPC|EDQUOT)/,
     code: 'exhausted',
-    says: 'has no space left',
+    problem: 'has no space left',
     hint: spaceHint,
   },
   {
     codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
     code: 'unavailable',
-    says: 'is locked by another process',
+    problem: 'is locked by another process',
     hint: 'Try again, or end the process that holds it.',
   },
   {
     codes: /^(SQLITE_(READONLY|PERM|AUTH)|EACCES|EPERM|EROFS)/,
     code: 'denied',
-    says: 'cannot be written',
+    problem: 'cannot be written',
     hint: 'The file and its folder must be readable and writable for the user of the daemon.',
   },
   {
     codes: /^(ENOENT|ENOTDIR)/,
     code: 'not_found',
-    says: 'cannot be created: its folder does not exist',
+    problem: 'cannot be created: its folder does not exist',
     hint: 'Create the folder first.',
   },
   {
     codes: /^(SQLITE_(IOERR|CANTOPEN)|EIO|EMFILE|ENFILE)/,
     code: 'unavailable',
-    says: 'cannot be reached',
+    problem: 'cannot be reached',
     hint: 'See what the kernel says about its filesystem (dmesg).',
   },
 ];
@@ -64,7 +64,7 @@ function toFault(path: string, error: unknown): Fault {
   const code = isUnreachable(found) && isDiskFull(dirname(path)) ? 'SQLITE_FULL' : found;
   const match = translations.find(({ codes }) => codes.test(code));
   if (!match) return asFault(error);
-  return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
+  return new Fault(match.code, `the store ${path} ${match.problem} (${found})`, { cause: error, hint: match.hint });
 }
 
 function otherNode(cause: unknown): Fault {

@@ -55,8 +55,8 @@ export async function outputOf(argv: readonly [string, ...string[]], cwd: string
 
 /** The Fault for a program that failed, with the first line of its stderr. */
 export function failed({ name }: Program, { exitCode, stderr }: ProgramEnd): Fault {
-  const said = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
+  const reason = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
   const full = stderr.split('\n').find((line) => /No space left|quota exceeded/.test(line));
   if (full) return new Fault('exhausted', `${name}: ${full}`, { hint: spaceHint });
-  return new Fault('internal', `${name}: ${said.slice(0, 500)}`);
+  return new Fault('internal', `${name}: ${reason.slice(0, 500)}`);
 }

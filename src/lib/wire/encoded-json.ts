@@ -15,8 +15,8 @@ export function jsonPieces(answer: object): Uint8Array[] | null {
   if (answer instanceof EncodedJson) return [answer.bytes];
   const entries = Object.entries(answer);
   if (!entries.some(([, value]) => value instanceof EncodedJson)) return null;
-  const said = entries.filter(([, value]) => value !== undefined);
-  const pieces = said.flatMap(([key, value], index) => [
+  const defined = entries.filter(([, value]) => value !== undefined);
+  const pieces = defined.flatMap(([key, value], index) => [
     Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
     value instanceof EncodedJson ? value.bytes : Buffer.from(JSON.stringify(value)),
   ]);

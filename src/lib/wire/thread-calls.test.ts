@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { asFault, Fault } from '../../model/fault.ts';
-import { type HostedKind, hostedHere } from './hosted.ts';
 import { ThreadCalls } from './thread-calls.ts';
 import type { StartThread, ThreadCall, ThreadReceiver } from './thread-link.ts';
+import { type ThreadObjectKind, withoutThread } from './thread-objects.ts';
 
 interface Counter {
   add(step: number): Promise<number>;
@@ -13,7 +13,7 @@ interface Counter {
 
 /** Counters, and what happened to them. */
 function counters(seen: string[] = []) {
-  return (): HostedKind<Counter> => ({
+  return (): ThreadObjectKind<Counter> => ({
     open(key, [first]: readonly [number], push) {
       let count = first;
       const add = async (step: number) => {
@@ -50,7 +50,7 @@ function silent() {
 
 test('an object is opened once, called by its methods, and is gone when it was closed', async () => {
   const seen: string[] = [];
-  const thread = calls(hostedHere(counters(seen)));
+  const thread = calls(withoutThread(counters(seen)));
   expect(await thread.call('a', 'open', 1)).toBe('opened');
   expect(await thread.call('a', 'open', 100)).toBe('opened');
   const { add } = thread.remote<Counter, 'add'>('a', ['add']);
@@ -66,21 +66,21 @@ test('an object is opened once, called by its methods, and is gone when it was c
 
 test('what an object sends by itself arrives before the answers to later calls', async () => {
   const order: unknown[] = [];
-  const thread = calls(hostedHere(counters()), (key, message) => order.push(key, message));
+  const thread = calls(withoutThread(counters()), (key, message) => order.push(key, message));
   await thread.call('a', 'open', 1);
   order.push(await thread.call('a', 'add', 1));
   expect(order).toEqual(['a', { count: 2 }, 2]);
 });
 
 test('an error arrives as the fault that the kind of object makes of it', async () => {
-  const thread = calls(hostedHere(counters()));
+  const thread = calls(withoutThread(counters()));
   await thread.call('a', 'open', 1);
   const { fail } = thread.remote<Counter, 'fail'>('a', ['fail'], (error) => Promise.reject(['seen', error]));
   await expect(fail()).rejects.toMatchObject(['seen', { code: 'corrupt', message: 'a: broken' }]);
 });
 
 test('what cannot be copied is refused, and leaves no call that waits', async () => {
-  const thread = calls(hostedHere(counters()));
+  const thread = calls(withoutThread(counters()));
   await expect(thread.call('a', 'open', () => 1)).rejects.toThrow('could not be cloned');
   await thread.call('a', 'open', 1);
   await expect(thread.call('a', 'odd')).rejects.toThrow('could not be cloned');

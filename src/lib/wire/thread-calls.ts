@@ -104,18 +104,18 @@ export function programThread(program: string): StartThread {
   return (receiver: ThreadReceiver) => {
     const worker = new Worker(programFile(program), { trackUnmanagedFds: false });
     worker.unref();
-    let isAsked = false;
+    let isEnding = false;
     let cause: unknown = new Error(`the thread ${program} ended`);
     worker.on('message', (message: FromThread) => receiver.received(message));
     worker.on('error', (error) => {
       cause = error;
     });
     // Always the last event. A thread that follows an error must not start before this one has ended.
-    worker.on('exit', () => isAsked || receiver.broken(cause));
+    worker.on('exit', () => isEnding || receiver.broken(cause));
     return {
       send: (message) => worker.postMessage(message),
       end: () => {
-        isAsked = true;
+        isEnding = true;
         return worker.terminate();
       },
     };

@@ -4,7 +4,7 @@
  *   open → (method)* → close
  *
  * Each object has a key, such as its folder. `thread-calls.ts` is the side of the daemon: it starts the thread with the
- * first call, and matches answers with calls. `hosted.ts` is the side of the thread, which has the objects. Calls begin in
+ * first call, and matches answers with calls. `thread-objects.ts` is the side of the thread, which has the objects. Calls begin in
  * the order in which they were made, and each is answered when it has finished. Arguments, results and what an object
  * sends by itself are plain data: they are copied.
  *

@@ -1,6 +1,6 @@
 /**
- * One installation: a home, the daemon that holds its lock, and what is asked about both. It has no records of its own;
- * its answers are made from those of all nouns, so it stands above them.
+ * One installation: a home and the daemon that holds its lock. It has no records of its own; its answers are made from
+ * those of all nouns, so it stands above them.
  *
  *   (a command starts it) → up → shutdown → gone; sandboxes run on
  *
@@ -37,10 +37,10 @@ export interface HttpSettings {
   readonly rate: number;
 }
 
-/** The port that settings ask for. */
+/** The port for MCP clients in the settings. */
 export interface InstallationPort {
   /** The settings that config.yaml has now; they may take effect only at the next start. */
-  asked(): HttpSettings | null;
+  settings(): HttpSettings | null;
   /** Why a port with these settings cannot be opened; null: it can. */
   refusal(http: HttpSettings): Promise<Fault | null>;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryConformance, newNote } from '../../../test/conformance/memory.ts';
-import { hostedHere } from '../../lib/wire/hosted.ts';
+import { withoutThread } from '../../lib/wire/thread-objects.ts';
 import { openMemories } from './memories.ts';
 import type { Memories, Memory } from './memory.ts';
 import { defaultMemoryLimits as limits } from './model/memory.ts';
@@ -14,7 +14,7 @@ let memories: Memories;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-memory-'));
-  memories = openMemories(hostedHere(hostedMemories));
+  memories = openMemories(withoutThread(hostedMemories));
 });
 afterEach(async () => {
   await memories.close();
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 let opened = 0;
 memoryConformance('the memory in SQLite', (allowed, clock) => {
-  memories = openMemories(hostedHere(() => hostedMemories({ now: () => clock.now })));
+  memories = openMemories(withoutThread(() => hostedMemories({ now: () => clock.now })));
   return memories.open(join(folder, String(opened++)), allowed);
 });
 
@@ -76,7 +76,7 @@ test('M11 a collection with many vectors finds the nearest by their bits first',
 });
 
 test('M13 without sqlite-vec text is searched and vectors are kept', async () => {
-  const bare = openMemories(hostedHere(() => hostedMemories({ extension: () => null })));
+  const bare = openMemories(withoutThread(() => hostedMemories({ extension: () => null })));
   const memory = await bare.open(folder, limits);
   const vector = { model: 'm', values: [1, 2] };
   await memory.save(newNote('apple', { vector }));

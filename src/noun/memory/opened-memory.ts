@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { CommitQueue } from '../../lib/data/commit-queue.ts';
 import { translated } from '../../lib/data/database-fault.ts';
-import type { HostedKind } from '../../lib/wire/hosted.ts';
+import type { ThreadObjectKind } from '../../lib/wire/thread-objects.ts';
 import { Fault } from '../../model/fault.ts';
 import { ulidAfter } from '../../model/ulid.ts';
 import { checkMetadataKey, checkNote, checkVector, mixedModels, noNote, notWriter, overQuota } from './check.ts';
@@ -37,7 +37,7 @@ export interface OpenedMemoryOptions extends OpenOptions {
 /** What a test may change. */
 type TestOptions = Partial<Pick<OpenedMemoryOptions, 'now' | 'extension'>>;
 
-export function hostedMemories(options: TestOptions = {}): HostedKind<OpenedMemory> {
+export function hostedMemories(options: TestOptions = {}): ThreadObjectKind<OpenedMemory> {
   const now = () => new Date();
   return {
     open: (folder, [limits, check]: readonly [MemoryLimits, boolean]) =>

@@ -1,5 +1,5 @@
 /** Rooms as objects of their thread. */
-import type { HostedKind } from '../../lib/wire/hosted.ts';
+import type { ThreadObjectKind } from '../../lib/wire/thread-objects.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { InboxWatch } from './inbox/inbox-watch.ts';
 import { OpenedRoom } from './opened-room.ts';
@@ -7,7 +7,7 @@ import type { RoomAbout } from './room.ts';
 import { roomFault } from './room-fault.ts';
 import type { RoomPush } from './rooms.ts';
 
-export function hostedRooms(now = () => new Date()): HostedKind<OpenedRoom> {
+export function hostedRooms(now = () => new Date()): ThreadObjectKind<OpenedRoom> {
   const watch = new InboxWatch();
   return {
     open: (folder, [about]: readonly [RoomAbout], push: (message: RoomPush) => void) =>

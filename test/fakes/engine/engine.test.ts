@@ -136,22 +136,22 @@ describe('the fake engine', () => {
   it('fails the next call before its effect', async () => {
     const engine = createFakeEngine();
     engine.faults.failNext('start', fault);
-    const asked = launch({ command: ['true'] });
-    await failure(engine.start(asked));
+    const request = launch({ command: ['true'] });
+    await failure(engine.start(request));
     expect(await engine.list()).toEqual([]);
-    await engine.start(asked);
-    expect(engine.begun).toEqual([asked]);
+    await engine.start(request);
+    expect(engine.begun).toEqual([request]);
   });
 
   it('fails the next call after its effect', async () => {
     const engine = createFakeEngine();
-    const asked = launch({});
+    const request = launch({});
     engine.faults.failNext('start', fault, 'after');
-    await failure(engine.start(asked));
-    expect(await engine.inspect(asked.id, null)).toMatchObject({ kind: 'running' });
+    await failure(engine.start(request));
+    expect(await engine.inspect(request.id, null)).toMatchObject({ kind: 'running' });
     engine.faults.failNext('remove', fault, 'after');
-    await failure(engine.remove(asked.id, null));
-    expect(await engine.inspect(asked.id, null)).toEqual({ kind: 'absent' });
+    await failure(engine.remove(request.id, null));
+    expect(await engine.inspect(request.id, null)).toEqual({ kind: 'absent' });
   });
 
   it('fails several calls in order, and a call of logs when the log is read', async () => {
@@ -229,10 +229,10 @@ describe('the fake engine', () => {
 
   it('does not accept the handle of an earlier start for the running sandbox', async () => {
     const engine = createFakeEngine();
-    const asked = launch({});
-    const { handle } = await engine.start(asked);
-    await engine.remove(asked.id, handle);
-    await engine.start(asked);
-    expect(await engine.inspect(asked.id, handle)).toEqual({ kind: 'absent' });
+    const request = launch({});
+    const { handle } = await engine.start(request);
+    await engine.remove(request.id, handle);
+    await engine.start(request);
+    expect(await engine.inspect(request.id, handle)).toEqual({ kind: 'absent' });
   });
 });

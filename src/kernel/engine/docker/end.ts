@@ -142,8 +142,8 @@ async function idleVolumes(context: DockerContext): Promise<string[]> {
 }
 
 async function listVolumes({ connection }: DockerContext, filters: object) {
-  const asked = { filters: JSON.stringify(filters) } as object;
-  return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
+  const options = { filters: JSON.stringify(filters) } as object;
+  return (await connection.ask((docker) => docker.listVolumes(options))).Volumes ?? [];
 }
 
 /** Throws the error, unless it says that another sandbox uses the volume again. */

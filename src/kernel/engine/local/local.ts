@@ -37,7 +37,7 @@ import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { LocalPauses } from './pause/pause.ts';
 import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
-import { RunningSandboxes } from './running.ts';
+import { RunningSandboxes } from './running-sandboxes.ts';
 import { dropRootFolder, keepRootFolder, openStage } from './stage/stage.ts';
 import { begin, create, waitForCommand } from './start.ts';
 

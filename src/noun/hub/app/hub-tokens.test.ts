@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMemoryStore } from '../../../../test/fakes/store/memory.ts';
-import { TokenKeys } from '../../../kernel/server/token-key.ts';
+import { TokenKeys } from '../../../kernel/server/token-keys.ts';
 import type { Store } from '../../../kernel/store/store.ts';
 import type { User } from '../../../model/user.ts';
 import { HubTokens } from './hub-tokens.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Audit } from '../../../kernel/audit/audit.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
 import { endWith } from '../../../kernel/server/route.ts';
-import type { TokenKeys } from '../../../kernel/server/token-key.ts';
+import type { TokenKeys } from '../../../kernel/server/token-keys.ts';
 import type { Row } from '../../../kernel/store/store.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { User } from '../../../model/user.ts';

@@ -7,7 +7,7 @@ import { portRow } from './port-row.ts';
 const mcp = 'http://127.0.0.1:3000/mcp';
 const taken = new Fault('unavailable', 'another program listens on 127.0.0.1:3000', { hint: 'Use another port' });
 const row = (at: string | null, http: Partial<HttpSettings> | null, fault: Fault | null = null) =>
-  portRow(at, { asked: () => http && { ...defaultHttp, ...http }, refusal: async () => fault });
+  portRow(at, { settings: () => http && { ...defaultHttp, ...http }, refusal: async () => fault });
 
 it.each([
   ['the port is off', await row(null, null), { level: 'ok', detail: 'off; carrel up --port 3000 opens it' }],

@@ -6,8 +6,8 @@ import { defaultHttp } from './config.ts';
 const name = 'mcp-port';
 
 /** `mcp`: the address at which the daemon listens. */
-export async function portRow(mcp: string | null, { asked, refusal }: InstallationPort): Promise<ProbeRow> {
-  const http = asked();
+export async function portRow(mcp: string | null, { settings, refusal }: InstallationPort): Promise<ProbeRow> {
+  const http = settings();
   const isOpen = mcp !== null && (http === null || Number(new URL(mcp).port) === http.port || http.port === 0);
   if (isOpen) return { name, level: 'ok', detail: `listening at ${mcp}`, hint: null };
   const fault = await refusal(http ?? defaultHttp);

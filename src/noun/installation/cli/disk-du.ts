@@ -12,8 +12,8 @@ interface Options {
 }
 
 export async function du(context: Context, { options }: Invocation<Options>): Promise<void> {
-  const asked = connect(context).call('GET /v1/disk');
-  const { freeBytes } = await printAnswer(context, asked, (view) => diskTable(view, options.all ?? false), {
+  const request = connect(context).call('GET /v1/disk');
+  const { freeBytes } = await printAnswer(context, request, (view) => diskTable(view, options.all ?? false), {
     doing: 'measuring',
   });
   context.out.note(`${formatSize(freeBytes)} free; carrel clean frees what is not needed`);

@@ -17,8 +17,8 @@ const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark:
 };
 
 export async function doctor(context: Context): Promise<number> {
-  const asked = connect(context).call('GET /v1/doctor');
-  const rows = await printAnswer(context, asked, (probes) => findings(probes, context.out), {
+  const request = connect(context).call('GET /v1/doctor');
+  const rows = await printAnswer(context, request, (probes) => findings(probes, context.out), {
     doing: 'examining this machine',
   });
   return rows.some(({ level }) => level === 'failure') ? faultTable.unsupported.exit : 0;

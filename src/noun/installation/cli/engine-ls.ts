@@ -7,8 +7,10 @@ import { plain } from '../../../client/output/text.ts';
 import type { EngineView } from '../api/engine.ts';
 
 export async function engineLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/engines');
-  await printAnswer(context, asked, (engines) => engineListing(engines, context.out), { doing: 'asking the engines' });
+  const request = connect(context).call('GET /v1/engines');
+  await printAnswer(context, request, (engines) => engineListing(engines, context.out), {
+    doing: 'asking the engines',
+  });
 }
 
 /** A row for each engine; below an unusable one, the reason and a hint. */

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bankConformance, box, person, unknown } from '../../../../test/conformance/bank.ts';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { type BankLimits, defaultBankLimits } from '../model/bank.ts';
 import type { Bank, Banks } from './bank.ts';
 import { openBanks } from './banks.ts';
@@ -28,7 +28,7 @@ let opened = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-bank-'));
-  banks = openBanks(hostedHere(hostedBanks));
+  banks = openBanks(withoutThread(hostedBanks));
 });
 afterEach(async () => {
   await banks.close();
@@ -50,7 +50,7 @@ const plain = (path: string, content: string | Buffer) => {
 };
 
 bankConformance('the bank in a folder', async (limits, clock) => {
-  banks = openBanks(hostedHere(() => hostedBanks(() => clock.now)));
+  banks = openBanks(withoutThread(() => hostedBanks(() => clock.now)));
   const place = placeOf(String(opened++));
   const path = (name: string) => join(place.files, name);
   return {

@@ -5,7 +5,7 @@ import { isErrno } from '../../../lib/file/file.ts';
 import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { unifiedDiff } from '../../../lib/text/diff.ts';
 import { textOf } from '../../../lib/text/text.ts';
-import type { HostedKind } from '../../../lib/wire/hosted.ts';
+import type { ThreadObjectKind } from '../../../lib/wire/thread-objects.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import {
@@ -56,7 +56,7 @@ export interface OpenedBankOptions {
   readonly now: () => Date;
 }
 
-export function hostedBanks(now = () => new Date()): HostedKind<OpenedBank> {
+export function hostedBanks(now = () => new Date()): ThreadObjectKind<OpenedBank> {
   return {
     open: (_, [place, limits]: readonly [BankPlace, BankLimits]) => new OpenedBank(place, { limits, now }),
     erase: (folder) => rmSync(folder, { recursive: true, force: true }),

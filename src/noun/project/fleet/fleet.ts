@@ -22,7 +22,7 @@
 import type { EngineName, RuntimeName } from '../../../model/engine.ts';
 import { Fault, type FaultCode } from '../../../model/fault.ts';
 import type { Limits } from '../../../model/limits.ts';
-import type { AskedGrants, DeclaredGrants } from '../../grant-table.ts';
+import type { DeclaredGrants, RequestedGrants } from '../../grant-table.ts';
 import type { WatchAction } from '../../room/model/watch.ts';
 import type { SandboxState, WorkspaceMode } from '../../sandbox/model.ts';
 
@@ -101,7 +101,7 @@ export interface ExistingSandbox {
 }
 
 /** The body of the API request that creates a sandbox as declared. */
-export interface FleetRequest extends AskedGrants {
+export interface FleetRequest extends RequestedGrants {
   name: string;
   engine: EngineName;
   mode: WorkspaceMode;

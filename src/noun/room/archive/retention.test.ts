@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from '../room.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(as: RoomAbout): Promise<void> {
-  rooms = openRooms(hostedHere(() => hostedRooms(() => now)));
+  rooms = openRooms(withoutThread(() => hostedRooms(() => now)));
   room = await rooms.open(folder, as);
 }
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { hostedHere } from '../../../lib/wire/hosted.ts';
+import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from '../room.ts';
@@ -27,7 +27,7 @@ const builder = { kind: 'sandbox', name: 'builder' } as const;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-room-inbox-'));
-  rooms = openRooms(hostedHere(hostedRooms));
+  rooms = openRooms(withoutThread(hostedRooms));
   room = await rooms.open(folder, { ...about, limits: { ...defaultRoomLimits, burst: 30, messagesPerSecond: 1 } });
 });
 afterEach(async () => {

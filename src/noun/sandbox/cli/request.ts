@@ -8,7 +8,7 @@ import { absolute } from '../../../client/paths.ts';
 import type { EngineName, RuntimeName } from '../../../model/engine.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { parseSize } from '../../../model/size.ts';
-import { type AskedGrants, grantTable } from '../../grant-table.ts';
+import { grantTable, type RequestedGrants } from '../../grant-table.ts';
 import { bankRequest } from '../../memory/model/bank.ts';
 import { checkCredentialName } from '../../network/model/credential.ts';
 import { usableRule } from '../../network/model/network.ts';
@@ -109,13 +109,13 @@ export interface GrantOptions {
 }
 
 /** The fields that the grant options fill, for all commands that create sandboxes. */
-export function askedGrants(options: GrantOptions): AskedGrants {
+export function askedGrants(options: GrantOptions): RequestedGrants {
   const lists = grantTable.flatMap(([field, { option, parse, distinct }]) => {
     const texts = options[optionName(option.flags)] as readonly string[] | undefined;
     const asked = texts?.map(parse);
     return asked === undefined ? [] : [[field, distinct?.(asked) ?? asked]];
   });
-  const grants = Object.fromEntries(lists) as AskedGrants;
+  const grants = Object.fromEntries(lists) as RequestedGrants;
   return options.memoryBank ? { ...grants, volumes: [...(grants.volumes ?? []), bankRequest(false)] } : grants;
 }
 

@@ -1,6 +1,6 @@
 /** The settings that the agent API in a sandbox gets: its tokens, its agents and their MCP servers. */
 import { createHash, createHmac } from 'node:crypto';
-import type { TokenKeys } from '../../../kernel/server/token-key.ts';
+import type { TokenKeys } from '../../../kernel/server/token-keys.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
 import { acpServers } from '../../agent/model/mcp.ts';
 import type { Sandbox } from '../../sandbox/model.ts';

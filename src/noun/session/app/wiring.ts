@@ -1,7 +1,7 @@
 /** Constructs what sessions need. */
 import { join } from 'node:path';
 import type { ConfiguredKernel } from '../../../kernel/daemon/resources.ts';
-import { TokenKeys } from '../../../kernel/server/token-key.ts';
+import { TokenKeys } from '../../../kernel/server/token-keys.ts';
 import type { AgentNeeds } from '../../agent/agent.ts';
 import type { AgentServers } from '../../agent/app/mcp/agent-servers.ts';
 import { NamespaceSockets } from '../../network/proxy/socket/namespace-sockets.ts';

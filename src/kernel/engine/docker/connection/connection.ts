@@ -187,33 +187,33 @@ export function hasActiveMounts(error: unknown): boolean {
 }
 
 function refusal(error: ClientError): Fault {
-  const said = wordsOf(error);
+  const message = messageOf(error);
   const details = { cause: error };
-  if (/no space left/i.test(said)) {
-    return new Fault('exhausted', `no space left: ${said}`, { ...details, hint: spaceHint });
+  if (/no space left/i.test(message)) {
+    return new Fault('exhausted', `no space left: ${message}`, { ...details, hint: spaceHint });
   }
-  if (/cannot allocate memory/i.test(said)) {
-    return new Fault('exhausted', `no memory left: ${said}`, { ...details, hint: 'Stop some sandboxes.' });
+  if (/cannot allocate memory/i.test(message)) {
+    return new Fault('exhausted', `no memory left: ${message}`, { ...details, hint: 'Stop some sandboxes.' });
   }
-  const code = requestFault(said, statusOf(error));
-  if (code !== null) return new Fault(code, said, details);
-  return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
+  const code = requestFault(message, statusOf(error));
+  if (code !== null) return new Fault(code, message, details);
+  return new Fault('unavailable', `the Docker Engine says: ${message}`, { ...details, hint: 'See carrel doctor.' });
 }
 
 /**
  * Null: the request was correct. An error of the OCI runtime is never the fault of the request, whatever status the
  * engine returns.
  */
-function requestFault(said: string, status: number | null): 'not_found' | 'conflict' | 'invalid' | null {
-  if (/OCI runtime|shim task/i.test(said)) return null;
+function requestFault(message: string, status: number | null): 'not_found' | 'conflict' | 'invalid' | null {
+  if (/OCI runtime|shim task/i.test(message)) return null;
   if (status === 404) return 'not_found';
   if (status === 409) return 'conflict';
   return status === 400 ? 'invalid' : null;
 }
 
-function wordsOf(error: ClientError): string {
-  const said = error.json?.message;
-  const words = typeof said === 'string' ? said : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '');
+function messageOf(error: ClientError): string {
+  const message = error.json?.message;
+  const text = typeof message === 'string' ? message : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '');
   // An answer to HEAD has no body.
-  return words.trim() || `status ${error.statusCode}, without a reason`;
+  return text.trim() || `status ${error.statusCode}, without a reason`;
 }

@@ -5,25 +5,25 @@ import { Containers } from './containers.ts';
 
 /** A fake engine with these containers: by id, each with the id of its sandbox. */
 function engineOf(containers: Map<string, string>) {
-  const asked: string[] = [];
+  const searches: string[] = [];
   const docker = {
     listContainers: async ({ filters }: { filters: string }) => {
       const { label } = JSON.parse(filters) as { label: string[] };
-      asked.push(label.join(' '));
+      searches.push(label.join(' '));
       return [...containers].filter(([, id]) => label.includes(`carrel.id=${id}`)).map(([Id]) => ({ Id }));
     },
     getContainer: (Id: string) => ({ inspect: async () => (containers.has(Id) ? { Id } : null) }),
   };
   const ask = (question: (engine: typeof docker) => Promise<unknown>) => question(docker);
-  return { asked, connection: { ask, find: ask } as unknown as Connection };
+  return { searches, connection: { ask, find: ask } as unknown as Connection };
 }
 
 it('a container is found by its labels with one search', async () => {
-  const { asked, connection } = engineOf(new Map([['c1', 'a']]));
+  const { searches, connection } = engineOf(new Map([['c1', 'a']]));
   const containers = new Containers(connection, 'here');
   expect(await containers.find('a')).toEqual({ Id: 'c1' });
   expect(await containers.idOf('a')).toBe('c1');
-  expect(asked).toEqual(['carrel.installation=here carrel.id=a']);
+  expect(searches).toEqual(['carrel.installation=here carrel.id=a']);
 });
 
 it('a container is searched again when the known one is gone', async () => {

@@ -9,10 +9,10 @@ import { Events } from './events.ts';
 
 let folder: string;
 let events: Events;
-const asked: URL[] = [];
+const requests: URL[] = [];
 const answers: ServerResponse[] = [];
 const server = createServer((request, response) => {
-  asked.push(new URL(request.url!, 'http://engine'));
+  requests.push(new URL(request.url!, 'http://engine'));
   answers.push(response.writeHead(200));
   response.flushHeaders();
 });
@@ -47,7 +47,7 @@ it('each new connection reports every sandbox, and requests events from shortly 
   answers[0]!.destroy();
   await heard(4);
   expect(hints).toEqual(['one', 'two', 'one', 'two']);
-  for (const { searchParams } of asked) {
+  for (const { searchParams } of requests) {
     const since = Number(searchParams.get('since')) * 1000;
     expect([since > begun - 5000, since < Date.now()]).toEqual([true, true]);
   }

@@ -177,7 +177,7 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   yield held;
 }
 
-interface Said {
+interface BuilderMessage {
   readonly stream?: unknown;
   readonly status?: unknown;
   readonly aux?: { readonly ID?: unknown } | null;
@@ -190,12 +190,12 @@ const redText = /^\u001b\[91m([\s\S]*)\u001b\[0m$/;
 
 function* messagesIn(line: string): Generator<Message> {
   if (line === '') return;
-  const said = JSON.parse(line) as Said;
-  if (typeof said.stream === 'string') yield { kind: 'output', text: said.stream.replace(redText, '$1') };
-  if (typeof said.status === 'string') yield { kind: 'output', text: `${said.status}\n` };
-  if (typeof said.aux?.ID === 'string') yield { kind: 'image', id: said.aux.ID };
-  const message = said.errorDetail?.message ?? said.error;
+  const parsed = JSON.parse(line) as BuilderMessage;
+  if (typeof parsed.stream === 'string') yield { kind: 'output', text: parsed.stream.replace(redText, '$1') };
+  if (typeof parsed.status === 'string') yield { kind: 'output', text: `${parsed.status}\n` };
+  if (typeof parsed.aux?.ID === 'string') yield { kind: 'image', id: parsed.aux.ID };
+  const message = parsed.errorDetail?.message ?? parsed.error;
   if (typeof message !== 'string') return;
-  const code = said.errorDetail?.code;
+  const code = parsed.errorDetail?.code;
   yield { kind: 'failure', message, exitCode: typeof code === 'number' && code !== 0 ? code : null };
 }

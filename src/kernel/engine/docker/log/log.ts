@@ -61,12 +61,12 @@ async function* followed(connection: Connection, container: string, range: Range
 /** The engine counts records, and a long line is several records: requests more until there are enough lines. */
 async function recordsOf(connection: Connection, container: string, lines: number): Promise<LogLine[]> {
   if (lines === 0) return [];
-  for (let asked = lines; ; asked *= 4) {
+  for (let tail = lines; ; tail *= 4) {
     const found: LogLine[] = [];
-    for await (const record of records(connection, container, { tail: asked })) found.push(record);
+    for await (const record of records(connection, container, { tail })) found.push(record);
     const starts = startsOfLines(found);
     if (starts.length > lines) return found.slice(starts.at(-lines));
-    if (found.length < asked || starts.length === found.length) return found;
+    if (found.length < tail || starts.length === found.length) return found;
   }
 }
 

@@ -123,13 +123,13 @@ function requireSeccomp({ seccomp }: EngineFacts): void {
   });
 }
 
-function chooseRuntime(asked: string | null, facts: EngineFacts): string {
-  if (asked === null) return facts.defaultRuntime;
-  if (runtimeNames.some((name) => name === asked) && facts.runtimes.includes(asked)) return asked;
+function chooseRuntime(requested: string | null, facts: EngineFacts): string {
+  if (requested === null) return facts.defaultRuntime;
+  if (runtimeNames.some((name) => name === requested) && facts.runtimes.includes(requested)) return requested;
   const known = runtimeNames.filter((name) => facts.runtimes.includes(name));
   const others =
     facts.product === 'Podman' ? '/etc/containers/containers.conf chooses one' : '/etc/docker/daemon.json names others';
-  throw new Fault('unsupported', `this ${facts.product} has no runtime ${asked}`, {
+  throw new Fault('unsupported', `this ${facts.product} has no runtime ${requested}`, {
     hint: `It has ${known.join(', ')}; ${others}.`,
   });
 }

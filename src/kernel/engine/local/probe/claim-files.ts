@@ -16,8 +16,8 @@ echo --
 echo --
 readlink /proc/self/ns/mnt`,
   args: ({ home }) => [home],
-  judge: (said, facts) => {
-    const [tree, home, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [tree, home, namespace] = partsOf(output);
     const there = linesOf(tree);
     const strange = there.filter(isStrange);
     return heldUnless(
@@ -51,8 +51,8 @@ done
 echo --
 cat /proc/self/mountinfo`,
   args: () => programs,
-  judge: (said) => {
-    const [tried, mounts] = partsOf(said);
+  judge: (output) => {
+    const [tried, mounts] = partsOf(output);
     const table = parseMountInfo(mounts ?? '');
     const folders = withWord(tried, 'path');
     const written = withWord(tried, 'written');
@@ -78,8 +78,8 @@ find /proc/sys -type f -writable 2>/dev/null
 echo --
 cat /proc/self/mountinfo`,
   args: () => kernelFiles,
-  judge: (said) => {
-    const [there, writable, mounts] = partsOf(said);
+  judge: (output) => {
+    const [there, writable, mounts] = partsOf(output);
     const table = parseMountInfo(mounts ?? '');
     const open = linesOf(there).filter((path) => !isReadOnly(table, path));
     const files = linesOf(writable);
@@ -108,9 +108,9 @@ export const procMasked: Claim = {
 done
 echo --`,
   args: () => secrets,
-  judge: (said) => {
-    if (!said.includes('--')) return broken('nothing could be tried');
-    const shown = linesOf(partsOf(said)[0]);
+  judge: (output) => {
+    if (!output.includes('--')) return broken('nothing could be tried');
+    const shown = linesOf(partsOf(output)[0]);
     return heldUnless([shown.length > 0 && `shown: ${someOf(shown)}`], `${secrets.length} places show nothing`);
   },
 };
@@ -131,8 +131,8 @@ done
 echo --
 for kind in 'c 1 1' 'b 8 0'; do mknod /tmp/.carrel-doctor-device $kind 2>/dev/null && echo "$kind"; done
 echo --`,
-  judge: (said) => {
-    const [there, made] = partsOf(said);
+  judge: (output) => {
+    const [there, made] = partsOf(output);
     const known = linesOf(there);
     const strange = known.filter((path) => !harmless.has(path) && !path.startsWith('/dev/pts/'));
     return heldUnless(
@@ -159,8 +159,8 @@ export const tmp: Claim = {
   echo "$folder $(stat -c %d "$folder") $1 $bytes $filled"
 done`,
   args: () => temporary,
-  judge: (said, facts) => {
-    const rows = linesOf(said).map((line) => line.split(' '));
+  judge: (output, facts) => {
+    const rows = linesOf(output).map((line) => line.split(' '));
     const objections = temporary.map((folder) =>
       tmpObjection(
         folder,

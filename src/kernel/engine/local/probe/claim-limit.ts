@@ -18,9 +18,9 @@ export const memory: Claim = {
   script: `head -c "$1" /dev/zero | tail -c "$1" > /dev/null
 echo $?`,
   args: ({ limits }) => [String(limits.swapBytes + 64 * MiB)],
-  judge: (said, facts) =>
+  judge: (output, facts) =>
     heldUnless(
-      [linesOf(said).at(-1) !== '137' && 'a process outgrew the limit'],
+      [linesOf(output).at(-1) !== '137' && 'a process outgrew the limit'],
       `a process that outgrew ${facts.limits.memoryBytes / MiB} MiB was killed`,
     ),
 };
@@ -39,8 +39,8 @@ wait
 read ended rest < /proc/uptime
 echo "$began $ended"
 times`,
-  judge: (said, { limits, cpuQuota }) => {
-    const [took, used] = [secondsTaken(said), secondsOfChildren(said)];
+  judge: (output, { limits, cpuQuota }) => {
+    const [took, used] = [secondsTaken(output), secondsOfChildren(output)];
     const most = limits.cpus * ((took ?? 0) + 0.2) + 0.05;
     const detail = `two loops used ${used?.toFixed(2)} s in ${took?.toFixed(2)} s with a limit of ${limits.cpus}`;
     return heldUnless(
@@ -54,14 +54,14 @@ times`,
   },
 };
 
-function secondsTaken(said: string): number | null {
-  const [began, ended] = (linesOf(said)[0] ?? '').split(' ').map(Number);
+function secondsTaken(output: string): number | null {
+  const [began, ended] = (linesOf(output)[0] ?? '').split(' ').map(Number);
   return began !== undefined && ended !== undefined && ended > began ? ended - began : null;
 }
 
 /** The second line that `times` prints: user and system time of the children of a shell. */
-export function secondsOfChildren(said: string): number | null {
-  const times = [...(linesOf(said).at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+export function secondsOfChildren(output: string): number | null {
+  const times = [...(linesOf(output).at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
   if (times.length !== 2) return null;
   return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
@@ -76,6 +76,9 @@ export const pids: Claim = {
   script: `sh -c 'i=0; while [ $i -lt "$1" ]; do sleep 60 > /dev/null 2>&1 & i=$((i + 1)); done; echo all' sh "$1" 2>&1 |
   grep -im1 -e fork -e all`,
   args: ({ limits }) => [String(limits.pids + 8)],
-  judge: (said, facts) =>
-    heldUnless([!/fork/i.test(said) && 'more could be started'], `no more than ${facts.limits.pids} could be started`),
+  judge: (output, facts) =>
+    heldUnless(
+      [!/fork/i.test(output) && 'more could be started'],
+      `no more than ${facts.limits.pids} could be started`,
+    ),
 };

@@ -8,12 +8,12 @@ import { accountOf } from './ids.ts';
 const statusScript = 'cat /proc/1/status /proc/self/status';
 
 /** A field of /proc/PID/status, for the sandbox's first process and for an exec. */
-function statusFields(said: string, field: string): string[] {
-  return [...said.matchAll(new RegExp(`^${field}:\\s*(\\S+)$`, 'gm'))].map((match) => match[1]!);
+function statusFields(output: string, field: string): string[] {
+  return [...output.matchAll(new RegExp(`^${field}:\\s*(\\S+)$`, 'gm'))].map((match) => match[1]!);
 }
 
-function bothAre(said: string, field: string, wanted: (value: string) => boolean): boolean {
-  const values = statusFields(said, field);
+function bothAre(output: string, field: string, wanted: (value: string) => boolean): boolean {
+  const values = statusFields(output, field);
   return values.length === 2 && values.every(wanted);
 }
 
@@ -22,8 +22,8 @@ const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'];
 export const capabilities: Claim = {
   id: 'capabilities',
   script: statusScript,
-  judge: (said) => {
-    const filled = sets.filter((set) => !bothAre(said, set, (value) => /^0+$/.test(value)));
+  judge: (output) => {
+    const filled = sets.filter((set) => !bothAre(output, set, (value) => /^0+$/.test(value)));
     return heldUnless([filled.length > 0 && `not empty: ${filled.join(' ')}`], 'all five sets are empty');
   },
 };
@@ -31,15 +31,15 @@ export const capabilities: Claim = {
 export const noNewPrivileges: Claim = {
   id: 'no-new-privileges',
   script: statusScript,
-  judge: (said) => heldUnless([!bothAre(said, 'NoNewPrivs', (value) => value === '1') && 'not set'], 'set'),
+  judge: (output) => heldUnless([!bothAre(output, 'NoNewPrivs', (value) => value === '1') && 'not set'], 'set'),
 };
 
 export const seccomp: Claim = {
   id: 'seccomp',
   script: statusScript,
-  judge: (said) =>
+  judge: (output) =>
     heldUnless(
-      [!bothAre(said, 'Seccomp', (value) => value === '2') && 'no filter is in force'],
+      [!bothAre(output, 'Seccomp', (value) => value === '2') && 'no filter is in force'],
       'a filter is in force',
     ),
 };
@@ -52,8 +52,8 @@ tr '\\0' ' ' < /proc/1/cmdline
 echo
 echo --
 readlink /proc/self/ns/pid`,
-  judge: (said, facts) => {
-    const [seen, first, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [seen, first, namespace] = partsOf(output);
     return heldUnless(
       [
         !first?.startsWith('/opt/carrel/init ') && 'the first process is not its own init',
@@ -73,8 +73,8 @@ echo --
 cat /proc/self/gid_map
 echo --
 readlink /proc/self/ns/user`,
-  judge: (said, facts) => {
-    const [numbers, uidMap, gidMap, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [numbers, uidMap, gidMap, namespace] = partsOf(output);
     const [uid, gid, groups] = linesOf(numbers);
     const within = outsideId(parseIdMap(uidMap ?? ''), agentId);
     const outside = within === null ? null : outsideId(parseIdMap(facts.uidMap), within);
@@ -102,8 +102,8 @@ tr '\\0' '\\n' < /proc/$$/environ
 echo --
 ls /proc/1/fd
 ls /proc/$$/fd`,
-  judge: (said, facts) => {
-    const [variables, descriptors] = partsOf(said);
+  judge: (output, facts) => {
+    const [variables, descriptors] = partsOf(output);
     const names = linesOf(variables).map((line) => line.split('=')[0]!);
     const strange = [...new Set(names)].filter(
       (name) => !facts.environment.includes(name) && !shellNames.includes(name),
@@ -131,8 +131,8 @@ echo --
 ls /sys/class/net
 echo --
 readlink /proc/self/ns/net`,
-  judge: (said, facts) => {
-    const [interfaces, routes, sockets, shown, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [interfaces, routes, sockets, shown, namespace] = partsOf(output);
     const others = [...linesOf(interfaces), ...linesOf(shown)].filter((name) => name !== 'lo');
     return heldUnless(
       [
@@ -154,8 +154,8 @@ echo --
 ls -A /dev/shm /dev/mqueue 2>/dev/null | grep -v '^/dev/\\|^$'
 echo --
 readlink /proc/self/ns/ipc`,
-  judge: (said, facts) => {
-    const [systemV, posix, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [systemV, posix, namespace] = partsOf(output);
     const seen = linesOf(systemV).length + linesOf(posix).filter((name) => !name.startsWith('.carrel-doctor')).length;
     return heldUnless(
       [seen > 0 && `${seen} objects are visible`, sharedNamespace(namespace, facts)],
@@ -171,8 +171,8 @@ echo --
 find /sys/fs/cgroup -mindepth 1 2>/dev/null | head -n 3
 echo --
 readlink /proc/self/ns/cgroup`,
-  judge: (said, facts) => {
-    const [groups, mounted, namespace] = partsOf(said);
+  judge: (output, facts) => {
+    const [groups, mounted, namespace] = partsOf(output);
     const paths = linesOf(groups).map((line) => line.split(':').slice(2).join(':'));
     const other = paths.filter((path) => path !== '/');
     if (paths.length === 0) return unproved('this kernel has none', 'Use a kernel built with CONFIG_CGROUPS.');

@@ -47,11 +47,11 @@ perl -e 'for (@ARGV) { my ($name, @call) = split /[=,]/; my ($number, @args) = m
   print "$name ", (syscall($number, @args) == -1 ? $! + 0 : 0), "\\n" }' -- "$@"`,
   args: ({ arch }) =>
     Object.entries(calls).map(([name, call]) => `${name}=${[call[arch as Arch], ...call.args].join()}`),
-  judge: (said) => judgeCalls(said),
+  judge: (output) => judgeCalls(output),
 };
 
-function judgeCalls(said: string): ClaimVerdict {
-  const results = linesOf(said).map((line) => line.split(' ') as [name: string, errno: string]);
+function judgeCalls(output: string): ClaimVerdict {
+  const results = linesOf(output).map((line) => line.split(' ') as [name: string, errno: string]);
   const made = results.filter(([name, errno]) => name !== 'perl' && ![EPERM, ENOSYS].includes(Number(errno)));
   if (made.length > 0) return broken(`the kernel answered ${someOf([...new Set(made.map(([name]) => name))])}`);
   if (results.some(([name]) => name === 'perl'))
@@ -68,8 +68,8 @@ export const terminal: Claim = {
   id: 'terminal',
   script: `command -v perl > /dev/null || { echo missing; exit 0; }
 perl -e 'for my $request (0x5412, 0x541c) { my $byte = "x"; ioctl(STDIN, $request, $byte); print $! + 0, "\\n" }'`,
-  judge: (said: string, _facts: ClaimFacts) => {
-    const results = linesOf(said);
+  judge: (output: string, _facts: ClaimFacts) => {
+    const results = linesOf(output);
     if (results[0] === 'missing') return unproved('not tried', missingPerl);
     const refused = results.length === 2 && results.every((errno) => Number(errno) === EPERM);
     return heldUnless([!refused && 'TIOCSTI or TIOCLINUX reaches the kernel'], 'TIOCSTI and TIOCLINUX are refused');

@@ -26,18 +26,18 @@ const facts: ClaimFacts = {
   cpuQuota: 0.5,
 };
 
-function judged(claim: Claim, said: string, change: Partial<ClaimFacts> = {}): string {
-  const { level, detail } = claim.judge(said, { ...facts, ...change });
+function judged(claim: Claim, output: string, change: Partial<ClaimFacts> = {}): string {
+  const { level, detail } = claim.judge(output, { ...facts, ...change });
   return `${level}: ${detail}`;
 }
 
 /** Each claim with the output of a sandbox where it holds, and with outputs where it does not. */
-function cases(claim: Claim, good: string, bad: readonly [said: string, detail: string][]): void {
+function cases(claim: Claim, good: string, bad: readonly [output: string, detail: string][]): void {
   describe(claim.id, () => {
     it('holds with the expected output', () => expect(judged(claim, good)).toMatch(/^ok: /));
-    it.each([['', ''] as const, ...bad])('does not hold when the output is %j', (said, detail) => {
-      expect(judged(claim, said)).toMatch(/^failure: /);
-      expect(judged(claim, said)).toContain(detail);
+    it.each([['', ''] as const, ...bad])('does not hold when the output is %j', (output, detail) => {
+      expect(judged(claim, output)).toMatch(/^failure: /);
+      expect(judged(claim, output)).toContain(detail);
     });
     it('has a hint', () => expect(claim.judge('', facts).hint).not.toBeNull());
   });
@@ -114,8 +114,8 @@ cases(inside.ids, `1000\n1000\n1000\n--\n${map}--\n${map}--\nuser:[9]\n`, [
 ]);
 
 it('an id outside is resolved through the namespace of an ordinary user', () => {
-  const said = '1000\n1000\n1000\n--\n0 1 4096\n--\n0 1 4096\n--\nuser:[9]\n';
-  expect(judged(inside.ids, said, { uidMap: '0 54321 1\n1 400000 65536\n' })).toContain('is 401000 outside');
+  const output = '1000\n1000\n1000\n--\n0 1 4096\n--\n0 1 4096\n--\nuser:[9]\n';
+  expect(judged(inside.ids, output, { uidMap: '0 54321 1\n1 400000 65536\n' })).toContain('is 401000 outside');
 });
 
 cases(inside.inheritance, 'PATH=/bin\nHOME=/h\nPWD=/\n--\n0\n1\n2\n0\n1\n2\n', [
@@ -149,8 +149,8 @@ describe('the claim cgroup', () => {
     ['0::/\n--\n/sys/fs/cgroup/pids\n--\ncgroup:[9]\n', 'failure: mounted: /sys/fs/cgroup/pids'],
     ['0::/\n--\n--\ncgroup:[6]\n', "failure: the cgroup namespace is the host's"],
     ['--\n--\ncgroup:[9]\n', 'warning: '],
-  ])('with the output %j is judged as %s', (said, verdict) => {
-    expect(judged(inside.cgroup, said)).toContain(verdict);
+  ])('with the output %j is judged as %s', (output, verdict) => {
+    expect(judged(inside.cgroup, output)).toContain(verdict);
   });
 });
 
@@ -173,8 +173,8 @@ describe('the claim syscalls', () => {
     ['perl missing\n', 'warning: '],
     ['unshare 0\nperl missing\n', 'failure: '],
     ['', 'failure: not tried'],
-  ])('with the output %j is judged as %s', (said, verdict) => {
-    expect(judged(syscalls, said)).toContain(verdict);
+  ])('with the output %j is judged as %s', (output, verdict) => {
+    expect(judged(syscalls, output)).toContain(verdict);
   });
 });
 
@@ -185,8 +185,8 @@ describe('the claim terminal', () => {
     ['1\n', 'failure'],
     ['', 'failure'],
     ['missing\n', 'warning'],
-  ])('with the output %j is judged as %s', (said, level) => {
-    expect(judged(terminal, said)).toMatch(new RegExp(`^${level}: `));
+  ])('with the output %j is judged as %s', (output, level) => {
+    expect(judged(terminal, output)).toMatch(new RegExp(`^${level}: `));
   });
 });
 
@@ -203,8 +203,8 @@ describe('a claim about a limit', () => {
     [pids, 'sh: 1: Cannot fork\n', 'ok'],
     [pids, 'sh: fork: retry: Resource temporarily unavailable\n', 'ok'],
     [pids, 'all\n', 'failure'],
-  ] as const)('(%o) with the output %j is judged as %s', (claim, said, level) => {
-    expect(judged(claim, said)).toMatch(new RegExp(`^${level}: `));
+  ] as const)('(%o) with the output %j is judged as %s', (claim, output, level) => {
+    expect(judged(claim, output)).toMatch(new RegExp(`^${level}: `));
   });
 
   it.each([null, 5])('a quota of %s does not count as the limit', (cpuQuota) => {

@@ -36,7 +36,7 @@ export interface Claim {
   readonly script: string;
   /** The script's `$1` and following. */
   readonly args?: (facts: ClaimFacts) => readonly string[];
-  readonly judge: (said: string, facts: ClaimFacts) => ClaimVerdict;
+  readonly judge: (output: string, facts: ClaimFacts) => ClaimVerdict;
 }
 
 const hint =
@@ -66,8 +66,8 @@ export function heldUnless(objections: readonly (string | false | null | undefin
 }
 
 /** Scripts separate the parts of their output by a line of two dashes. */
-export function partsOf(said: string): string[] {
-  return said.split(/^--\n/m);
+export function partsOf(output: string): string[] {
+  return output.split(/^--\n/m);
 }
 
 export function linesOf(text: string | undefined): string[] {

@@ -5,19 +5,21 @@ import { type Claim, type ClaimFacts, held } from './claim.ts';
 import { type ScriptOutput, tryClaim, tryParallel, trySerial } from './run.ts';
 
 const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as ClaimFacts;
-const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };
-const says = (said: Partial<ScriptOutput>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
+const claim: Claim = { id: 'files', script: 'ls', judge: (output) => held(output) };
+const withOutput = (output: Partial<ScriptOutput>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...output });
 
 describe('a claim', () => {
   it('is judged by the output of its script', async () => {
-    const row = await tryClaim(claim, says({ stdout: 'fine' }), facts);
+    const row = await tryClaim(claim, withOutput({ stdout: 'fine' }), facts);
     expect(row).toEqual({ name: 'files', level: 'ok', detail: 'fine', hint: null });
   });
 
   it('is not proved by a script that failed', async () => {
-    const row = await tryClaim(claim, says({ exitCode: 127, stderr: 'a\nsh: not found\n' }), facts);
+    const row = await tryClaim(claim, withOutput({ exitCode: 127, stderr: 'a\nsh: not found\n' }), facts);
     expect(row).toMatchObject({ level: 'failure', detail: 'not proved: sh: not found' });
-    expect((await tryClaim(claim, says({ exitCode: 137 }), facts)).detail).toBe('not proved: the trial ended with 137');
+    expect((await tryClaim(claim, withOutput({ exitCode: 137 }), facts)).detail).toBe(
+      'not proved: the trial ended with 137',
+    );
   });
 
   it('is not proved in a sandbox that is gone', async () => {

@@ -40,7 +40,7 @@ describe('the arguments of conmon', () => {
     expect(without).not.toContain('--log-size-max');
   });
 
-  it('ask for an input always, and for a terminal or an input that stays open only if told', () => {
+  it('ask for an input always, and for a terminal or an input that stays open only if requested', () => {
     const optional = ['--leave-stdin-open', '--terminal'];
     expect(keeperArgs(options)).toContain('--stdin');
     expect(keeperArgs(options).filter((arg) => optional.includes(arg))).toEqual([]);
@@ -76,8 +76,8 @@ test.each([
   ['clone: Operation not permitted', 'unsupported'],
   ['fork: Cannot allocate memory', 'exhausted'],
   ['a warning\nsomething else\n', 'unavailable'],
-])('what a runtime said, %j, becomes the fault %s with its last line', (said, code) => {
-  const fault = runtimeFault(said);
+])('a message of a runtime, %j, becomes the fault %s with its last line', (message, code) => {
+  const fault = runtimeFault(message);
   expect(fault.code).toBe(code);
-  expect(fault.message).toContain(said.trim().split('\n').at(-1));
+  expect(fault.message).toContain(message.trim().split('\n').at(-1));
 });

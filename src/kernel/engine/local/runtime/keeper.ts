@@ -114,36 +114,36 @@ export async function* keeperMessages(program: StartedProgram, pipe: Readable): 
   }
 }
 
-function createdPid(word: KeeperMessage): number {
-  if (word.data > 0) return word.data;
-  throw runtimeFault(word.message ?? 'the runtime gave no reason');
+function createdPid(message: KeeperMessage): number {
+  if (message.data > 0) return message.data;
+  throw runtimeFault(message.message ?? 'the runtime gave no reason');
 }
 
 /** Messages of runtimes, and what they mean. The kernel also reports "no space" when no more namespaces may be made. */
-const meanings: readonly { readonly said: RegExp; readonly fault: (said: string) => Fault }[] = [
+const meanings: readonly { readonly pattern: RegExp; readonly fault: (line: string) => Fault }[] = [
   {
-    said: /(clone|unshare|namespace).*(No space left|Operation not permitted)/i,
-    fault: (said) =>
-      new Fault('unsupported', `the kernel refuses to create another namespace: ${said}`, {
+    pattern: /(clone|unshare|namespace).*(No space left|Operation not permitted)/i,
+    fault: (line) =>
+      new Fault('unsupported', `the kernel refuses to create another namespace: ${line}`, {
         hint: 'Raise the sysctls user.max_*_namespaces; carrel doctor shows them.',
       }),
   },
   {
-    said: /No space left/i,
-    fault: (said) => new Fault('exhausted', `no space left: ${said}`, { hint: spaceHint }),
+    pattern: /No space left/i,
+    fault: (line) => new Fault('exhausted', `no space left: ${line}`, { hint: spaceHint }),
   },
   {
-    said: /Cannot allocate memory/i,
-    fault: (said) => new Fault('exhausted', `no memory left: ${said}`, { hint: 'Stop some sandboxes.' }),
+    pattern: /Cannot allocate memory/i,
+    fault: (line) => new Fault('exhausted', `no memory left: ${line}`, { hint: 'Stop some sandboxes.' }),
   },
 ];
 
 /** The runtime's message as a Fault; the sandbox was not created. */
 export function runtimeFault(message: string): Fault {
-  const said = message.trim().split('\n').at(-1) ?? '';
-  const meaning = meanings.find((one) => one.said.test(said));
+  const line = message.trim().split('\n').at(-1) ?? '';
+  const meaning = meanings.find((one) => one.pattern.test(line));
   return (
-    meaning?.fault(said) ??
-    new Fault('unavailable', `the sandbox could not be created: ${said}`, { hint: 'See carrel doctor.' })
+    meaning?.fault(line) ??
+    new Fault('unavailable', `the sandbox could not be created: ${line}`, { hint: 'See carrel doctor.' })
   );
 }

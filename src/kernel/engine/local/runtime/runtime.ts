@@ -14,14 +14,14 @@ export interface Runtime {
   readonly path: string;
 }
 
-export function chooseRuntime(asked: string | null): Runtime {
-  const candidates = asked === null ? preferred : [asked];
+export function chooseRuntime(requested: string | null): Runtime {
+  const candidates = requested === null ? preferred : [requested];
   for (const name of candidates) {
     const path = findProgram(name);
     if (path !== null) return { name, path };
   }
   throw new Fault('unsupported', `no runtime: ${candidates.join(' or ')} is not installed`, {
-    hint: asked === null ? 'Run ./setup, or install crun.' : `Install ${asked}, or leave --runtime out.`,
+    hint: requested === null ? 'Run ./setup, or install crun.' : `Install ${requested}, or leave --runtime out.`,
   });
 }
 

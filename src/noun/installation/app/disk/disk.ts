@@ -1,6 +1,6 @@
 /**
  * Disk space: where it goes, and protection against a full disk. When less is free than `disk.keepFree`, the sandbox that
- * grew most is stopped, never removed (`watch.ts`); if something else fills the disk, none is.
+ * grew most is stopped, never removed (`disk-watch.ts`); if something else fills the disk, none is.
  */
 import { z } from 'zod';
 import { declare } from '../../../../kernel/server/route.ts';

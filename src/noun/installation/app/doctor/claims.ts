@@ -76,9 +76,9 @@ function noSandboxRow({ message, hint }: { readonly message: string; readonly hi
 /** Sets limits that the trials exceed. Limits that this machine cannot enforce are refused, so fewer are tried. */
 async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxView> {
   const { memoryBytes, pids } = trialLimits;
-  // The first wish has no swap of its own, because filling swap takes long.
-  const wishes: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
-  for (const limits of wishes) {
+  // The first attempt has no swap of its own, because filling swap takes long.
+  const attempts: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
+  for (const limits of attempts) {
     try {
       return await sandboxes.create({ ...trialRequest, name, limits, strict: true });
     } catch (error) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { declare } from '../../../../kernel/server/route.ts';
 import { path, section } from '../../../../kernel/settings/section.ts';
 import * as shape from '../../api/engine.ts';
-import type { EngineViews } from './engines.ts';
+import type { EngineViews } from './engine-views.ts';
 
 export interface EngineScope {
   readonly engineViews: Pick<EngineViews, 'list' | 'rows'>;

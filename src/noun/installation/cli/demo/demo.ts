@@ -12,36 +12,42 @@ import { commandLine, plain } from '../../../../client/output/text.ts';
 import { Fault } from '../../../../model/fault.ts';
 import type { SwarmView } from '../../../swarm/api.ts';
 import { readAlong } from '../../../swarm/cli/conclude.ts';
-import { DemoProject, newFolder } from './project.ts';
+import { DemoProject, newFolder } from './demo-project.ts';
 import { demoTasks } from './sample.ts';
 
 export async function demo(context: Context, { args }: Invocation): Promise<number> {
   const project = await DemoProject.make(newFolder(args[0]));
-  const tell = new Narrator(context.out);
+  const narrator = new Narrator(context.out);
   const stories = demoTasks.reduce((sum, task) => sum + task.stories.length, 0);
-  tell.chapter(`A sample project with ${stories} stories in ${demoTasks.length} task files: ${project.folder}`);
+  narrator.chapter(`A sample project with ${stories} stories in ${demoTasks.length} task files: ${project.folder}`);
 
   const client = connect(context);
-  tell.chapter('Three agents work on them, each in a sandbox of its own.', `carrel swarm run --all --agent ${agent}`);
+  narrator.chapter(
+    'Three agents work on them, each in a sandbox of its own.',
+    `carrel swarm run --all --agent ${agent}`,
+  );
   const { containers } = await work(context, client, project.folder);
 
-  tell.chapter('Their work came back as commits, one for each story.', 'git log');
+  narrator.chapter('Their work came back as commits, one for each story.', 'git log');
   const refs = containers.map(({ commits }) => commits[0]!.ref);
-  for (const ref of refs) tell.result(await project.commitsOn(ref));
+  for (const ref of refs) narrator.result(await project.commitsOn(ref));
 
   const tip = containers[0]!.commits[0]!.commit.slice(0, shortCommit);
-  tell.chapter('The files of the project are unchanged until you merge. One of the commits:', `git show ${tip} -- src`);
-  tell.result(await project.show(tip));
+  narrator.chapter(
+    'The files of the project are unchanged until you merge. One of the commits:',
+    `git show ${tip} -- src`,
+  );
+  narrator.result(await project.show(tip));
 
-  tell.chapter('The three branches are merged.', commandLine(['git', 'merge', ...refs]));
-  tell.result(await project.merge(refs));
+  narrator.chapter('The three branches are merged.', commandLine(['git', 'merge', ...refs]));
+  narrator.result(await project.merge(refs));
 
-  tell.chapter('The tests of the result run in a sandbox, too.', 'carrel run --rm . -- node --test');
+  narrator.chapter('The tests of the result run in a sandbox, too.', 'carrel run --rm . -- node --test');
   const tests = await testInSandbox(client, project.folder);
-  tell.result(tests.summary);
+  narrator.result(tests.summary);
 
   if (context.json) context.out.document({ project: project.folder, branches: refs, tests: tests.outcome });
-  else tell.end(project.folder);
+  else narrator.end(project.folder);
   return tests.outcome === 'failed' ? 1 : 0;
 }
 
@@ -108,11 +114,11 @@ async function testInSandbox(client: Client, project: string): Promise<Tested> {
   const command = [process.execPath, '--test', '--test-reporter=spec'];
   const { name } = await client.call('POST /v1/sandboxes', { body: { project, mode: 'overlay', command } });
   const { exitCode } = await client.call('GET /v1/sandboxes/{name}/wait', { path: { name } });
-  const said: Buffer[] = [];
+  const output: Buffer[] = [];
   for await (const frame of client.frames('GET /v1/sandboxes/{name}/logs', { path: { name } }))
-    if (frame.type === 'stdout') said.push(frame.payload);
+    if (frame.type === 'stdout') output.push(frame.payload);
   await client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { force: true } });
-  const lines = Buffer.concat(said).toString('utf8').split('\n');
+  const lines = Buffer.concat(output).toString('utf8').split('\n');
   return {
     outcome: exitCode === 0 ? 'passed' : 'failed',
     summary: lines.filter((line) => /^[✔✖]/.test(line)).join('\n'),

@@ -7,11 +7,11 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** What a thread can open. */
-export interface HostedKind<T extends Closable> {
+/** How a thread opens objects of one kind. */
+export interface ThreadObjectKind<T extends Closable> {
   /** `push` sends something to the opener, at any time. */
   open(key: string, args: readonly unknown[], push: (message: unknown) => void): T;
-  /** The answer to `open`; an object that is open already is asked again. */
+  /** The answer to `open`; also for an object that is open already. */
   opened?(object: T): unknown;
   /** Removes what an object leaves when it is closed. */
   erase?(key: string): void;
@@ -22,12 +22,12 @@ export interface HostedKind<T extends Closable> {
   dispose?(): void;
 }
 
-export class Hosted<T extends Closable> {
+export class ThreadObjects<T extends Closable> {
   readonly #byKey = new Map<string, T>();
-  readonly #kind: HostedKind<T>;
+  readonly #kind: ThreadObjectKind<T>;
   readonly #send: (message: FromThread) => void;
 
-  constructor(kind: HostedKind<T>, send: (message: FromThread) => void) {
+  constructor(kind: ThreadObjectKind<T>, send: (message: FromThread) => void) {
     this.#kind = kind;
     this.#send = send;
   }
@@ -87,15 +87,15 @@ export class Hosted<T extends Closable> {
 }
 
 /** The program of a thread. */
-export function serveThread<T extends Closable>(kind: HostedKind<T>): void {
-  const hosted = new Hosted(kind, (message) => parentPort?.postMessage(message));
-  parentPort?.on('message', (message: ThreadCall) => hosted.receive(message));
+export function serveThread<T extends Closable>(kind: ThreadObjectKind<T>): void {
+  const objects = new ThreadObjects(kind, (message) => parentPort?.postMessage(message));
+  parentPort?.on('message', (message: ThreadCall) => objects.receive(message));
 }
 
-/** Has the objects without a thread, for tests. What passes is copied all the same. */
-export function hostedHere<T extends Closable>(kind: () => HostedKind<T>): StartThread {
+/** The objects in the thread of the caller, for tests. Arguments and results are copied all the same. */
+export function withoutThread<T extends Closable>(kind: () => ThreadObjectKind<T>): StartThread {
   return (receiver) => {
-    const hosted = new Hosted(kind(), (message) => receiver.received(structuredClone(message)));
-    return { send: (message) => hosted.receive(structuredClone(message)), end: () => hosted.closeAll() };
+    const objects = new ThreadObjects(kind(), (message) => receiver.received(structuredClone(message)));
+    return { send: (message) => objects.receive(structuredClone(message)), end: () => objects.closeAll() };
   };
 }

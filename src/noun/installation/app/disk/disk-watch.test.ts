@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Fault } from '../../../../model/fault.ts';
-import { DiskWatch } from './watch.ts';
+import { DiskWatch } from './disk-watch.ts';
 
 const MiB = 1024 ** 2;
 

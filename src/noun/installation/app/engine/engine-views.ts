@@ -28,8 +28,8 @@ export class EngineViews {
 
   async list(): Promise<EngineView[]> {
     const { local } = this.#parts;
-    const [ours, docker] = await Promise.all([local.about(), this.#examineDocker()]);
-    const about = await withTrial(ours, () => trySandbox(local));
+    const [machine, docker] = await Promise.all([local.about(), this.#examineDocker()]);
+    const about = await withTrial(machine, () => trySandbox(local));
     return [viewOf('local', about), viewOf('docker', docker.about)];
   }
 
