@@ -72,7 +72,7 @@ function sizeCell({ sizeBytes }: Listed): string[] {
   return [sizeBytes === null ? '-' : formatSize(sizeBytes)];
 }
 
-/** A terminal agent is started by a program of ours, so the name of the agent says more than the command. */
+/** A terminal agent is started by a program of Carrel, so the name of the agent says more than the command. */
 function commandCell({ command, labels }: SandboxView): string {
   const agent = labels[terminalAgentLabel];
   if (agent !== undefined) return plain(agent);

@@ -29,8 +29,8 @@ export async function run(context: Context, invocation: Invocation<SandboxOption
     return 0;
   }
   const streams = chosenStreams(options, context.out, true);
-  const asked = withStreams(sandboxRequest(options, args[0], command), streams);
-  const body = { ...(await withAuthor(asked)), console: true };
+  const request = withStreams(sandboxRequest(options, args[0], command), streams);
+  const body = { ...(await withAuthor(request)), console: true };
   const client = connect(context);
   const interrupts = new InterruptHandler(client, context.out);
   const release = catchSignals(() => interrupts.press());

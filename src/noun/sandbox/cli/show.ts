@@ -12,8 +12,8 @@ import type { SandboxView } from '../api.ts';
 import { paintState, tellUnseen } from './state.ts';
 
 export async function show(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
-  const view = await printAnswer(context, asked, (sandbox) => description(sandbox, context.out));
+  const answer = connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
+  const view = await printAnswer(context, answer, (sandbox) => description(sandbox, context.out));
   tellUnseen(context.out, [view]);
 }
 

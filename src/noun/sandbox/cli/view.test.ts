@@ -52,11 +52,11 @@ test('ls shows state, command, age and exit of each sandbox', () => {
 });
 
 test('a warning names sandboxes whose engine does not answer', () => {
-  const said: string[] = [];
-  const words = new Output(false, { write: () => {} }, { write: (text) => said.push(`${text}`) });
+  const lines: string[] = [];
+  const words = new Output(false, { write: () => {} }, { write: (text) => lines.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
   tellUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
-  expect(said).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
+  expect(lines).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
 });
 
 test('ls --size adds the size, or - if it is not known', () => {

@@ -64,7 +64,7 @@ async function pushFile(inside: ExecTarget, parent: Anchor, name: string, to: st
 }
 
 async function stream(inside: ExecTarget, tar: Tar, folder: string): Promise<void> {
-  const { sinks, complained } = listen();
+  const { sinks, stderr } = listen();
   const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
   const { output } = tar;
   try {
@@ -74,7 +74,7 @@ async function stream(inside: ExecTarget, tar: Tar, folder: string): Promise<voi
     output.destroy();
     const failure = await tar.ended;
     if (complete && failure) throw failure;
-    if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);
+    if (exit.exitCode !== 0) throw failedInside('tar', exit, stderr);
   } finally {
     output.destroy();
     tar.child.kill();
