@@ -11,7 +11,7 @@ import { openArchive, unfinishedSuffix, type Written, writeArchive } from './arc
 import { listBackups, removeBackup } from './backup-list.ts';
 import * as folders from './folder.ts';
 import { inUse } from './in-use.ts';
-import { type Migrated, Migration } from './migrate.ts';
+import { type Migrated, Migration } from './migration.ts';
 import {
   checkVolumeLabel,
   isShared,
@@ -29,7 +29,7 @@ import {
 } from './model.ts';
 import type { OldVolume } from './old-volume.ts';
 import type { Backup, Cleaned, ResolvedVolume, Restored, VolumeActor, VolumeContext, VolumeStatus } from './volume.ts';
-import { type VolumeWork, WorkList } from './work.ts';
+import { type VolumeWork, WorkList } from './work-list.ts';
 
 const dayMs = 86_400_000;
 

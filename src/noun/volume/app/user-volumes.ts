@@ -22,7 +22,7 @@ import type {
   VolumeView,
   VolumeWorkView,
 } from '../api.ts';
-import type { Migrated } from '../migrate.ts';
+import type { Migrated } from '../migration.ts';
 import { checkVolumeLabel, isShared, isVolumeType, type Volume, type VolumeMount, volumeName } from '../model.ts';
 import { findOldVolumes, findUnknown } from '../old-volume.ts';
 import type { Cleaned, VolumeActor, VolumeRecords } from '../volume.ts';

@@ -5,7 +5,7 @@ import { initialStatus, type SandboxSpec } from '../../sandbox/model.ts';
 import { userHash, type Volume } from '../model.ts';
 import type { Cleaned } from '../volume.ts';
 import type { Volumes } from '../volumes.ts';
-import { mountedBy, UserVolumes, useVolumes, volumeRecords } from './volumes.ts';
+import { mountedBy, UserVolumes, useVolumes, volumeRecords } from './user-volumes.ts';
 
 const ann = { name: 'ann', isOwner: true } as never;
 const bob = { name: 'bob', isOwner: false } as never;
