@@ -26,7 +26,7 @@ import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Removal, Sandboxes } from '../sandbox.ts';
 import { ExpectedClients } from './expected-clients.ts';
 import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';
-import { isLeaving, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
+import { isLeaving, requireRoom, requireStartable, SandboxRecords, wouldLose } from './sandbox-records.ts';
 import {
   composeSpec,
   defaultGraceMs,
