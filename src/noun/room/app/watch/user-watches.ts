@@ -10,7 +10,7 @@ import type { WatchRequest, WatchView } from '../../api.ts';
 import { checkParticipantName, type RoomRecord } from '../../model/room.ts';
 import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/watch.ts';
 import type { Room } from '../../room.ts';
-import type { RoomWatchers } from './watchers.ts';
+import type { RoomWatchers } from './room-watchers.ts';
 
 export interface UserWatchesParts extends Pick<Kernel, 'store' | 'now'> {
   readonly watchers: Pick<RoomWatchers, 'watch' | 'unwatch'>;
