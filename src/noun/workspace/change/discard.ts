@@ -23,7 +23,7 @@ import { walkCopy } from './copy.ts';
 import { foldIndex } from './overlay/fold-index.ts';
 import { isWhiteout } from './overlay/layer-marks.ts';
 import { isOpaque, walkOverlay } from './overlay/overlay.ts';
-import { StagingFolder } from './put-back.ts';
+import { StagingFolder } from './staging-folder.ts';
 
 type Scope = (path: BytePath) => boolean;
 
