@@ -10,7 +10,7 @@ import type { SandboxView } from '../api.ts';
 import { usage } from './commands.ts';
 import { listing } from './ls.ts';
 import { description } from './show.ts';
-import { tellUnseen } from './state.ts';
+import { warnUnseen } from './state.ts';
 
 const out = new Output(false, { write: () => {} });
 const now = Date.parse('2026-01-01T00:03:00Z');
@@ -55,7 +55,7 @@ test('a warning names sandboxes whose engine does not answer', () => {
   const lines: string[] = [];
   const words = new Output(false, { write: () => {} }, { write: (text) => lines.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
-  tellUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
+  warnUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
   expect(lines).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
 });
 

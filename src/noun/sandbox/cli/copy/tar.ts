@@ -43,7 +43,7 @@ export class CollectedText {
 }
 
 /** Sinks that collect stdout and stderr of a helper program inside, as text. */
-export function listen(): { sinks: Sinks; stdout: CollectedText; stderr: CollectedText } {
+export function collectOutput(): { sinks: Sinks; stdout: CollectedText; stderr: CollectedText } {
   const stdout = new CollectedText();
   const stderr = new CollectedText();
   return { sinks: { stdout: stdout.add, stderr: stderr.add }, stdout, stderr };
