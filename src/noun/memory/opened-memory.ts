@@ -37,7 +37,7 @@ export interface OpenedMemoryOptions extends OpenOptions {
 /** What a test may change. */
 type TestOptions = Partial<Pick<OpenedMemoryOptions, 'now' | 'extension'>>;
 
-export function hostedMemories(options: TestOptions = {}): ThreadObjectKind<OpenedMemory> {
+export function memoryObjects(options: TestOptions = {}): ThreadObjectKind<OpenedMemory> {
   const now = () => new Date();
   return {
     open: (folder, [limits, check]: readonly [MemoryLimits, boolean]) =>

@@ -8,10 +8,10 @@ import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { openMemories } from '../memories.ts';
 import type { Memory, Query } from '../memory.ts';
 import { defaultMemoryLimits } from '../model/memory.ts';
-import { hostedMemories } from '../opened-memory.ts';
+import { memoryObjects } from '../opened-memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-quality-'));
-const memories = openMemories(withoutThread(hostedMemories));
+const memories = openMemories(withoutThread(memoryObjects));
 let memory: Memory;
 const vectorOf = (text: string) => ({ model: standInModel, values: standInVector(text) });
 

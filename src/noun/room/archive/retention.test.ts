@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
-import { hostedRooms } from '../hosted-rooms.ts';
+import { roomObjects } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from '../room.ts';
 import { openRooms } from '../rooms.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(as: RoomAbout): Promise<void> {
-  rooms = openRooms(withoutThread(() => hostedRooms(() => now)));
+  rooms = openRooms(withoutThread(() => roomObjects(() => now)));
   room = await rooms.open(folder, as);
 }
 
