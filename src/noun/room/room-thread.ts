@@ -3,6 +3,6 @@
  * daemon.
  */
 import { serveThread } from '../../lib/wire/thread-objects.ts';
-import { roomObjects } from './hosted-rooms.ts';
+import { roomObjects } from './room-objects.ts';
 
 serveThread(roomObjects());

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withoutThread } from '../../lib/wire/thread-objects.ts';
-import { roomObjects } from './hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomLimits, type RoomMessage } from './model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
+import { roomObjects } from './room-objects.ts';
 import { openRooms } from './rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
-import { roomObjects } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from '../room.ts';
+import { roomObjects } from '../room-objects.ts';
 import { openRooms } from '../rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
-import { roomObjects } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from '../room.ts';
+import { roomObjects } from '../room-objects.ts';
 import { openRooms } from '../rooms.ts';
 
 let folder: string;
